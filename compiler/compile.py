@@ -159,7 +159,7 @@ def _rbac(unit: _Unit, manifests: Sequence[Manifest]) -> list[dict[str, Any]]:
 def judge(manifest: Manifest, traces: Iterable[Trace], version: str) -> list[Diagnostic]:
     """The findings about a manifest for a version of Argo, each at the place in the user's file that caused it."""
     from flowdsl.compiler.lint import lint
-    from flowdsl.compiler.lint.limits import for_version
+    from flowdsl.compiler.lint.pods.limits import for_version
     from flowdsl.compiler.origins import placed
     from flowdsl.compiler.schema.versions import misfits
 

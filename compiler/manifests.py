@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from flowdsl.compiler.lint import WRITTEN, arguments, lint, shelf
-from flowdsl.compiler.lint.limits import for_version
+from flowdsl.compiler.lint import WRITTEN, lint, shelf
+from flowdsl.compiler.lint.pods.limits import for_version
+from flowdsl.compiler.lint.variables import arguments
 from flowdsl.compiler.schema import beside, kinds
 from flowdsl.compiler.schema.findings import dotted
 from flowdsl.compiler.schema.versions import LATEST, misfits
@@ -17,7 +18,7 @@ from flowdsl.values.lift import is_dict
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flowdsl.compiler.lint.view import Library
+    from flowdsl.compiler.lint.manifest.view import Library
 
 
 class NoManifest(Finding):

@@ -17,9 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import flowdsl.compiler.lint as package
-from flowdsl.compiler.lint import lint, pod_fields
-from flowdsl.compiler.lint.dag import Dag, cycles
-from flowdsl.compiler.lint.tree import is_list, is_mapping, pairs
+from flowdsl.compiler.lint import lint
+from flowdsl.compiler.lint.manifest.dag import Dag, cycles
+from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping, pairs
+from flowdsl.compiler.lint.pods import pod_fields
 from flowdsl.compiler.schema.findings import dotted
 from flowdsl.compiler.schema.table import fields
 from flowdsl.diagnostic import Finding
@@ -83,7 +84,7 @@ def kinds() -> dict[str, type[Finding]]:
     """The kinds of findings that the modules of lint define, by name."""
     modules = [
         importlib.import_module(each.name)
-        for each in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
+        for each in pkgutil.walk_packages(package.__path__, package.__name__ + ".")
     ]
     return {
         name: value
@@ -261,7 +262,7 @@ def test_the_order_of_a_dag(needs: list[list[int]]) -> None:
 
 
 def test_producers_in_more_than_one_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flowdsl.compiler.lint.dag.BATCH", 2)
+    monkeypatch.setattr("flowdsl.compiler.lint.manifest.dag.BATCH", 2)
     made = Dag([{"name": "0"}, *({"name": str(i), "dependencies": [str(i - 1)]} for i in range(1, 8))])
     pairs = {(first, second) for first in range(8) for second in range(8)}
     assert made.reached(pairs) == {(first, second) for first, second in pairs if first < second}
@@ -378,8 +379,8 @@ def test_the_status_of_many_nodes_is_estimated() -> None:
 
 @pytest.mark.parametrize("item", [{"a": "x", "b": "é"}, {"a": 1, "b": [None]}, {}, "text", ["x"]])
 def test_the_size_is_that_of_the_json(item: object) -> None:
-    from flowdsl.compiler.lint.limits import object_size
-    from flowdsl.compiler.lint.view import View
+    from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.lint.pods.limits import object_size
 
     loop = task("t")
     document = workflow(dag("main", loop), leaf("leaf"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.importing.fields import CRON, METADATA, SPEC, say
 from flowdsl.compiler.importing.layout import literal, quoted
 from flowdsl.compiler.importing.merging import merged
-from flowdsl.compiler.lint.tree import entries, inside
+from flowdsl.compiler.lint.manifest.tree import entries, inside
 from flowdsl.compiler.naming import slug
 
 if TYPE_CHECKING:

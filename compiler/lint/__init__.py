@@ -6,187 +6,34 @@ The same rules judge what the compiler wrote and any other YAML of Argo's four k
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint import (
-    absent,
-    arguments,
-    arriving,
-    bindings,
-    bodies,
-    calls,
-    crowded,
-    doubts,
-    early,
-    existing,
-    graph,
-    hooks,
-    inline,
-    leaves,
-    leaving,
-    limits,
-    literal,
-    locking,
-    loops,
-    lost,
-    metrics,
-    names,
-    never,
-    objects,
-    omitted,
-    outside,
-    patches,
-    pods,
-    printed,
-    references,
-    resources,
-    schedules,
-    settings,
-    sharing,
-    stores,
-    text,
-    together,
-)
+from flowdsl.compiler.lint import bindings, doubts, pods, progress, variables, workflow
 from flowdsl.compiler.lint.emptied import at_key
 from flowdsl.compiler.lint.follow import without_followers
-from flowdsl.compiler.lint.graph import EmptyGraph
 from flowdsl.compiler.lint.joined import joined, only_together
-from flowdsl.compiler.lint.names import NoName
+from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.lint.patched import patched
+from flowdsl.compiler.lint.pods.pods import Incomplete
+from flowdsl.compiler.lint.pods.resources import NoNode
 from flowdsl.compiler.lint.sound import sound
-from flowdsl.compiler.lint.view import View
+from flowdsl.compiler.lint.workflow.graph import EmptyGraph
+from flowdsl.compiler.lint.workflow.names import NoName
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import is_type
 from flowdsl.compiler.schema.findings import PatternMismatch, TooFewEntries, UnknownField, WrongType
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.lint.manifest.view import Library, Rule
     from flowdsl.compiler.lint.sound import Sound
-    from flowdsl.compiler.lint.tree import Path
-    from flowdsl.compiler.lint.view import Library
 
-Rule = Callable[[View], Iterable[Problem]]
-
-RULES: tuple[Rule, ...] = (
-    names.object_name,
-    names.given_names,
-    names.unique_names,
-    names.artifact_names,
-    names.labels,
-    existing.own_labels,
-    existing.over,
-    names.containers,
-    names.volumes,
-    calls.entrypoint,
-    graph.bodies,
-    graph.plugins,
-    calls.targets,
-    calls.scopes,
-    calls.hooks,
-    graph.dependencies,
-    loops.loops,
-    printed.results,
-    omitted.omitted,
-    graph.recursion,
-    graph.depth,
-    arguments.supplied,
-    absent.absent,
-    arguments.own_names,
-    arguments.values,
-    arguments.defaults,
-    references.references,
-    inline.inner_variables,
-    outside.cron_references,
-    outside.workflow_references,
-    arguments.given_to_base,
-    bodies.images,
-    bodies.mounts,
-    bodies.artifacts,
-    stores.stores,
-    stores.sources,
-    stores.parts_of,
-    stores.addresses,
-    bodies.output_parameters,
-    bodies.container_sets,
-    objects.resource_manifests,
-    objects.object_conditions,
-    leaves.requests,
-    settings.times,
-    arriving.arriving_times,
-    arriving.arriving_labels,
-    arriving.arriving_made_labels,
-    arriving.arriving_keys,
-    arriving.arriving_loops,
-    arriving.arriving_images,
-    settings.retries,
-    settings.memoization,
-    settings.locks,
-    locking.held,
-    locking.kept,
-    metrics.metrics,
-    patches.patches,
-    patches.patched,
-    patches.arriving_patches,
-    settings.pod_resources,
-    schedules.schedules,
-    resources.resources,
-    resources.placement,
-    doubts.amounts,
-    hooks.places,
-    hooks.attempts,
-    hooks.ends,
-    crowded.deadly,
-    crowded.daemons,
-    crowded.sought,
-    hooks.own_outputs,
-    hooks.outputs_of_hooks,
-    leaving.left,
-    early.early,
-    never.never,
-    lost.lost,
-    pods.fields,
-    pods.claims,
-    pods.resource_claims,
-    together.users,
-    together.accounts,
-    together.propagation,
-    together.devices,
-    together.sysctls,
-    together.ports,
-    together.pages,
-    together.probed,
-    text.characters,
-    text.sources,
-    limits.object_size,
-    limits.values,
-    limits.texts,
-)
+RULES: tuple[Rule, ...] = (*workflow.RULES, *variables.RULES, *progress.RULES, *pods.RULES)
 """Every rule: a plain function from a prepared manifest to what it finds, in no particular order."""
 
-WRITTEN: tuple[Rule, ...] = (
-    *RULES,
-    doubts.images,
-    doubts.commands,
-    doubts.secrets,
-    doubts.devices,
-    doubts.times,
-    arguments.to_be_given,
-    doubts.scripts,
-    doubts.exits,
-    leaves.gates,
-    doubts.attempts,
-    literal.commands,
-    literal.sources,
-    literal.bare,
-    literal.braces,
-    literal.packed,
-    literal.containers,
-    literal.times,
-    literal.methods,
-    literal.paths,
-    sharing.sharing,
-    stores.keys,
-)
+WRITTEN: tuple[Rule, ...] = (*RULES, *variables.WRITTEN, *pods.WRITTEN, *doubts.RULES)
 """The rules for what somebody wrote in YAML: of Python, the options tell the same at their places."""
 
 
@@ -308,9 +155,9 @@ def _told_below(problem: Problem, by_schema: Iterable[Problem]) -> bool:
         return any(
             isinstance(each.finding, TooFewEntries) and _is_below(each.path, path) for each in by_schema
         )
-    if isinstance(finding, resources.NoNode):
+    if isinstance(finding, NoNode):
         return any(_is_below(each.path, path) for each in by_schema)
-    if isinstance(finding, pods.Incomplete):
+    if isinstance(finding, Incomplete):
         return any(isinstance(each.finding, WrongType) and _is_below(each.path, path) for each in by_schema)
     return False
 

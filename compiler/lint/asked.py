@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.compiler.lint.arguments import MissingArgument, MisspeltArgument, UnknownArgument
-from flowdsl.compiler.lint.bodies import UnknownVolume
-from flowdsl.compiler.lint.calls import UndefinedTemplate
-from flowdsl.compiler.lint.findings import UnknownOutput, UnknownVariable
-from flowdsl.compiler.lint.graph import UndefinedTask
+from flowdsl.compiler.lint.pods.bodies import UnknownVolume
+from flowdsl.compiler.lint.variables.arguments import MissingArgument, MisspeltArgument, UnknownArgument
+from flowdsl.compiler.lint.variables.findings import UnknownOutput, UnknownVariable
+from flowdsl.compiler.lint.workflow.calls import UndefinedTemplate
+from flowdsl.compiler.lint.workflow.graph import UndefinedTask
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.lint.tree import Path
-    from flowdsl.compiler.lint.view import Call, Template, View
+    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.lint.manifest.view import Call, Template, View
     from flowdsl.compiler.problem import Problem
 
 CALLS = {"dag": ("dag", "tasks"), "steps": ("steps",)}

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.bodies import ArtifactLocation, NoImage
-from flowdsl.compiler.lint.calls import CallTarget, HookWithoutExpression, NoEntrypoint
-from flowdsl.compiler.lint.names import NoName
-from flowdsl.compiler.lint.pods import Incomplete
-from flowdsl.compiler.lint.tree import is_mapping
+from flowdsl.compiler.lint.manifest.tree import is_mapping
+from flowdsl.compiler.lint.pods.bodies import ArtifactLocation, NoImage
+from flowdsl.compiler.lint.pods.pods import Incomplete
+from flowdsl.compiler.lint.workflow.calls import CallTarget, HookWithoutExpression, NoEntrypoint
+from flowdsl.compiler.lint.workflow.names import NoName
 from flowdsl.compiler.schema.findings import MissingField
 from flowdsl.compiler.schema.table import value_at
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.lint.tree import Object
+    from flowdsl.compiler.lint.manifest.tree import Object
     from flowdsl.compiler.problem import Problem
     from flowdsl.diagnostic import Finding
 

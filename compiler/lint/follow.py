@@ -6,15 +6,15 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.arguments import MissingArgument
 from flowdsl.compiler.lint.asked import Names
-from flowdsl.compiler.lint.bodies import ArtifactPath, OutputSource
-from flowdsl.compiler.lint.calls import UndefinedTemplate
-from flowdsl.compiler.lint.findings import UnknownOutput, UnknownVariable
-from flowdsl.compiler.lint.graph import SeveralBodies
-from flowdsl.compiler.lint.names import BadArtifactName, DuplicateName, NoName
-from flowdsl.compiler.lint.pods import Incomplete
-from flowdsl.compiler.lint.tree import compact, is_list, is_mapping
+from flowdsl.compiler.lint.manifest.tree import compact, is_list, is_mapping
+from flowdsl.compiler.lint.pods.bodies import ArtifactPath, OutputSource
+from flowdsl.compiler.lint.pods.pods import Incomplete
+from flowdsl.compiler.lint.variables.arguments import MissingArgument
+from flowdsl.compiler.lint.variables.findings import UnknownOutput, UnknownVariable
+from flowdsl.compiler.lint.workflow.calls import UndefinedTemplate
+from flowdsl.compiler.lint.workflow.graph import SeveralBodies
+from flowdsl.compiler.lint.workflow.names import BadArtifactName, DuplicateName, NoName
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import (
     MissingField,
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from flowdsl.compiler.lint.asked import Name
-    from flowdsl.compiler.lint.tree import Object, Path
-    from flowdsl.compiler.lint.view import View
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.view import View
 
 
 class MisspeltName(Finding):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.compiler.lint.tree import is_list, is_mapping
+from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping
 from flowdsl.compiler.schema import check_schema, fields, is_type
 from flowdsl.compiler.schema.findings import MissingField, UnknownField, WrongType
 from flowdsl.compiler.schema.table import value_at
@@ -12,7 +12,7 @@ from flowdsl.compiler.schema.table import value_at
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flowdsl.compiler.lint.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.problem import Problem
 
 _NOTHING = object()

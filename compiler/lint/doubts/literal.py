@@ -1,0 +1,305 @@
+"""What is taken as it is written where other tools read more into it: words of a command, paths, names.
+
+All of it passes Argo and the API server, and then does something else than its form says.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.manifest.tree import entries, inside, is_list, is_mapping, pairs, string
+from flowdsl.compiler.lint.manifest.typed import typed
+from flowdsl.compiler.lint.variables.findings import LiteralTag
+from flowdsl.compiler.lint.variables.uses import BODY_OF
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, near
+from flowdsl.grammar.duration import duration
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.view import Template, View
+
+
+class TakenLiterally(Finding):
+    """A text that other tools read more into than Argo, Kubernetes or the system does."""
+
+    code = "FD824"
+    severity = "warning"
+    title = "{found}"
+    label = "{effect}"
+    help = "{way}"
+    found: str
+    effect: str
+    way: str
+
+
+_SHELLS = frozenset(("sh", "bash", "ash", "dash", "ksh", "zsh"))
+_WITH_TEXT = {"python": "-c", "node": "-e", "perl": "-e", "ruby": "-e", "Rscript": "-e"}
+"""Programs that take a text for their program, behind an option."""
+_OPTION = regex(r"-[a-zA-Z]*c")
+_VERSION = regex(r"[\d.]+$")
+
+
+def commands(view: View) -> Iterator[Problem]:
+    """The words of a command are words: the first is a program, and a shell runs one text."""
+    for template in view.templates:
+        for place, container in template.containers:
+            path = (*template.path, *place)
+            words = [*(container.get("command") or ())]
+            if not words or any("{{" in word for word in words):
+                continue
+            program, kind = words[0], words[0].rpartition("/")[2]
+            if len(program.split()) > 1 and "\\" not in program:
+                found = f"`{_short(program)}` is the name of one program"
+                way = f"write each word for itself: [{', '.join(program.split()[:4])}]"
+                finding = TakenLiterally(found, "there is no program of that name", way)
+                yield Problem((*path, "command", 0), finding)
+            elif kind in _SHELLS:
+                yield from _one_text(words, container, path)
+            elif place[0] == "script" and words[-1:] == [_WITH_TEXT.get(_VERSION.sub("", kind))]:
+                found = f"`{kind} {words[-1]}` runs a text, and gets the path of the file with the source"
+                finding = TakenLiterally(found, "the path is no program", f"take `{words[-1]}` out")
+                yield Problem((*path, "command", len(words) - 1), finding)
+
+
+def _one_text(words: list[str], container: Object, path: Path) -> Iterator[Problem]:
+    """The finding about words behind the text that a shell runs, which nothing in the text asks for."""
+    option = next((at for at, word in enumerate(words) if at and _OPTION.fullmatch(word)), None)
+    if option is None or any(not word.startswith("-") for word in words[1:option]):
+        return
+    listed = [((*path, "command", at), word) for at, word in enumerate(words)]
+    listed += [((*path, "args", at), word) for at, word in enumerate(container.get("args") or ())]
+    behind = listed[option + 1 :]
+    if len(behind) > 1 and not any(mark in behind[0][1] for mark in ("$", "{{")):
+        text, (at, word) = _short(behind[0][1]), behind[1]
+        found = f"the shell runs `{text}`, and nothing there asks for `{_short(word)}`"
+        yield Problem(at, TakenLiterally(found, "not used", "write the whole command line as one text"))
+
+
+def _short(text: str) -> str:
+    line = text.split("\n", 1)[0]
+    return line if len(line) <= 40 and line == text else f"{line[:37]}..."
+
+
+def sources(view: View) -> Iterator[Problem]:
+    """The source of a Python script has its line breaks, which YAML folds without `|`."""
+    for template in view.templates:
+        words: list[str] = inside(template.data, "script").get("command") or []
+        kind = _VERSION.sub("", words[0].rpartition("/")[2]) if len(words) == 1 else ""
+        source = template.source.strip()
+        if kind == "python" and "\n" not in source and "{{" not in source and _is_two_lines(source):
+            found = f"`{_short(source)}` is one line, with more than one statement"
+            finding = TakenLiterally(
+                found, "Python cannot read it", "write `source: |`, and the lines below it"
+            )
+            yield Problem((*template.path, "script", "source"), finding)
+
+
+def _is_two_lines(source: str) -> bool:
+    """Whether a line is no Python, and is some where it is broken in two."""
+    try:
+        ast.parse(source)
+    except SyntaxError as error:
+        at = (error.offset or 1) - 1
+    except ValueError:
+        return False
+    else:
+        return False
+    try:
+        return bool(ast.parse(source[:at]).body)
+    except (SyntaxError, ValueError):
+        return False
+
+
+_BRACES = regex(
+    r"(?<![{$])\{ *((?:inputs|workflow)\.\w+\.[\w.-]+) *\}(?!\})|\$[({]((?:inputs|workflow)\.\w+\.[\w.-]+)[)}](?!\})"
+)
+"""A variable as other tools have it: in single braces, or behind a dollar."""
+
+
+def braces(view: View) -> Iterator[Problem]:
+    """Variables that there are stand in two braces."""
+    of_run = {f"workflow.parameters.{name}" for name in view.arguments}
+    handed = any(map(_BRACES.search, view.values))
+    for template in view.templates:
+        if not (
+            handed if template.calls else _BRACES.search(template.text) or _BRACES.search(template.source)
+        ):
+            continue
+        known = of_run | {f"inputs.parameters.{name}" for name in template.parameters}
+        known |= {f"inputs.artifacts.{name}.path" for name in template.artifacts}
+        for path, text in _texts(template.data, template.path):
+            for found in _BRACES.finditer(text):
+                name = found[1] or found[2]
+                if name in known:
+                    finding = LiteralTag(name, "Argo fills in two braces", f"write `{{{{{name}}}}}`")
+                    yield Problem(path, finding, part=found.span())
+
+
+def _texts(node: Object, path: Path) -> Iterator[tuple[Path, str]]:
+    """The texts below a node, each with its path."""
+    stack: list[tuple[Any, Path]] = [(node, path)]
+    while stack:
+        node, path = stack.pop()
+        for key, value in pairs(node):
+            if isinstance(value, str):
+                yield (*path, key), value
+            elif is_mapping(value) or is_list(value):
+                stack.append((value, (*path, key)))
+
+
+_BARE = regex(r"(\{? *|\$[({])(tasks|steps)\.([\w-]+)\.(outputs\.(?:result|parameters\.[\w-]+))( *\}?|[)}])")
+"""The output of a task or step as a whole value, without the braces that Argo fills in."""
+
+
+def bare(view: View) -> Iterator[Problem]:
+    """Outputs of tasks and steps stand in two braces where they are handed on."""
+    for template in view.templates if any(map(_BARE.fullmatch, view.values)) else ():
+        for call in template.calls:
+            for index, each in enumerate(entries(call.data, "arguments", "parameters")):
+                found = _BARE.fullmatch(string(each, "value"))
+                if found is None or BODY_OF[found[2]] != template.body:
+                    continue
+                maker = template.call_index.get(found[3])
+                if maker is None or found[4] not in (template.calls[maker].outputs or ()):
+                    continue
+                name = f"{found[2]}.{found[3]}.{found[4]}"
+                way = f"write `{{{{{name}}}}}`"
+                finding = TakenLiterally(f"`{found[0]}` is handed on as this text", "no variable", way)
+                yield Problem((*call.path, "arguments", "parameters", index, "value"), finding)
+
+
+def packed(view: View) -> Iterator[Problem]:
+    """Artifacts are packed unless `archive` has a value that says otherwise."""
+    for template in view.templates:
+        for index, artifact in enumerate(entries(template.data, "outputs", "artifacts")):
+            archive = inside(artifact, "archive")
+            for field in archive:
+                if field in ("none", "zip") and archive[field] is None:
+                    found = f"`{field}` has no value, so it counts as left out"
+                    way = f"write `{field}: {{}}`"
+                    path = (*template.path, "outputs", "artifacts", index, "archive", field)
+                    yield Problem(path, TakenLiterally(found, "a .tgz", way), on_key=True)
+
+
+_OF_LINUX = (
+    "ALL AUDIT_CONTROL AUDIT_READ AUDIT_WRITE BLOCK_SUSPEND BPF CHECKPOINT_RESTORE CHOWN DAC_OVERRIDE "
+    "DAC_READ_SEARCH FOWNER FSETID IPC_LOCK IPC_OWNER KILL LEASE LINUX_IMMUTABLE MAC_ADMIN MAC_OVERRIDE MKNOD "
+    "NET_ADMIN NET_BIND_SERVICE NET_BROADCAST NET_RAW PERFMON SETFCAP SETGID SETPCAP SETUID SYSLOG SYS_ADMIN "
+    "SYS_BOOT SYS_CHROOT SYS_MODULE SYS_NICE SYS_PACCT SYS_PTRACE SYS_RAWIO SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG "
+    "WAKE_ALARM"
+)
+CAPABILITIES = frozenset(_OF_LINUX.split())
+"""Those of Linux, and the word for all. Source: capabilities(7)."""
+
+_OF_DOCKER = regex(r"(?P<path>/[^:]*):(?P<mode>r[ow]|[zZ])|[a-z0-9][-a-z0-9]+:/.*")
+
+
+def containers(view: View) -> Iterator[Problem]:
+    """Capabilities are those of Linux, and the paths of mounts have no options."""
+    for found in typed(view, frozenset(("Capabilities", "VolumeMount"))):
+        if found.type == "VolumeMount":
+            at = string(found.data, "mountPath")
+            if at and (parts := _OF_DOCKER.fullmatch(at)):
+                way = "write the path alone"
+                way += ", and `readOnly: true` beside it" if parts["mode"] == "ro" else ""
+                finding = TakenLiterally(f"`{at}` is a path with a colon", "mounted under that name", way)
+                yield Problem((*found.path, "mountPath"), finding)
+            continue
+        for field in ("add", "drop"):
+            for index, name in enumerate(found.data.get(field) or ()):
+                bare = str(name).upper()
+                if bare in CAPABILITIES or "{{" in bare:
+                    continue
+                close = near(bare.removeprefix("CAP_"), CAPABILITIES)
+                way = f"write `{close}`" if close else "write one of capabilities(7), without `CAP_`"
+                finding = TakenLiterally(
+                    f"`{name}` is not the name of a capability", "left out, or refused", way
+                )
+                yield Problem((*found.path, field, index), finding)
+
+
+_TIMES = ("secondsAfterCompletion", "secondsAfterSuccess", "secondsAfterFailure")
+
+
+def times(view: View) -> Iterator[Problem]:
+    """Times that nothing waits for are not below zero. Source: Argo Workflows, expireAt and executeSuspend."""
+    for field in _TIMES:
+        seconds = inside(view.spec, "ttlStrategy").get(field)
+        if isinstance(seconds, int) and seconds < 0:
+            finding = TakenLiterally(
+                f"`{field}: {seconds}` is over before the run ends",
+                "the run is deleted as soon as it ends",
+                f"take `{field}` out to keep the run, or write 0",
+            )
+            yield Problem((*view.path, "ttlStrategy", field), finding)
+    for template in view.templates:
+        age = string(template.data, "memoize", "maxAge")
+        if _is_below_zero(age):
+            found = f"with `maxAge: {age}` every result is too old"
+            finding = TakenLiterally(
+                found, "never taken from the cache", "write how long results are good, such as `24h`"
+            )
+            yield Problem((*template.path, "memoize", "maxAge"), finding)
+        text = string(template.data, "suspend", "duration")
+        if _is_below_zero(text):
+            way = "take `duration` out to wait until somebody resumes it"
+            finding = TakenLiterally(f"`duration: {text}` is over at once", "nothing waits here", way)
+            yield Problem((*template.path, "suspend", "duration"), finding)
+
+
+def _is_below_zero(text: str) -> bool:
+    try:
+        return bool(text) and "{{" not in text and duration(text) < 0
+    except GrammarError:
+        return False
+
+
+_REGISTERED = (
+    "ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT CONNECT COPY DELETE GET HEAD LABEL LINK LOCK MERGE MKACTIVITY "
+    "MKCALENDAR MKCOL MKREDIRECTREF MKWORKSPACE MOVE OPTIONS ORDERPATCH PATCH POST PRI PROPFIND PROPPATCH PUT QUERY "
+    "REBIND REPORT SEARCH TRACE UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE UPDATEREDIRECTREF VERSION-CONTROL "
+    "BAN LIST M-SEARCH NOTIFY PURGE REFRESH SOURCE SUBSCRIBE UNSUBSCRIBE"
+)
+_METHODS = frozenset(_REGISTERED.split())
+"""Those that are registered, and a few more that servers know."""
+_USUAL = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+
+
+def methods(view: View) -> Iterator[Problem]:
+    """The method of a request is one that servers know, in capitals. Source: RFC 9110."""
+    for template in view.templates:
+        method = string(template.data, "http", "method")
+        if method and method not in _METHODS and "{{" not in method and method.isalpha():
+            known = method.upper() if method.upper() in _METHODS else near(method, _USUAL)
+            way = f"write `{known}`" if known else f"write one of {', '.join(_USUAL)}"
+            finding = TakenLiterally(
+                f"`{method}` is no method that servers know", "sent as it is written", way
+            )
+            yield Problem((*template.path, "http", "method"), finding)
+
+
+def paths(view: View) -> Iterator[Problem]:
+    """The paths of outputs are names of files and folders. Source: Argo Workflows, SaveArtifacts."""
+    for template in view.templates:
+        for path, at in _outputs(template):
+            if "{{" not in at and (at.startswith("~") or "*" in at):
+                found = f"`{at}` is looked for under that name"
+                effect = "no pattern is expanded" if "*" in at else "no home directory is filled in"
+                way = "hand on the folder with the files" if "*" in at else "write the whole path"
+                yield Problem(path, TakenLiterally(found, effect, way))
+
+
+def _outputs(template: Template) -> Iterator[tuple[Path, str]]:
+    """The paths of the outputs of a template, each with its place."""
+    outputs = inside(template.data, "outputs")
+    for index, each in enumerate(entries(outputs, "artifacts")):
+        yield (*template.path, "outputs", "artifacts", index, "path"), string(each, "path")
+    for index, each in enumerate(entries(outputs, "parameters")):
+        path = (*template.path, "outputs", "parameters", index, "valueFrom", "path")
+        yield path, string(each, "valueFrom", "path")

@@ -1,0 +1,102 @@
+"""Claims of a run that only one node can mount, mounted by pods that may run at the same time."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.tree import entries, inside, string
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+
+_MOST = 64
+"""Calls of one template that are compared with each other."""
+
+
+class SharedClaim(Finding):
+    """Pods that mount one ReadWriteOnce claim at the same time: on another node, the second one waits for it."""
+
+    code = "FD801"
+    severity = "warning"
+    title = "{who} may run at the same time, and mount `{claim}`, which is ReadWriteOnce"
+    label = "waits for `{claim}` on any other node"
+    help = (
+        "let one run after the other, or ask for ReadWriteMany in `volumeClaimTemplates`, "
+        "or for ReadWriteOncePod, for which pods wait"
+    )
+    who: str
+    claim: str
+
+
+def sharing(view: View) -> Iterator[Problem]:
+    """ReadWriteOnce claims that are made for the run are mounted by one pod after the other, or on one node."""
+    single = {
+        string(claim, "metadata", "name")
+        for claim in entries(view.spec, "volumeClaimTemplates")
+        if inside(claim, "spec").get("accessModes") == ["ReadWriteOnce"]
+    }
+    if not single or view.spec.get("parallelism") == 1 or _placed(view.spec):
+        return
+    mounted: dict[int, frozenset[str]] = {}
+    for template in view.all:
+        if template.body in ("steps", "dag") and template.data.get("parallelism") != 1:
+            calls = [(call, _mounted(call.callee, mounted) & single) for call in template.calls]
+            yield from _of_graph(template, [each for each in calls if each[1]][:_MOST])
+
+
+def _of_graph(template: Template, calls: list[tuple[Call, frozenset[str]]]) -> Iterator[Problem]:
+    """The finding about each claim that calls of one template share, at the first that does."""
+    told: set[str] = set()
+    for call, claims in calls:
+        items: list[object] = call.data.get("withItems") or []
+        if call.loop and len(items) != 1:
+            yield from _told(call, f"items of `{call.name}`", claims, told)
+    for (one, first), (other, second) in combinations(calls, 2):
+        apart = "when" in one.data and "when" in other.data
+        if first & second and not apart and _together(template, one, other):
+            yield from _told(other, f"`{one.name}` and `{other.name}`", first & second, told)
+
+
+def _told(call: Call, who: str, claims: frozenset[str], told: set[str]) -> Iterator[Problem]:
+    for claim in sorted(claims - told):
+        told.add(claim)
+        yield Problem(call.path, SharedClaim(who, claim))
+
+
+def _together(template: Template, one: Call, other: Call) -> bool:
+    """Whether two calls of a template may run at the same time."""
+    if template.body == "steps":
+        return one.group == other.group
+    dag = template.dag
+    first, second = template.call_index[one.name], template.call_index[other.name]
+    return dag.is_sound and not dag.reached([(first, second), (second, first)])
+
+
+def _mounted(template: Template | None, known: dict[int, frozenset[str]]) -> frozenset[str]:
+    """The volumes that the pods of a template mount, where they may run on any node and wait for no lock."""
+    if template is None:
+        return frozenset()
+    if id(template) not in known:
+        known[id(template)] = frozenset()  # one that calls itself
+        if not (_placed(template.data) or template.data.get("synchronization")):
+            own = (
+                string(mount, "name")
+                for _, container in template.containers
+                for mount in entries(container, "volumeMounts")
+                if not mount.get("readOnly")
+            )
+            known[id(template)] = frozenset(own).union(
+                *(_mounted(each.callee, known) for each in template.calls)
+            )
+    return known[id(template)]
+
+
+def _placed(owner: dict[str, object]) -> bool:
+    """Whether pods are kept together on a node."""
+    selector = owner.get("nodeSelector")
+    return "podAffinity" in str(owner.get("affinity")) or "kubernetes.io/hostname" in str(selector)

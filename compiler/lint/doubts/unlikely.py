@@ -1,0 +1,208 @@
+"""What the API server takes as written, and is probably not meant: images without a version, scripts without a line.
+
+What of this is told of Python at its options is looked for in manifests that somebody wrote only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.findings.amounts import UnusualResource
+from flowdsl.compiler.findings.bodies import NoTag, is_secret, untagged
+from flowdsl.compiler.lint.manifest.tree import entries, inside, string
+from flowdsl.compiler.lint.pods.bodies import NoCommand
+from flowdsl.compiler.lint.pods.resources import DEVICES
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, near
+from flowdsl.grammar.duration import duration
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.image import fault as image_fault
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.view import View
+
+_INTEGER = regex(r"[+-]?[0-9]{1,9}")
+
+
+class WrittenSecret(Finding):
+    """A variable that seems to hold a secret, in a manifest: who may list workflows can read it."""
+
+    code = "FD773"
+    severity = "warning"
+    title = "the value of `{name}` seems to be a secret"
+    label = "everybody who sees the workflow can read it"
+    help = "keep it in a Secret, and write `valueFrom: {{secretKeyRef: {{name: ..., key: ...}}}}`"
+    name: str
+
+
+class NeverReached(Finding):
+    """A time that is longer than the one after which the run, or the step, ends anyway."""
+
+    code = "FD802"
+    severity = "warning"
+    title = "the `timeout` of {text} is never reached: {what} ends after {seconds}s"
+    label = "longer than {seconds}s"
+    help = "make `timeout` shorter, or `activeDeadlineSeconds` longer"
+    text: str
+    what: str
+    seconds: str
+
+
+class EmptyScript(Finding):
+    """A script without a source: its container starts, and does nothing."""
+
+    code = "FD816"
+    severity = "warning"
+    title = "the script of `{name}` is empty"
+    label = "nothing to run"
+    help = "add `source`"
+    name: str
+
+
+class TwoExits(Finding):
+    """Two templates for one end: Argo runs that of `onExit`, and the hook `exit` never."""
+
+    code = "FD821"
+    severity = "warning"
+    title = "the hook `exit` never runs, because there is `onExit`"
+    label = "never runs"
+    help = "keep one of them, or call both templates from one"
+
+
+class NeverTriedAgain(Finding):
+    """A strategy that says how something is tried again, and never has it tried again."""
+
+    code = "FD817"
+    severity = "warning"
+    title = "the template is never tried again: {reason}"
+    label = "no second attempt"
+    help = "{way}"
+    reason: str
+    way: str
+
+
+def devices(view: View) -> Iterator[Problem]:
+    """Devices that containers ask for do not have nearly the name of another one."""
+    for template in view.templates:
+        for place, container in template.containers:
+            for name in inside(container, "resources", "limits"):
+                meant = near(name, DEVICES, 0.9)
+                if meant is not None and name not in DEVICES:
+                    path = (*template.path, *place, "resources", "limits", name)
+                    yield Problem(path, UnusualResource(name, meant), on_key=True)
+
+
+def times(view: View) -> Iterator[Problem]:
+    """No `timeout` is longer than the run, or than the deadline of its own template."""
+    for template in view.templates:
+        text = string(template.data, "timeout")
+        limits = [
+            (what, int(str(each)))
+            for what, owner in (("the run", view.spec), ("the step", template.data))
+            if str(each := owner.get("activeDeadlineSeconds")).isdecimal()
+        ]
+        if not text or not limits or "{{" in text:
+            continue
+        what, seconds = min(limits, key=lambda each: each[1])
+        try:
+            if duration(text) > seconds:
+                yield Problem((*template.path, "timeout"), NeverReached(text, what, str(seconds)))
+        except GrammarError:
+            pass  # which is told as such
+
+
+def scripts(view: View) -> Iterator[Problem]:
+    """Scripts have a source."""
+    shared = string(view.defaults, "script", "source")
+    for template in view.templates:
+        script = inside(template.data, "script")
+        words = [*(script.get("command") or ()), *(script.get("args") or ())]
+        given = any(not str(word).startswith("-") for word in words[1:])  # which may be what is run
+        if template.body == "script" and words and not (given or template.source.strip() or shared):
+            yield Problem((*template.path, "script"), EmptyScript(template.title))
+
+
+def exits(view: View) -> Iterator[Problem]:
+    """One template runs at an end. Source: Argo Workflows, GetExitHook."""
+    owners = [(view.spec, view.path), *((call.data, call.path) for call in view.calls)]
+    for owner, path in owners:
+        if owner.get("onExit") and inside(owner, "hooks").get("exit") is not None:
+            yield Problem((*path, "hooks", "exit"), TwoExits(), on_key=True)
+
+
+_ASKED = regex(r"\s*lastRetry\.status\s*==\s*['\"](\w+)['\"]\s*")
+_AGAIN = {"OnFailure": "Failed", "OnError": "Error"}
+"""The statuses after which a policy has a template tried again."""
+
+
+def attempts(view: View) -> Iterator[Problem]:
+    """Who says how something is tried again has it tried again. Source: Argo Workflows, processNodeRetries."""
+    for owner, path in view.owners:
+        strategy = inside(owner, "retryStrategy")
+        backoff = inside(strategy, "backoff")
+        limit = strategy.get("limit")
+        if limit is not None and _number(limit, 1) <= (0 if len(strategy) > 1 else -1):
+            reason, way = f"its `limit` is {limit}", "write a `limit` of at least 1"
+            yield Problem((*path, "retryStrategy", "limit"), NeverTriedAgain(reason, way))
+            continue
+        asked = _ASKED.fullmatch(string(strategy, "expression"))
+        policy = string(strategy, "retryPolicy")
+        if (
+            asked is not None
+            and policy in _AGAIN
+            and asked[1] in _AGAIN.values()
+            and asked[1] != _AGAIN[policy]
+        ):
+            reason = f"`retryPolicy: {policy}` and the `expression` never hold together"
+            finding = NeverTriedAgain(reason, "take `retryPolicy` out: the `expression` says when")
+            yield Problem((*path, "retryStrategy", "retryPolicy"), finding)
+        wait, longest = (_seconds(string(backoff, field)) for field in ("duration", "maxDuration"))
+        cap = _seconds(string(backoff, "cap"))
+        if wait is not None and longest is not None and min(wait, cap or wait) >= longest:
+            reason = f"the first wait of {backoff['duration']} is not shorter than `maxDuration`"
+            finding = NeverTriedAgain(reason, "make `maxDuration` longer than all waits together")
+            yield Problem((*path, "retryStrategy", "backoff", "maxDuration"), finding)
+
+
+def _number(value: object, otherwise: int) -> int:
+    text = str(value)
+    return int(text) if _INTEGER.fullmatch(text) else otherwise
+
+
+def _seconds(text: str) -> float | None:
+    """A written duration in seconds; None for what cannot be read, or is known in the run."""
+    try:
+        return duration(text) if text and "{{" not in text else None
+    except GrammarError:
+        return None
+
+
+def images(view: View) -> Iterator[Problem]:
+    """Images have a tag or a digest."""
+    for template in view.templates:
+        for place, container in template.containers:
+            image = string(container, "image")
+            if untagged(image) and not image_fault(image):
+                yield Problem((*template.path, *place, "image"), NoTag(image))
+
+
+def commands(view: View) -> Iterator[Problem]:
+    """Containers beside the one of a template, or of a set, have a command, so that Argo need not ask the registry."""
+    for template in view.templates:
+        for place, container in template.containers:
+            if len(place) > 1 and place[0] != "initContainers" and not container.get("command"):
+                finding = NoCommand(string(container, "name"), "container")
+                yield Problem((*template.path, *place), finding)
+
+
+def secrets(view: View) -> Iterator[Problem]:
+    """Variables do not hold secrets."""
+    for template in view.templates:
+        for place, container in template.containers:
+            for index, variable in enumerate(entries(container, "env")):
+                name, value = string(variable, "name"), string(variable, "value")
+                if is_secret(name, value):
+                    yield Problem((*template.path, *place, "env", index, "value"), WrittenSecret(name))

@@ -1,0 +1,96 @@
+"""The variables of a workflow as a whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.tree import inside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.view import Template, View
+
+ALWAYS: frozenset[str] = frozenset(
+    (
+        "workflow.name",
+        "workflow.namespace",
+        "workflow.mainEntrypoint",
+        "workflow.serviceAccountName",
+        "workflow.uid",
+        "workflow.status",
+        "workflow.duration",
+        "workflow.creationTimestamp",
+        "workflow.annotations",
+        "workflow.annotations.json",
+        "workflow.labels",
+        "workflow.labels.json",
+        "node.name",
+        "steps.name",
+        "tasks.name",
+    )
+)
+"""What exists in every workflow. Source: Argo Workflows, docs/variable-flow/variables.md."""
+
+
+CRON: frozenset[str] = frozenset(
+    f"cronworkflow.{name}"
+    for name in (
+        "name",
+        "namespace",
+        "labels",
+        "labels.json",
+        "annotations",
+        "annotations.json",
+        "failed",
+        "succeeded",
+        "lastScheduledTime",
+    )
+)
+"""What `when` and `stopStrategy` of a CronWorkflow may name. Source: Argo Workflows, workflow/cron, expressionEnv."""
+
+
+def workflow_variables(view: View) -> frozenset[str]:
+    """The variables of the workflow that this document declares, and those that always exist."""
+    known = set(ALWAYS)
+    known.update(f"workflow.parameters.{name}" for name in view.arguments)
+    if view.arguments or view.external or view.kind in ("WorkflowTemplate", "ClusterWorkflowTemplate"):
+        known.update(("workflow.parameters", "workflow.parameters.json"))
+    sources = [view.metadata, inside(view.spec, "workflowMetadata")]
+    if view.kind == "CronWorkflow":
+        sources.append(inside(view.document, "spec", "workflowMetadata"))
+    for source in sources:
+        for field, word in (("labels", "labels"), ("labelsFrom", "labels"), ("annotations", "annotations")):
+            known.update(f"workflow.{word}.{key}" for key in inside(source, field))
+    reached = [call.callee for call in (*view.outlines, *view.hooks) if call.callee is not None]
+    called = set(map(id, reached))
+    for template in reached:  # grows while it is walked, by what templates of other objects call
+        new = {id(call.callee): call.callee for call in template.outlines if call.callee is not None}
+        reached += [callee for key, callee in new.items() if key not in called]
+        called.update(new)
+    runs = view.runs
+    for template in {id(each): each for each in (*view.all, *reached)}.values():
+        known.update(
+            name for name in global_outputs(template) if not runs or id(template) in called or "{{" in name
+        )
+    if view.spec.get("priority") is not None:
+        known.add("workflow.priority")
+    if view.spec.get("onExit") or inside(view.spec, "hooks"):
+        known.add("workflow.failures")
+    return frozenset(known)
+
+
+def global_outputs(template: Template) -> Iterator[str]:
+    """The variables of the workflow that a template makes when a task, step or hook has called it.
+
+    Of a template that the workflow itself starts with, Argo's validator does not know them.
+    """
+    if template.is_leaf and '"globalName":' not in template.text:
+        return
+    for kind, outputs in (
+        ("parameters", template.output_parameters),
+        ("artifacts", template.output_artifacts),
+    ):
+        for each in outputs.values():
+            if name := each.get("globalName"):
+                yield f"workflow.outputs.{kind}.{name}"

@@ -1,0 +1,95 @@
+"""The objects of a manifest by their types, as the schema has them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.compiler.lint.manifest.tree import pairs
+from flowdsl.compiler.schema.table import fields, is_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.view import Template, View
+
+
+class Typed(NamedTuple):
+    """An object of a known type, and the path that leads to it from the document."""
+
+    type: str
+    data: Object
+    path: Path
+
+
+def typed(view: View, wanted: frozenset[str], within: Iterable[Template] | None = None) -> list[Typed]:
+    """The objects of the wanted types, in the templates that the view looks at, or these of them, and around them."""
+    found: list[Typed] = []
+    _collect(found, view.kind, view.document, (), wanted)
+    for template in view.templates if within is None else within:
+        _collect(found, "Template", template.data, template.path, wanted)
+        for call in template.outlines:
+            if call.parent is None:
+                _collect(found, _CALLS[template.body], call.data, call.path, wanted)
+    return found
+
+
+def typed_below(name: str, data: Object, wanted: frozenset[str]) -> list[Typed]:
+    """The objects of the wanted types in one of a known type, and itself."""
+    found: list[Typed] = []
+    _collect(found, name, data, (), wanted)
+    return found
+
+
+_APART = frozenset(("templates", "inline", "tasks", "steps"))
+"""Fields with templates and calls, which a view has found."""
+
+_CALLS = {"dag": "DAGTask", "steps": "WorkflowStep"}
+"""The types of the calls of graphs."""
+
+
+def _collect(found: list[Typed], name: str, data: Object, path: Path, wanted: frozenset[str]) -> None:
+    """Find an object, if its type is wanted, and those below it."""
+    if name in wanted:
+        found.append(Typed(name, data, path))
+    for field, inner, depth in _ways(name, wanted):
+        value = data.get(field)
+        if value is not None:
+            _enter(found, inner, depth, value, (*path, field), wanted)
+
+
+def _enter(found: list[Typed], name: str, depth: int, node: Any, path: Path, wanted: frozenset[str]) -> None:
+    """What a field has: one object, or so many lists or mappings of them in each other."""
+    if not depth:
+        _collect(found, name, node, path, wanted)
+        return
+    for step, each in pairs(node):
+        if each is not None:
+            _enter(found, name, depth - 1, each, (*path, step), wanted)
+
+
+@cache
+def _ways(type_name: str, wanted: frozenset[str]) -> list[tuple[str, str, int]]:
+    """The fields of a type that lead to a wanted one: the type there, and in how many lists or mappings."""
+    found: list[tuple[str, str, int]] = []
+    for field, expression in fields(type_name).items():
+        *around, inner = expression.split(":")
+        if field not in _APART and not wanted.isdisjoint(_reached(inner)):
+            found.append((field, inner, len(around)))
+    return found
+
+
+@cache
+def _reached(name: str) -> frozenset[str]:
+    """The types below a type, and itself; those that hold themselves come to an end."""
+    found: set[str] = set()
+    open_types = [name]
+    while open_types:
+        one = open_types.pop()
+        if is_type(one) and one not in found:
+            found.add(one)
+            open_types += [
+                each.rpartition(":")[2] for field, each in fields(one).items() if field not in _APART
+            ]
+    return frozenset(found)

@@ -1,0 +1,558 @@
+"""A manifest prepared for the rules: its templates and calls, found once.
+
+The rules may rely on the types of the schema, with null for what is left out. Paths are put together
+only when something is reported.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.dag import Dag
+from flowdsl.compiler.lint.manifest.items import Survey, survey
+from flowdsl.compiler.lint.manifest.tree import compact, entries, inside, string
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.problem import Problem
+
+    Library = Mapping[tuple[str, str], "View"]
+    Rule = Callable[["View"], Iterable[Problem]]
+
+BODIES = (
+    "container",
+    "containerSet",
+    "steps",
+    "script",
+    "resource",
+    "dag",
+    "suspend",
+    "data",
+    "http",
+    "plugin",
+)
+"""The fields of which a template has exactly one, in the order in which Argo looks for them."""
+
+_BODIES = frozenset(BODIES)
+
+POD_BODIES = frozenset(("container", "containerSet", "script", "resource", "data"))
+"""Templates that run as a pod of their own."""
+
+GRAPH_BODIES = frozenset(("steps", "dag"))
+"""Templates that call other templates; Argo calls all but these and `suspend` leaves."""
+
+LEAF_BODIES = _BODIES - GRAPH_BODIES - {"suspend"}
+
+LONG = 2**15
+"""Characters of a script that is looked at for its length: in bytes it may have four times as many."""
+
+RESULT_BODIES = frozenset(("container", "script", "data", "http", "plugin"))
+"""Templates with `outputs.result` and `exitCode`; a containerSet has them when it has a container `main`."""
+
+LOCATIONS = ("s3", "gcs", "azure", "oss", "hdfs", "git", "http", "artifactory", "raw", "plugin")
+"""Where an artifact may come from."""
+
+_KEYS = {"s3": "key", "gcs": "key", "oss": "key", "azure": "blob", "http": "url", "plugin": "key"}
+"""The field without which the location of an artifact leads nowhere."""
+
+LOOPS = ("withItems", "withParam", "withSequence")
+"""The fields of which a looped call has exactly one."""
+
+_USUAL = frozenset(("name", "template", "depends", "when", "arguments"))
+"""The fields of a call that asks for nothing but a template with some values."""
+
+_PARAMETERS = frozenset(("parameters",))
+
+
+class Template:
+    """One template, listed or inline, with the names it declares.
+
+    `path` leads to it from the document. `around` is the call that an inline template stands in. `calls` are
+    its tasks or steps, `hooks` those of its tasks or steps.
+    """
+
+    def __init__(self, data: Object, path: Path, around: Call | None = None) -> None:
+        self.data = data
+        self.path = path
+        self.around = around
+        self.name: str = data.get("name") or ""
+        self.bodies = [body for body in _BODIES.intersection(data) if data[body] is not None]
+        self.bodies.sort(key=BODIES.index)
+        self.body = self.bodies[0] if self.bodies else ""
+        self.is_pod = self.body in POD_BODIES  # whether it runs as a pod of its own
+        self.is_leaf = self.body in LEAF_BODIES  # whether it has timeouts and artifact paths
+        self.source = string(data, "script", "source")
+        inputs = inside(data, "inputs")
+        outputs = inside(data, "outputs")
+        self.parameters = by_name(inputs.get("parameters"))
+        self.enums: dict[str, list[str]] = {  # the values that they may have, for those that say so
+            name: choices for name, each in self.parameters.items() if (choices := each.get("enum"))
+        }
+        self.artifacts = by_name(inputs.get("artifacts"))
+        self.output_parameters = by_name(outputs.get("parameters"))
+        self.output_artifacts = by_name(outputs.get("artifacts"))
+        self.calls: list[Call] = []
+        self.hooks: list[Call] = []
+
+    @property
+    def title(self) -> str:
+        """Its name in messages."""
+        return self.name or ("(without a name)" if self.around is None else "(inline)")
+
+    @cached_property
+    def text(self) -> str:
+        """The template as JSON without its name and script, for what one look at all its texts can answer."""
+        bare: Object = {**self.data, "name": ""}
+        if self.source:
+            bare["script"] = {**self.data["script"], "source": ""}
+        return compact(bare)
+
+    @property
+    def sort(self) -> object:
+        """Equal for templates in which the rules find the same: leaves with a harmless name and script."""
+        source = self.source
+        if not self.is_leaf or self.around is not None or len(source) >= LONG:
+            return id(self)
+        return id(self) if "{{" in source or "$" in source or "{{" in self.name else self.text
+
+    def graphs(self) -> list[Template]:
+        """The graphs that its tasks and steps run, as far as they are known."""
+        return [call.callee for call in self.calls if call.callee is not None and call.callee.calls]
+
+    @cached_property
+    def outlines(self) -> list[Call]:
+        """Its calls and hooks, one of each outline."""
+        found: dict[object, Call] = {}
+        for call in (*self.calls, *self.hooks):
+            found.setdefault(call.outline, call)
+        return list(found.values())
+
+    @cached_property
+    def containers(self) -> list[tuple[Path, Object]]:
+        """Its containers that a user writes, each with the path from the template."""
+        found: list[tuple[Path, Object]] = [
+            ((body,), self.data[body]) for body in ("container", "script") if self.data.get(body) is not None
+        ]
+        groups: list[tuple[Path, Object]] = [
+            ((), self.data),
+            (("containerSet",), inside(self.data, "containerSet")),
+        ]
+        for path, group in groups:
+            for field in ("containers", "initContainers", "sidecars"):
+                if field in group:
+                    found += (((*path, field, i), each) for i, each in enumerate(entries(group, field)))
+        return found
+
+    @cached_property
+    def required_parameters(self) -> frozenset[str]:
+        """The inputs that a call must supply: no value, no default, no ConfigMap that it is read from.
+
+        Source: Argo Workflows, ProcessArgs, which asks `valueFrom` of an input for nothing else.
+        """
+        return frozenset(
+            [
+                name
+                for name, each in self.parameters.items()
+                if each.get("value") is None
+                and each.get("default") is None
+                and inside(each, "valueFrom").get("configMapKeyRef") is None
+            ]
+        )
+
+    @cached_property
+    def required_artifacts(self) -> frozenset[str]:
+        """The input artifacts that a call must supply: not optional, no location of their own."""
+        return frozenset(
+            name
+            for name, artifact in self.artifacts.items()
+            if not (artifact.get("optional") or artifact.get("from") or has_location(artifact))
+        )
+
+    @cached_property
+    def optional_artifacts(self) -> frozenset[str]:
+        """The input artifacts that a call need not supply, and that have no location of their own."""
+        return frozenset(
+            name
+            for name, artifact in self.artifacts.items()
+            if artifact.get("optional") and not (artifact.get("from") or has_location(artifact))
+        )
+
+    @cached_property
+    def outputs(self) -> frozenset[str]:
+        """What may follow `tasks.<name>.` for a call of this template, besides what a loop adds."""
+        known = {"id", "startedAt", "finishedAt", "hostNodeName", "status"}
+        if self.data.get("daemon") and self.is_pod:  # which runs on, with nothing to hand on before it ends
+            return frozenset((*known, "ip"))
+        if self.body != "http":  # which has an answer, and nothing that it declares
+            known |= {f"outputs.parameters.{name}" for name in self.output_parameters}
+            known |= {f"outputs.artifacts.{name}" for name in self.output_artifacts}
+        group = self.containers if self.body == "containerSet" else ()
+        if self.body in RESULT_BODIES or any(each.get("name") == "main" for _, each in group):
+            known |= {"outputs.result", "exitCode"}
+        return frozenset(known)
+
+    @cached_property
+    def looped_outputs(self) -> frozenset[str]:
+        """The same for a looped call, whose artifacts are not collected, and which ran in no pod of its own."""
+        own = ("outputs.artifacts.", "exitCode", "hostNodeName")
+        return frozenset(each for each in self.outputs if not each.startswith(own))
+
+    @cached_property
+    def collected_outputs(self) -> frozenset[str]:
+        """The same for a call with `withItems` or `withParam`, whose parameters can be had as a whole."""
+        results = {"outputs.result"} if self.body == "containerSet" else set[str]()
+        return self.looped_outputs | results | {"outputs.parameters"}
+
+    @cached_property
+    def dag(self) -> Dag:
+        """The order of its tasks; empty unless it is a DAG."""
+        return Dag([call.data for call in self.calls] if self.body == "dag" else [])
+
+    @property
+    def last(self) -> list[Call]:
+        """The calls of a list of steps or a graph behind which it ends."""
+        if self.body == "steps":
+            return [call for call in self.calls if call.group == self.calls[-1].group]
+        target = string(self.data, "dag", "target").split()
+        return [call for call in self.calls if (call.name in target if target else not call.is_awaited)]
+
+    @cached_property
+    def call_index(self) -> dict[str, int]:
+        """The position of each task or step by its name; the first of a name counts."""
+        index: dict[str, int] = {}
+        for position, call in enumerate(self.calls):
+            index.setdefault(call.name, position)
+        return index
+
+
+class Call:
+    """A task, a step, or a hook: something that names a template and hands arguments to it.
+
+    `owner` is the template it stands in, an empty one for a hook of the workflow; `place` is the path from
+    there, or from the `parent` for a hook of a task or step. `group` counts the step groups. `callee` is None
+    when the template cannot be known from this document or does not exist; `known` tells the two apart.
+    """
+
+    __slots__ = ("callee", "data", "group", "known", "name", "owner", "parent", "place")
+
+    def __init__(
+        self, owner: Template, place: Path, data: Object, group: int = 0, parent: Call | None = None
+    ) -> None:
+        self.owner = owner
+        self.place = place
+        self.data = data
+        self.group = group
+        self.parent = parent
+        self.name: str = data.get("name") or ""
+        self.callee: Template | None = None
+        self.known = True
+
+    @property
+    def title(self) -> str:
+        """Its name in messages; that of a hook is its key."""
+        return self.name or str(self.place[-1])
+
+    @property
+    def path(self) -> Path:
+        """Where it stands in the document."""
+        return (self.parent or self.owner).path + self.place
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether another task of its graph waits for it."""
+        return self.owner.call_index.get(self.name) in self.owner.dag.needed
+
+    @property
+    def loop(self) -> str:
+        """The field that makes a loop of it; empty when there is none. An empty `withItems` makes none."""
+        data = self.data
+        if data.keys().isdisjoint(LOOPS):
+            return ""
+        return next((field for field in LOOPS if data.get(field) not in (None, [], "")), "")
+
+    @property
+    def outline(self) -> object:
+        """Equal for calls of one owner that differ in texts only: the template and the parameters are the same."""
+        data, callee = self.data, self.callee
+        if callee is None or callee.enums or self.parent is not None or not _USUAL.issuperset(data):
+            return id(self)
+        arguments: Object = data.get("arguments") or {}
+        if not _PARAMETERS.issuperset(arguments):
+            return id(self)
+        names: list[object] = []
+        for parameter in arguments.get("parameters") or ():
+            if len(parameter) != 2 or type(parameter.get("value")) is not str:
+                return id(self)
+            names.append(parameter.get("name"))
+        return (id(callee), *data, 0, *names)
+
+    @property
+    def outputs(self) -> frozenset[str] | None:
+        """What may follow `tasks.<name>.`; None when the template is not known."""
+        if self.callee is None:
+            return None
+        data = self.data
+        if data.get("withItems") or data.get("withParam"):
+            return self.callee.collected_outputs
+        return self.callee.looped_outputs if data.get("withSequence") else self.callee.outputs
+
+
+class View:
+    """One document of one of Argo's four kinds; `exists` says that it has a spec, which the schema asks for.
+
+    `templates` are those to look at: all, or one of each sort, which tells whether there is anything to find.
+    `outlines` are the calls to look at where texts do not matter: all, or one of each outline in a template.
+    `library` has the documents that this one may name, by kind and name; `base` is the one of its
+    `workflowTemplateRef`, and `external` says that it has one that is not there.
+    """
+
+    def __init__(self, document: Object, each: bool = True, library: Library | None = None) -> None:
+        self.document = document
+        self.library = library or {}
+        self.kind: str = document["kind"]
+        self.runs = self.kind in ("Workflow", "CronWorkflow")  # and is no template for others
+        self.metadata = inside(document, "metadata")
+        self.spec = inside(document, "spec")
+        self.path: Path = ("spec",)
+        self.exists = document.get("spec") is not None
+        if self.kind == "CronWorkflow":
+            self.exists = self.spec.get("workflowSpec") is not None
+            self.spec = inside(self.spec, "workflowSpec")
+            self.path = ("spec", "workflowSpec")
+        reference = self.spec.get("workflowTemplateRef")
+        self.base = None if reference is None else self.library.get(named_by(reference))
+        self.external = reference is not None and self.base is None
+        listed: list[Object] = self.spec.get("templates") or []
+        self.listed = [Template(data, (*self.path, "templates", i)) for i, data in enumerate(listed)]
+        self.named: dict[str, Template] = {}
+        for template in self.listed:
+            self.named.setdefault(template.name, template)
+        self.named.pop("", None)
+        if self.base is not None:
+            self.named = {**self.base.named, **self.named}
+        self.templates = self.listed.copy()
+        self.calls: list[Call] = []
+        for template in self.templates:  # grows while it is walked: inline templates hold calls too
+            self._add_calls(template)
+        self.hooks = list(self._workflow_hooks())
+        self.all = self.templates
+        self.outlines = self.calls
+        if not each:
+            self.outlines = [call for template in self.all if template.calls for call in template.outlines]
+            sorts: dict[object, Template] = {}
+            for template in self.all:
+                sorts.setdefault(template.sort, template)
+            self.templates = list(sorts.values())
+
+    def with_spec(self, spec: Object) -> Object:
+        """The document with another spec of its runs."""
+        if self.kind == "CronWorkflow":
+            spec = {**inside(self.document, "spec"), "workflowSpec": spec}
+        return {**self.document, "spec": spec}
+
+    def clear(self) -> None:
+        """Part the templates from their calls, which hold each other: nothing is left for the collector to find."""
+        for template in self.all:
+            template.around = None
+            template.calls.clear()
+            template.hooks.clear()
+
+    def link(self, library: Library) -> None:
+        """Follow its calls to the templates of the documents of a library, which it may be one of."""
+        self.library = library
+        for call in (*self.calls, *self.hooks):
+            if call.data.get("templateRef") is not None and call.data.get("inline") is None:
+                self._resolve(call)
+
+    def templates_of(self, reference: Object) -> Mapping[str, Template] | None:
+        """The templates of the object that a `templateRef` means, which may be this one; None when it is not there."""
+        meant = named_by(reference)
+        if meant == (self.kind, self.metadata.get("name")):
+            return self.named
+        other = self.library.get(meant)
+        return None if other is None else other.named
+
+    @property
+    def defaults(self) -> Object:
+        """The fields that Argo adds to every template of the same body when it runs."""
+        return inside(self.spec, "templateDefaults")
+
+    @cached_property
+    def retried(self) -> bool:
+        """Whether the workflow says for all templates that they are tried again."""
+        return any(each.get("retryStrategy") is not None for each in (self.defaults, self.spec))
+
+    def tries(self, template: Template) -> bool:
+        """Whether a template is tried again."""
+        return self.retried or template.data.get("retryStrategy") is not None
+
+    @cached_property
+    def owners(self) -> list[tuple[Object, Path]]:
+        """The spec, all templates and their defaults, which share many fields, each with its path."""
+        return [(self.spec, self.path), *((template.data, template.path) for template in self.with_defaults)]
+
+    @cached_property
+    def with_defaults(self) -> list[Template]:
+        """The templates, and their defaults as one more."""
+        defaults = self.defaults
+        return (
+            [*self.templates, Template(defaults, (*self.path, "templateDefaults"))]
+            if defaults
+            else self.templates
+        )
+
+    @cached_property
+    def arguments(self) -> dict[str, Object]:
+        """The parameters of the workflow by name, with those of what it refers to."""
+        found = by_name(entries(self.spec, "arguments", "parameters"))
+        return found if self.base is None else {**self.base.arguments, **found}
+
+    @cached_property
+    def at(self) -> dict[Path, Template]:
+        """All templates by their paths."""
+        return {template.path: template for template in self.all}
+
+    @cached_property
+    def callers(self) -> dict[int, list[Call]]:
+        """The tasks, steps and hooks that call each template, by the identity of the template."""
+        found: dict[int, list[Call]] = {}
+        for call in (*self.calls, *self.hooks):
+            found.setdefault(id(call.callee), []).append(call)
+        return found
+
+    def setting(self, field: str) -> str:
+        """A text of the spec, or of what it refers to."""
+        own: str = self.spec.get(field) or ""
+        return own if own or self.base is None else self.base.setting(field)
+
+    @cached_property
+    def values(self) -> list[str]:
+        """The values of all arguments of all calls."""
+        arguments = [call.data["arguments"] for call in self.calls if call.data.get("arguments")]
+        values = [each.get("value") for some in arguments for each in some.get("parameters") or ()]
+        return [value for value in values if type(value) is str]
+
+    @cached_property
+    def handing(self) -> list[Call]:
+        """The calls that hand on artifacts."""
+        return [call for call in self.outlines if inside(call.data, "arguments").get("artifacts")]
+
+    @cached_property
+    def at_ends(self) -> list[tuple[Call, Template, Path]]:
+        """The hooks at the ends of tasks and steps: whose it is, the template that it runs, and where it stands."""
+        found: list[tuple[Call, Template, Path]] = []
+        for call in self.outlines:
+            if call.parent is None:
+                last = self.named.get(call.data.get("onExit") or "")
+                if last is not None:
+                    found.append((call, last, (*call.path, "onExit")))
+            elif call.place[-1] == "exit" and call.callee is not None:
+                found.append((call.parent, call.callee, call.path))
+        return found
+
+    @cached_property
+    def given_artifacts(self) -> list[object]:
+        """The names of the artifacts that the workflow is given."""
+        specs = [self.spec] if self.base is None else [self.spec, self.base.spec]
+        return [each.get("name") for spec in specs for each in entries(spec, "arguments", "artifacts")]
+
+    @cached_property
+    def looping(self) -> list[Call]:
+        """The calls that are loops."""
+        return [call for call in self.outlines if call.loop]
+
+    @cached_property
+    def _surveys(self) -> dict[int, Survey]:
+        return {}
+
+    def survey(self, call: Call) -> Survey:
+        """What the `withItems` of a call have in common."""
+        if (found := self._surveys.get(id(call))) is None:
+            found = self._surveys[id(call)] = survey(call.data["withItems"], written=True)
+        return found
+
+    def _add_calls(self, template: Template) -> None:
+        """Find the calls of a template, and the templates inline in them."""
+        if template.body == "dag":
+            tasks: list[Object] = template.data["dag"].get("tasks") or []
+            template.calls = [Call(template, ("dag", "tasks", i), task) for i, task in enumerate(tasks)]
+        elif template.body == "steps":
+            groups: list[list[Object]] = template.data["steps"]
+            template.calls = [
+                Call(template, ("steps", i, j), step, i)
+                for i, group in enumerate(groups)
+                for j, step in enumerate(group)
+            ]
+        named = self.named
+        for call in template.calls:
+            data = call.data
+            self.calls.append(call)
+            callee = named.get(data.get("template") or "")
+            if callee is not None and "inline" not in data and "templateRef" not in data:
+                call.callee = callee
+            else:
+                self._resolve(call)
+            if "hooks" in data:
+                template.hooks += self._hooks_of(template, call)
+        self.calls += template.hooks
+
+    def _hooks_of(self, template: Template, call: Call) -> Iterator[Call]:
+        for name, hook in inside(call.data, "hooks").items():
+            found = Call(template, ("hooks", name), hook or {}, call.group, call)
+            self._resolve(found)
+            yield found
+
+    def _workflow_hooks(self) -> Iterator[Call]:
+        around = Template({}, self.path)
+        for name, hook in inside(self.spec, "hooks").items():
+            found = Call(around, ("hooks", name), hook or {})
+            self._resolve(found)
+            yield found
+
+    def _resolve(self, call: Call) -> None:
+        """Find the template of a call, or note that it is not in this document."""
+        data = call.data
+        if data.get("inline") is not None:
+            call.callee = Template(data["inline"], (*call.path, "inline"), call)
+            self.templates.append(call.callee)
+        elif data.get("templateRef") is not None:
+            reference: Object = data["templateRef"]
+            there = self.templates_of(reference)
+            call.callee = None if there is None else there.get(reference.get("template") or "")
+            call.known = there is not None
+        else:
+            name: str = data.get("template") or ""
+            call.callee = self.named.get(name)
+            call.known = call.callee is not None or not (self.external or "{{" in name)
+
+
+def named_by(reference: Object) -> tuple[str, str]:
+    """The kind and the name of the object that a `templateRef` or `workflowTemplateRef` means."""
+    kind = "ClusterWorkflowTemplate" if reference.get("clusterScope") else "WorkflowTemplate"
+    return kind, reference.get("name") or ""
+
+
+def by_name(entries: Iterable[Object] | None) -> dict[str, Object]:
+    """Entries of a list by their names."""
+    return {entry.get("name") or "": entry for entry in entries} if entries else {}
+
+
+def without_key(artifact: Object) -> str:
+    """What the location of an artifact lacks to be one, in words; nothing where there is none begun."""
+    begun = (field for field in _KEYS if inside(artifact, field) and not artifact[field].get(_KEYS[field]))
+    return next((f"`{_KEYS[field]}` of `{field}`" for field in begun), "")
+
+
+def has_location(artifact: Object) -> bool:
+    """Whether an artifact says where it is kept: in a bucket of its own, or in that of the cluster by its key.
+
+    Source: Argo Workflows, Artifact.HasLocationOrKey. What repositories of Git and HDFS lack is found elsewhere.
+    """
+    return any(
+        (location := artifact.get(field)) is not None
+        and (field not in _KEYS or bool(location.get(_KEYS[field])))
+        for field in LOCATIONS
+    )

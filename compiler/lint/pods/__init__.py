@@ -1,0 +1,65 @@
+"""Rules about what templates run: containers and their pods, objects of the cluster, requests, artifacts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.pods import (
+    amounts,
+    bodies,
+    leaves,
+    limits,
+    objects,
+    patches,
+    pods,
+    resources,
+    stores,
+    text,
+    together,
+)
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.lint.manifest.view import Rule
+
+RULES: tuple[Rule, ...] = (
+    bodies.images,
+    bodies.mounts,
+    bodies.artifacts,
+    stores.stores,
+    stores.sources,
+    stores.parts_of,
+    stores.addresses,
+    bodies.output_parameters,
+    bodies.container_sets,
+    objects.resource_manifests,
+    objects.object_conditions,
+    leaves.requests,
+    patches.patches,
+    patches.patched,
+    patches.arriving_patches,
+    resources.resources,
+    resources.placement,
+    amounts.amounts,
+    pods.fields,
+    pods.claims,
+    pods.resource_claims,
+    together.users,
+    together.accounts,
+    together.propagation,
+    together.devices,
+    together.sysctls,
+    together.ports,
+    together.pages,
+    together.probed,
+    text.characters,
+    text.sources,
+    limits.object_size,
+    limits.values,
+    limits.texts,
+)
+
+WRITTEN: tuple[Rule, ...] = (
+    leaves.gates,
+    stores.keys,
+)
+"""Those of what somebody wrote in YAML: of Python, the options tell the same at their places."""

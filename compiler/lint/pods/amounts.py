@@ -1,0 +1,76 @@
+"""Amounts that are meant in another unit: 16 bytes of memory, 500 cores."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.tree import inside
+from flowdsl.compiler.lint.manifest.typed import typed
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.quantity import quantity
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.view import View
+
+_NUMBER = regex(r"[0-9]+(?:\.[0-9]+)?")
+_EXPONENT = regex(r"[eE][+-]?[0-9]")
+
+
+class DoubtfulAmount(Finding):
+    """So much or so little that another unit was probably meant."""
+
+    code = "FD778"
+    severity = "warning"
+    title = "`{name}: {text}` is {read}"
+    label = "{read}"
+    help = "write `{meant}`, if that is meant"
+    name: str
+    text: str
+    read: str
+    meant: str
+
+
+_SMALL = quantity("64Ki")
+_LEAST = {"memory": quantity("4Mi"), "ephemeral-storage": _SMALL, "storage": _SMALL, "sizeLimit": _SMALL}
+"""Bytes of which nothing less is asked for. Source: without 4Mi of memory no container starts."""
+
+_MOST_CORES = 500
+"""No node has as many: who writes so means thousandths."""
+
+_AMOUNTS = ("limits", "requests")
+_OWNERS = frozenset(("EmptyDirVolumeSource", "ResourceRequirements", "VolumeResourceRequirements"))
+
+
+def amounts(view: View) -> Iterator[Problem]:
+    """Amounts have the units that are meant."""
+    for found in typed(view, _OWNERS):
+        groups = [((), found.data), *(((field,), inside(found.data, field)) for field in _AMOUNTS)]
+        for place, group in groups:
+            for name, value in group.items():
+                finding = _doubtful(name, str(value))
+                if finding is not None:
+                    yield Problem((*found.path, *place, name), finding)
+
+
+def _doubtful(name: str, text: str) -> DoubtfulAmount | None:
+    number = _NUMBER.match(text)
+    if number is None or name not in ("cpu", *_LEAST):
+        return None
+    try:
+        amount = quantity(text)
+    except GrammarError:
+        return None
+    if name == "cpu":
+        read, meant = f"{amount:f} cores", f"{number[0]}m"
+        return DoubtfulAmount(name, text, read, meant) if amount >= _MOST_CORES else None
+    bytes_ = f"{amount.normalize():f}"
+    written = bytes_ if _EXPONENT.search(text) else number[0]
+    unit = "Gi" if amount == Decimal(written) < 256 else "Mi"
+    read = f"{bytes_} byte{'' if amount == 1 else 's'}"
+    return DoubtfulAmount(name, text, read, f"{written}{unit}") if 0 < amount < _LEAST[name] else None

@@ -1,0 +1,419 @@
+"""What templates run: containers, mounts, artifacts, outputs, resources."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.findings.bodies import BadImage
+from flowdsl.compiler.lint.manifest.dag import cycles
+from flowdsl.compiler.lint.manifest.tree import entries, inside, string
+from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault
+from flowdsl.compiler.lint.workflow.graph import Cycle
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, suggest
+from flowdsl.grammar.image import fault as image_fault
+from flowdsl.grammar.template import TAG, is_filled
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.view import Template, View
+
+
+class NoImage(Finding):
+    """A container without an image."""
+
+    code = "FD550"
+    title = "{what} has no image"
+    label = "needs `image`"
+    help = "add `image`"
+    what: str
+
+
+class NoCommand(Finding):
+    """A container whose command Argo has to look up in the registry."""
+
+    code = "FD551"
+    severity = "warning"
+    title = "{what} `{name}` has no `command`, so Argo asks the image's registry for it"
+    label = "needs `command` on clusters that cannot reach the registry"
+    help = "add `command` with what the image would run"
+    name: str
+    what: str = "template"
+
+
+class UnknownVolume(Finding):
+    """A mount of a volume that nobody declares."""
+
+    code = "FD552"
+    title = "there is no volume `{name}`"
+    label = "{suggestion}"
+    help = "declare `{name}` in `volumes` of the template or of the spec, or in `volumeClaimTemplates`"
+    name: str
+    known: Collection[str]
+
+    def words(self) -> dict[str, str]:
+        """The name and what was probably meant."""
+        return {"name": self.name, "suggestion": suggest(self.name, self.known)}
+
+
+class ForeignVolume(UnknownVolume):
+    """A mount of a volume that whoever uses this template has to declare."""
+
+    code = "FD553"
+    severity = "warning"
+    title = "volume `{name}` is not declared here; every workflow that uses the template has to"
+    help = "declare `{name}` in `volumes` of the template"
+
+
+class MountTwice(Finding):
+    """Two mounts, or a mount and an artifact, at one path."""
+
+    code = "FD554"
+    title = "something is mounted at `{path}` already"
+    label = "`{path}` is taken by {other}"
+    help = "give each mount and each artifact a path of its own"
+    path: str
+    other: str
+
+
+class ArtifactPath(Finding):
+    """An artifact with a path where none can be, or without one, or outside of its folder."""
+
+    code = "FD555"
+    title = "artifact `{name}` {found}"
+    help = "{way}"
+    name: str
+    found: str
+    way: str
+
+
+class ArtifactLocation(Finding):
+    """The location of an artifact with a part missing."""
+
+    code = "FD556"
+    title = "the location of artifact `{name}` needs {missing}"
+    help = "add {missing}"
+    name: str
+    missing: str
+
+
+class OutputSource(Finding):
+    """An output parameter with no source, several, or one that its template cannot have."""
+
+    code = "FD557"
+    title = "output `{name}` {found}"
+    help = "{way}"
+    name: str
+    found: str
+    way: str
+
+
+class NeverGiven(Finding):
+    """An output that a request declares, and that no answer is put into."""
+
+    code = "FD806"
+    severity = "warning"
+    title = "output `{name}` is never there: a request gives `outputs.result` alone"
+    label = "nothing can read it"
+    help = "take it out; the body of the answer is `outputs.result`"
+    name: str
+
+
+class SetContainer(Finding):
+    """A container set that cannot run."""
+
+    code = "FD558"
+    title = "{found}"
+    help = "{way}"
+    found: str
+    way: str
+
+
+def images(view: View) -> Iterator[Problem]:
+    """Containers have an image that a node can pull, and a command, so that Argo need not ask the registry."""
+    for template in view.templates:
+        for place, container in template.containers:
+            name: str = container.get("image") or ""
+            path = (*template.path, *place)
+            if name and not is_filled(name) and (reason := image_fault(name)):
+                yield Problem((*path, "image"), BadImage(name, reason))
+            if name and container.get("command"):
+                continue
+            default = inside(view.defaults, str(place[0])) if len(place) == 1 else {}
+            if not (name or default.get("image")):
+                own = len(place) == 1
+                what = f"template `{template.title}`" if own else f"container `{container.get('name')}`"
+                yield Problem(path, NoImage(what))
+            elif len(place) == 1 and not (container.get("command") or default.get("command")):
+                yield Problem(path, NoCommand(template.title))
+
+
+def mounts(view: View) -> Iterator[Problem]:
+    """Mounted volumes exist, and no two things are at one path."""
+    shared = {each.get("name") for each in entries(view.spec, "volumes")}
+    shared |= {inside(each, "metadata").get("name") for each in entries(view.spec, "volumeClaimTemplates")}
+    shared |= {each.get("name") for each in entries(view.defaults, "volumes")}
+    tagged = any("{{" in str(each) for each in shared)
+    kind = UnknownVolume if view.runs else ForeignVolume
+    for template in view.templates:
+        if not template.is_pod:
+            continue
+        yield from _paths(template)
+        owners = [*template.containers, (("containerSet",), inside(template.data, "containerSet"))]
+        mounted = [
+            ((*place, field), listed)
+            for place, owner in owners
+            for field in ("volumeMounts", "volumeDevices")
+            if (listed := entries(owner, field))
+        ]
+        if view.external or not mounted:
+            continue
+        own = {each.get("name") for each in entries(template.data, "volumes")}
+        if tagged or any("{{" in str(each) for each in own):
+            continue
+        for place, listed in mounted:
+            for index, mount in enumerate(listed):
+                name = string(mount, "name")
+                if name and name not in shared and name not in own and not is_filled(name):
+                    path = (*template.path, *place, index, "name")
+                    yield Problem(path, kind(name, sorted(each for each in shared | own if each)))
+
+
+def _paths(template: Template) -> Iterator[Problem]:
+    """The mounts and input artifacts of one template at a path that is taken.
+
+    Within one container the schema tells mounts apart; here are those that several containers share, those of
+    Argo, and artifacts: at the path of a mount where Argo refuses it (`container`), and of another artifact.
+    """
+    yield from _own_paths(template)
+    yield from _mirrored(template)
+    taken: dict[str, str] = {}
+    for index, mount in enumerate(entries(template.data, "containerSet", "volumeMounts")):
+        at = string(mount, "mountPath")
+        if at in taken:
+            path = (*template.path, "containerSet", "volumeMounts", index, "mountPath")
+            yield Problem(path, MountTwice(at, taken[at]))
+        taken[at] = f"volume `{mount.get('name')}`"
+    for place, container in template.containers:
+        for index, mount in enumerate(
+            entries(container, "volumeMounts") if place[0] == "containerSet" else ()
+        ):
+            at = string(mount, "mountPath")
+            if at in taken:
+                path = (*template.path, *place, "volumeMounts", index, "mountPath")
+                yield Problem(path, MountTwice(at, taken[at]))
+    for mount in entries(template.data, "container", "volumeMounts"):
+        taken[string(mount, "mountPath")] = f"volume `{mount.get('name')}`"
+    taken.pop("", None)
+    for index, artifact in enumerate(entries(template.data, "inputs", "artifacts")):
+        at = string(artifact, "path")
+        if at in taken:
+            yield Problem((*template.path, "inputs", "artifacts", index, "path"), MountTwice(at, taken[at]))
+        if at:
+            taken[at] = f"artifact `{artifact.get('name')}`"
+
+
+def _mirrored(template: Template) -> Iterator[Problem]:
+    """The mounts of containers that have those of the main container, too.
+
+    Source: Argo Workflows, mirrorVolumeMounts.
+    """
+    main = inside(template.data, template.body)
+    taken = {string(mount, "mountPath"): mount.get("name") for mount in entries(main, "volumeMounts")}
+    for place, container in template.containers:
+        for index, mount in enumerate(
+            entries(container, "volumeMounts") if container.get("mirrorVolumeMounts") else ()
+        ):
+            at = string(mount, "mountPath")
+            if at in taken:
+                path = (*template.path, *place, "volumeMounts", index, "mountPath")
+                yield Problem(path, MountTwice(at, f"volume `{taken[at]}`, by `mirrorVolumeMounts`"))
+
+
+def _own_paths(template: Template) -> Iterator[Problem]:
+    """The mounts and input artifacts of a template at a path where Argo mounts something in every pod."""
+    owners = [*template.containers, (("containerSet",), inside(template.data, "containerSet"))]
+    places = [((*place, "volumeMounts"), "mountPath", owner.get("volumeMounts")) for place, owner in owners]
+    inputs = inside(template.data, "inputs").get("artifacts")
+    for place, field, listed in (*places, (("inputs", "artifacts"), "path", inputs)):
+        for index, each in enumerate(listed or ()):
+            if string(each, field) == "/":
+                path = (*template.path, *place, index, field)
+                yield Problem(path, MountTwice("/", "the file system of the image"))
+            at = string(each, field).rstrip("/")
+            if at == "/var/run/argo" or (at == "/argo/staging" and place[0] == "script"):
+                yield Problem((*template.path, *place, index, field), MountTwice(at, "Argo itself"))
+
+
+def artifacts(view: View) -> Iterator[Problem]:
+    """Artifacts have a path in leaves only, within their folder, and whole locations."""
+    for template in view.templates:
+        for side in ("inputs", "outputs"):
+            for index, artifact in enumerate(entries(template.data, side, "artifacts")):
+                yield from _artifact(template, side, artifact, (*template.path, side, "artifacts", index))
+        archive: Object | None = template.data.get("archiveLocation")
+        if archive is not None:
+            yield from _location("archiveLocation", archive, (*template.path, "archiveLocation"))
+
+
+def _artifact(template: Template, side: str, artifact: Object, path: Path) -> Iterator[Problem]:
+    """The findings about one artifact that a template declares."""
+    name: str = artifact.get("name") or ""
+    at: str = artifact.get("path") or ""
+    if at and not template.is_leaf and template.body:
+        finding = ArtifactPath(name, f"has a path in a template with `{template.body}`", "take `path` out")
+        yield Problem((*path, "path"), finding)
+    elif not at and template.is_leaf:
+        yield Problem(
+            path, ArtifactPath(name, "has no path", "add `path`, where the file or folder is in the pod")
+        )
+    elif at and _escapes(at):
+        way = "write the path without `..`"
+        yield Problem((*path, "path"), ArtifactPath(name, "leaves its folder by `..`", way))
+    if side == "inputs":
+        if artifact.get("from"):
+            way = "take `from` out, and hand the artifact on in the arguments of the call"
+            yield Problem((*path, "from"), ArtifactPath(name, "is an input with `from`", way))
+        yield from _location(name, artifact, path)
+
+
+def _escapes(path: str) -> bool:
+    """Whether a path leaves the folder before its first `..`. Source: Argo Workflows, Artifact.CleanPath."""
+    safe, found, _ = path.partition("/../")
+    if not found:
+        if not path.endswith("/.."):
+            return False
+        safe = path[:-3]
+    cleaned = posixpath.normpath(path)
+    return safe != "" and not (cleaned.startswith(safe + "/") and len(cleaned) > len(safe) + 1)
+
+
+def _location(name: str, artifact: Object, path: Path) -> Iterator[Problem]:
+    """What the location of an artifact lacks, where the schema does not know it."""
+    git: Object | None = artifact.get("git")
+    if git is not None and not git.get("repo"):
+        yield Problem((*path, "git"), ArtifactLocation(name, "`repo`"))
+    hdfs: Object | None = artifact.get("hdfs")
+    if hdfs is None:
+        return
+    place = (*path, "hdfs")
+    if not hdfs.get("addresses"):
+        yield Problem(place, ArtifactLocation(name, "`addresses`"))
+    if not str(hdfs.get("path") or "").startswith(("/", "{{")):
+        yield Problem(place, ArtifactLocation(name, "an absolute `path`"))
+    needed: tuple[str, ...] = ()
+    if hdfs.get("krbKeytabSecret") is not None:
+        needed = ("krbServicePrincipalName", "krbConfigConfigMap", "krbUsername", "krbRealm")
+    elif hdfs.get("krbCCacheSecret") is not None:
+        needed = ("krbServicePrincipalName", "krbConfigConfigMap")
+    elif not hdfs.get("hdfsUser"):
+        yield Problem(place, ArtifactLocation(name, "`hdfsUser`, `krbCCacheSecret` or `krbKeytabSecret`"))
+    for field in needed:
+        if not hdfs.get(field):
+            yield Problem(place, ArtifactLocation(name, f"`{field}`"))
+
+
+SOURCES = ("path", "jqFilter", "jsonPath", "parameter", "expression")
+SOURCES_OF = {
+    "container": ("path",),
+    "containerSet": ("path",),
+    "script": ("path",),
+    "resource": ("jqFilter", "jsonPath"),
+    "dag": ("parameter", "expression"),
+    "steps": ("parameter", "expression"),
+}
+
+
+def output_parameters(view: View) -> Iterator[Problem]:
+    """Output parameters have one source, and one that their template can have."""
+    for template in view.templates:
+        if template.body == "http":
+            yield from _of_request(template)
+            continue
+        for index, parameter in enumerate(entries(template.data, "outputs", "parameters")):
+            name: str = parameter.get("name") or ""
+            path = (*template.path, "outputs", "parameters", index)
+            source: Object | None = parameter.get("valueFrom")
+            allowed = SOURCES_OF.get(template.body, ())
+            if parameter.get("value") is not None:
+                if source is not None:
+                    finding = OutputSource(name, "has both `value` and `valueFrom`", "keep one of them")
+                    yield Problem(path, finding)
+                elif template.body == "suspend":
+                    finding = OutputSource(
+                        name, "has a `value`, which stops Argo's controller", _way(allowed)
+                    )
+                    yield Problem((*path, "value"), finding)
+                continue
+            if source is None:
+                yield Problem(path, OutputSource(name, "has no source", _way(allowed)))
+                continue
+            given = [field for field in SOURCES if source.get(field)]
+            given += ["supplied"] if source.get("supplied") is not None else []
+            if not given:
+                finding = OutputSource(name, "has no source in `valueFrom`", _way(allowed))
+                yield Problem((*path, "valueFrom"), finding)
+            elif (
+                "{{" in (text := string(source, "parameter")) and TAG.fullmatch(text) is None and "}}" in text
+            ):
+                way = "write the tag alone, or use `expression`"
+                about: Finding = OutputSource(name, "has text around its tag", way)
+                if source.get("default") is not None:  # which the output then always is
+                    about = OnlyDefault("there is text around the tag of `parameter`", way)
+                yield Problem((*path, "valueFrom", "parameter"), about)
+            elif len(given) > 1:
+                found = "has several sources: " + ", ".join(f"`{field}`" for field in given)
+                yield Problem((*path, "valueFrom"), OutputSource(name, found, "keep one of them"))
+            elif allowed and given[0] not in allowed:
+                found = f"cannot come from `{given[0]}` in a template with `{template.body}`"
+                finding = OutputSource(name, found, _way(allowed))
+                yield Problem((*path, "valueFrom", given[0]), finding, on_key=True)
+
+
+def _of_request(template: Template) -> Iterator[Problem]:
+    """The outputs of a request, of which there are none. Source: Argo Workflows, executeHTTPTemplate."""
+    for kind in ("parameters", "artifacts"):
+        for index, output in enumerate(entries(template.data, "outputs", kind)):
+            path = (*template.path, "outputs", kind, index)
+            yield Problem(path, NeverGiven(output.get("name") or ""))
+
+
+def _way(allowed: tuple[str, ...]) -> str:
+    """The sources that an output can have, in words."""
+    return "use " + " or ".join(f"`valueFrom.{field}`" for field in allowed or ("supplied",))
+
+
+def container_sets(view: View) -> Iterator[Problem]:
+    """The containers of a set wait for containers that exist; one is `main` where there are outputs."""
+    for template in view.templates:
+        group: Object | None = template.data.get("containerSet")
+        if group is None:
+            continue
+        path = (*template.path, "containerSet", "containers")
+        containers = entries(group, "containers")
+        if not containers:
+            yield Problem(path[:-1], SetContainer("the container set is empty", "add a container"))
+        index = {each.get("name") or "": position for position, each in enumerate(containers)}
+        if (
+            template.artifacts or template.output_parameters or template.output_artifacts
+        ) and "main" not in index:
+            way = "name the container that reads and writes them `main`"
+            yield Problem(
+                path, SetContainer("the container set has inputs or outputs and no container `main`", way)
+            )
+        needs: list[list[int]] = []
+        for position, container in enumerate(containers):
+            names: list[str] = container.get("dependencies") or []
+            needs.append([index[name] for name in names if name in index])
+            for number, name in enumerate(names):
+                if name not in index:
+                    finding = SetContainer(
+                        f"there is no container `{name}`", suggest(name, index) or "take it out"
+                    )
+                    yield Problem((*path, position, "dependencies", number), finding)
+        for cycle in cycles(needs):
+            chain = " -> ".join(str(containers[i].get("name")) for i in (*cycle, cycle[0]))
+            yield Problem((*path, cycle[0], "dependencies"), Cycle("containers", chain))

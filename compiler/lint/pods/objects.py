@@ -1,0 +1,242 @@
+"""Templates that make objects of the cluster and wait for them: their manifests and conditions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping, string
+from flowdsl.compiler.lint.pods.workloads import flaw as workload_flaw
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, suggest
+from flowdsl.grammar.condition import conditions
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.template import TAG, may_be_variable
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+
+    import yaml
+
+    from flowdsl.compiler.lint.manifest.tree import Object
+    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.problem import Part
+
+
+class ResourceManifest(Finding):
+    """A `resource` template without one readable manifest."""
+
+    code = "FD559"
+    title = "{found}"
+    help = "{way}"
+    found: str
+    way: str
+
+
+class BadObjectCondition(Finding):
+    """A condition on an object that Argo cannot read."""
+
+    code = "FD593"
+    title = "`{field}` cannot be read: expected {expected}, found {found}"
+    label = "expected {expected}"
+    help = "compare paths with words and whole numbers: `status.succeeded == 4, status.phase in (Done, Ok)`"
+    field: str
+    expected: str
+    found: str
+
+
+def resource_manifests(view: View) -> Iterator[Problem]:
+    """A `resource` template has one manifest, which YAML can read, or an artifact that exists."""
+    for template in view.templates:
+        resource: Object | None = template.data.get("resource")
+        if resource is None:
+            continue
+        path = (*template.path, "resource")
+        manifest: str = resource.get("manifest") or ""
+        if (flaw := _flaw(resource, manifest)) is not None:
+            yield Problem((*path, "manifest") if manifest else path, ResourceManifest(*flaw))
+        if resource.get("action") == "delete":
+            yield from _asked_of_nothing(template, resource)
+        if resource.get("action") in ("get", "delete"):
+            continue
+        origin: Object | None = resource.get("manifestFrom")
+        if bool(manifest) == (origin is not None):
+            found = (
+                "both `manifest` and `manifestFrom`" if manifest else "neither `manifest` nor `manifestFrom`"
+            )
+            finding = ResourceManifest(f"the resource has {found}", "give exactly one of them")
+            yield Problem(path, finding)
+        artifact = string(resource, "manifestFrom", "artifact", "name")
+        if artifact and artifact not in template.artifacts:
+            way = suggest(artifact, template.artifacts) or f"declare `{artifact}` in the inputs"
+            finding = ResourceManifest(f"there is no input artifact `{artifact}`", way)
+            yield Problem((*path, "manifestFrom", "artifact", "name"), finding)
+        if manifest and (fault := unreadable(manifest)) is not None:
+            reason, part = fault
+            finding = ResourceManifest(
+                f"the manifest is not YAML: {reason}", "correct the text of the manifest"
+            )
+            yield Problem((*path, "manifest"), finding, part=part)
+
+
+def _asked_of_nothing(template: Template, resource: Object) -> Iterator[Problem]:
+    """What is asked of an object that is deleted. Source: Argo Workflows, cmd/argoexec/commands/resource.go."""
+    asked = [
+        (("resource", field), f"`{field}`")
+        for field in ("successCondition", "failureCondition")
+        if resource.get(field)
+    ]
+    asked += [(("outputs", "parameters"), "output parameters")] if template.output_parameters else []
+    for place, what in asked:
+        found = f"a template that deletes an object has {what}, which fails in the run"
+        way = "take it out: nothing is asked of an object that is gone"
+        yield Problem((*template.path, *place), ResourceManifest(found, way), on_key=True)
+
+
+def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
+    """What kubectl refuses of a manifest that can be read, and the way out; None where there is nothing.
+
+    Source: Argo Workflows, ExecResource and getKubectlArguments.
+    """
+    action, flags = resource.get("action"), resource.get("flags")
+    if not manifest:
+        way = "add `flags` such as `[configmap, NAME]`, or `manifest`"
+        what = action in ("get", "delete") and not (flags or resource.get("manifestFrom"))
+        return (f"the resource does not say what to {action}", way) if what else None
+    if action == "patch" and resource.get("mergeStrategy") == "json":
+        way = "add `flags` such as `[deployment, NAME]`"
+        return None if flags else ("the patch does not say which object it changes", way)
+    documents = _documents(manifest)
+    if documents is None:
+        return None  # which is told as such
+    objects = [each for each in documents if each]
+    if not objects:
+        return "the manifest is empty", "write `apiVersion`, `kind`, `metadata` and what else the object has"
+    if len(objects) > 1 and action != "delete":
+        way = "make a template for each of them: Argo reads the answer about one object"
+        return f"the manifest has {len(objects)} objects", way
+    found = filter(None, (_incomplete(each, action, flags) for each in objects))
+    return next(found, None) or (
+        workload_flaw(objects[0], flags) if action in ("create", "apply", "replace") else None
+    )
+
+
+def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | None:
+    """What an object does not say of itself."""
+    if not is_mapping(body):
+        way = "write `apiVersion`, `kind`, `metadata` and what else it has"
+        return None if body == "tag" or is_list(body) else ("the manifest is no object", way)
+    if "<<" in body or "items" in body or (action == "patch" and flags and not body.get("kind")):
+        return None
+    for field, example in (("apiVersion", "batch/v1"), ("kind", "Job")):
+        if not body.get(field):
+            return f"the object has no `{field}`", f"add `{field}: {example}`, or what it is"
+    metadata: object = body.get("metadata") or {}
+    if not is_mapping(metadata) or "<<" in metadata or metadata.get("name"):
+        return None
+    if not metadata.get("generateName"):
+        return "the object has no name", "add `metadata: {name: ...}`"
+    if action != "create":
+        way = f"give it a `name`: `{action}` has to find the object"
+        return "the object has a `generateName` and no `name`", way
+    return None
+
+
+def _documents(manifest: str) -> list[Any] | None:
+    """What a manifest holds, with words in place of its tags; None where YAML cannot read it."""
+    import yaml
+
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        return [*yaml.load_all(TAG.sub(_filled, manifest), Loader=loader)]
+    except (yaml.YAMLError, UnicodeEncodeError, ValueError, TypeError):
+        return None
+
+
+def containers_in(manifest: str) -> Iterator[Object]:
+    """The containers of the pods in the manifest of an object; none where YAML cannot read it."""
+    left = _documents(manifest) or []
+    while left:
+        node = left.pop()
+        if is_list(node):
+            left += node
+        elif is_mapping(node):
+            for field in ("initContainers", "containers"):
+                if is_list(node.get(field)):
+                    yield from filter(is_mapping, node[field])
+            left += node.values()
+
+
+def unreadable(text: str) -> tuple[str, Part | None] | None:
+    """Why and where YAML cannot read a text whose tags stand for plain words; None when it can."""
+    import yaml
+
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        for node in yaml.compose_all(TAG.sub(_filled, text), Loader=loader):
+            if (key := _no_key(node)) is not None:
+                start = _before(text, key.start_mark.index)
+                return f"a mapping stands where a key has to be, line {key.start_mark.line + 1}", (
+                    start,
+                    start + 1,
+                )
+    except yaml.MarkedYAMLError as error:
+        if (mark := error.problem_mark) is None:
+            return f"{error.problem}", None
+        start = _before(text, mark.index)
+        return f"{error.problem}, line {mark.line + 1}", (start, min(start + 1, len(text)))
+    except (yaml.YAMLError, UnicodeEncodeError):
+        return "it holds a character that YAML does not have", None
+    return None
+
+
+def _filled(tag: re.Match[str]) -> str:
+    """A word in place of a tag; one that is none of Argo's stays as it is."""
+    return "tag" if tag[1].startswith("=") or may_be_variable(tag[1].strip()) else tag[0]
+
+
+def _no_key(root: yaml.Node | None) -> yaml.Node | None:
+    """The first key that is a mapping or list, as braces without quotes make it."""
+    import yaml
+
+    left, seen = [root], set[int]()
+    for node in left:  # grows while it is walked
+        if id(node) in seen:  # which an alias names
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if not isinstance(key, yaml.ScalarNode):
+                    found: yaml.Node = key
+                    return found
+                left.append(value)
+        elif isinstance(node, yaml.SequenceNode):
+            left += node.value
+    return None
+
+
+def _before(text: str, offset: int) -> int:
+    """The offset in a text of what has another where tags are filled in."""
+    for tag in TAG.finditer(text):
+        length = len(_filled(tag))
+        if offset < tag.start() + length:
+            return offset if length == len(tag[0]) else min(offset, tag.start())
+        offset += len(tag[0]) - length
+    return offset
+
+
+def object_conditions(view: View) -> Iterator[Problem]:
+    """The conditions of a `resource` template can be read: Argo does so when the object is there."""
+    for template in view.templates:
+        resource: Object = template.data.get("resource") or {}
+        for field in ("successCondition", "failureCondition"):
+            text = string(resource, field)
+            if not text or "{{" in text:
+                continue
+            try:
+                conditions(text)
+            except GrammarError as error:
+                found = f"`{error.found}`" if error.found else "the end"
+                finding = BadObjectCondition(field, error.expected, found)
+                path = (*template.path, "resource", field)
+                yield Problem(path, finding, part=(error.start, error.end))

@@ -1,0 +1,248 @@
+"""What a `podSpecPatch` changes in a pod can be changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.manifest.tree import entries, inside, is_mapping, string
+from flowdsl.compiler.lint.pods.objects import unreadable
+from flowdsl.compiler.lint.pods.pods import values
+from flowdsl.compiler.lint.variables.unreplaced import left_open
+from flowdsl.compiler.lint.workflow.arriving import composed, with_values
+from flowdsl.compiler.lint.workflow.names import OWN_VOLUMES
+from flowdsl.compiler.merge import OF_PODS
+from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, UnknownField, WrongType, dotted
+from flowdsl.compiler.schema.table import fields, is_type
+from flowdsl.compiler.schema.validate import At, is_number, reading
+from flowdsl.diagnostic import Finding
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG, tags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.view import Template, View
+
+
+class BadPatch(Finding):
+    """A `podSpecPatch` that no pod can be patched with."""
+
+    code = "FD568"
+    title = "`podSpecPatch` {found}"
+    label = "{reason}"
+    help = "{way}"
+    found: str
+    reason: str
+    way: str = "write fields of a pod's spec, such as `containers: [{name: main, ...}]`"
+
+
+class LeftOut(Finding):
+    """A field of a `podSpecPatch` that pods do not have: it is left out of the pod without a word."""
+
+    code = "FD780"
+    severity = "warning"
+    title = "`podSpecPatch` has `{path}`, which pods do not have"
+    label = "left out without a word"
+    help = "{way}"
+    path: str
+    way: str
+
+
+NO_MAPPING = "is not a mapping in YAML"
+NO_PATCH = "cannot be applied to a pod"
+
+
+def patches(view: View) -> Iterator[Problem]:
+    """A `podSpecPatch` is a mapping in YAML or JSON, whatever its tags stand for, and has the fields of a pod.
+
+    Source: Argo Workflows, ApplyPodSpecPatch.
+    """
+    of_files = (inside(view.spec, "artifactGC"), (*view.path, "artifactGC"))
+    for owner, path in (*view.owners, of_files):
+        patch: str = owner.get("podSpecPatch") or ""
+        text = TAG.sub("tag", patch).strip()
+        if not text or text in ("tag", "null", "~") or any(map(left_open, tags(patch))):
+            continue
+        found, part = NO_MAPPING, None
+        whole = with_values(view, patch)
+        body = None if "{{" in whole else _read(whole)
+        written = "{{" not in patch  # else what its values make of it is told where they are written
+        if (fault := unreadable(patch)) is not None:
+            reason, part = fault
+        elif not text.startswith("{") and ":" not in text:
+            reason = "it has no `field: value`"
+        elif body is not None and written and (wrong := _fault(body)) is not None:
+            found, reason = wrong
+        else:
+            yield from _left_out(body, patch, (*path, "podSpecPatch"))
+            continue
+        yield Problem((*path, "podSpecPatch"), BadPatch(found, reason), part=part)
+
+
+def arriving_patches(view: View) -> Iterator[Problem]:
+    """The values that patches of pods get by a tag make no other patch of them, where they are written."""
+    for template in view.all if not view.external else ():
+        for owner, path in ((view.spec, view.path), (template.data, template.path)):
+            text = string(owner, "podSpecPatch")
+            for place, patch in (
+                composed(view, template, text, (*path, "podSpecPatch")) if "{{" in text else ()
+            ):
+                body = _read(patch)
+                if body is not None and (wrong := _fault(body)) is not None:
+                    yield Problem(place, BadPatch(*wrong))
+
+
+def whole_patch(text: str) -> Object:
+    """A patch that can be applied; empty where it cannot, or says more than what its fields become."""
+    body = None if _DIRECTIVE.search(text) else _read(text)
+    return body if is_mapping(body) and _fault(body) is None else {}
+
+
+_DIRECTIVE = regex(r"\$(?:patch|retainKeys|deleteFromPrimitiveList|setElementOrder)\b")
+
+
+def _read(patch: str) -> Any:
+    """The value of a patch; None where it cannot be read."""
+    from flowdsl.compiler.yaml.documents import read
+
+    documents, problems = read(patch, "podSpecPatch")
+    return None if problems or len(documents) != 1 else documents[0].body
+
+
+def _findings(body: Object) -> Iterator[Finding]:
+    """What the schema finds in a patch."""
+    for fault in reading(False).object("PodSpec")(body) or ():
+        yield fault.describe(At("PodSpec", fault.path, body))
+
+
+def _left_out(body: Any, patch: str, path: Path) -> Iterator[Problem]:
+    """The fields of a patch that pods do not have. The reader of Go takes capitals for small letters."""
+    for finding in _findings(body) if is_mapping(body) else ():
+        if not isinstance(finding, UnknownField):
+            continue
+        field = str(finding.steps[-1])
+        if not field.startswith("$") and field.lower() not in map(str.lower, fields(finding.owner)):
+            at = patch.find(field)
+            part = None if at < 0 else (at, at + len(field))
+            yield Problem(path, LeftOut(dotted(finding.steps), finding.advice), part=part)
+
+
+def _fault(body: Any) -> tuple[str, str] | None:
+    """What is wrong with a patch, and with the first of its values that a pod cannot have; None when all is well.
+
+    An amount may be any number here.
+    """
+    if not is_mapping(body):
+        return NO_MAPPING, "it has no `field: value`"
+    for finding in _findings(body):
+        if isinstance(finding, WrongType) and finding.expression == "quantity" and is_number(finding.value):
+            continue
+        if isinstance(finding, (WrongType, PatternMismatch, OutOfRange)):
+            return NO_PATCH, finding.message
+    for path, field in _unmerged("PodSpec", body, ()):
+        return NO_PATCH, f"`{dotted(path)}` has no `{field}`, by which Kubernetes finds what it changes"
+    for finding in values("PodSpec", body):
+        return NO_PATCH, finding.message
+    if body.get("restartPolicy") == "Always":
+        return "keeps its pods from ending", "`restartPolicy: Always` starts containers again that have ended"
+    return None
+
+
+_OWN = {"containers": ("main", "wait", "supervisor"), "initContainers": ("init",)}
+"""The containers of each pod that nobody writes, and that of the template."""
+
+
+def patched(view: View) -> Iterator[Problem]:
+    """What a patch adds to a pod is whole: a container with an image, a mount with a volume.
+
+    Source: Argo Workflows, ApplyPodSpecPatch: an entry with a name that the pod does not have is a new one.
+    """
+    if view.external:
+        return
+    above = patch_of(view.spec)
+    told: set[Path] = set()
+    for template in view.templates:
+        own = patch_of(template.data)
+        bodies = [(above, view.path), (own, template.path)]
+        if not template.is_pod or not (above or own):
+            continue
+        volumes = {string(each, "name") for body, _ in bodies for each in entries(body, "volumes")}
+        mounts = {
+            string(mount, "name")
+            for owner in (*(one for _, one in template.containers), inside(template.data, "containerSet"))
+            for mount in entries(owner, "volumeMounts")
+        }
+        for body, path in bodies:
+            reason = _unfinished(template, body, bodies, volumes | mounts | OWN_VOLUMES)
+            if reason and path not in told:
+                told.add(path)
+                yield Problem((*path, "podSpecPatch"), BadPatch(NO_PATCH, reason))
+
+
+def patch_of(owner: Object) -> Object:
+    """The patch of a template or spec with words in place of its tags; empty where something in it is wrong."""
+    patch = string(owner, "podSpecPatch")
+    if not patch:
+        return {}
+    body = _read(TAG.sub("tag", patch))
+    if not is_mapping(body):
+        return {}
+    wrong = [each for each in _findings(body) if isinstance(each, WrongType)]
+    if "{{" in patch:  # a word may stand for any value, but for none that has parts
+        wrong = [
+            each
+            for each in wrong
+            if ":" in each.expression or is_type(each.expression) or isinstance(each.value, (dict, list))
+        ]
+        return {} if wrong else body
+    return {} if wrong or _fault(body) is not None else body
+
+
+def _unfinished(
+    template: Template, body: Object, bodies: list[tuple[Object, Path]], volumes: set[str]
+) -> str:
+    """What a patch adds to the pod of a template without saying all of it, or nothing."""
+    for field, own in _OWN.items():
+        there = {string(each, "name") for place, each in template.containers if field in _listed(place)}
+        if template.body != "containerSet" or "main" in there:
+            there |= set(own)
+        else:
+            there |= set(own) - {"main"}
+        given = {
+            string(each, "name") for one, _ in bodies for each in entries(one, field) if each.get("image")
+        }
+        for each in entries(body, field):
+            name = string(each, "name")
+            known = name in there or name in given or name.startswith("artifact-plugin-") or "tag" in name
+            if not known and "$patch" not in each:
+                return (
+                    f"the pod of `{template.title}` has no container `{name}`, and a new one needs an `image`"
+                )
+            for mount in entries(each, "volumeMounts"):
+                used = string(mount, "name")
+                if used and used not in volumes and "tag" not in used and "$patch" not in mount:
+                    return f"the pod of `{template.title}` has no volume `{used}`; add it under `volumes`"
+    return ""
+
+
+def _listed(place: Path) -> tuple[str, ...]:
+    """The list of a pod that a container of a template goes into."""
+    return ("initContainers",) if "initContainers" in place else ("containers",)
+
+
+def _unmerged(expression: str, value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """The entries of lists that Kubernetes merges into those of a pod, without the field that tells which."""
+    if not is_type(expression):
+        return
+    for field, inner in value.items():
+        outer, _, each = fields(expression).get(field, "").partition(":")
+        key = OF_PODS.get(field)
+        for index, entry in enumerate(inner or () if outer == "list" else ()):
+            here = (*path, field, index)
+            if key is not None and is_mapping(entry) and not entry.keys() & {key, "$patch"}:
+                yield here, key
+            yield from _unmerged(each, entry, here)
+        if outer and is_type(outer) and inner is not None:
+            yield from _unmerged(outer, inner, (*path, field))

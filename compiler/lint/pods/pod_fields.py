@@ -1,0 +1,444 @@
+"""What Kubernetes takes in the fields of pods and claims: words, numbers, forms of texts, and what is needed.
+
+A field is named by the type of its object and the steps from there; of a list on the way, each entry is meant.
+Source: Kubernetes 1.35, pkg/apis/core/validation/validation.go.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.compiler.lint.manifest.view import LOCATIONS
+from flowdsl.grammar.names import (
+    is_data_key,
+    is_dns_label,
+    is_dns_subdomain,
+    is_port_name,
+    is_qualified_name,
+    is_relaxed_env_name,
+)
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Field = tuple[str, ...]
+
+_PULL = ("Always", "IfNotPresent", "Never")
+_RESOLVED = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
+CONTAINERS = ("Container", "ContainerNode", "ScriptTemplate", "UserContainer")
+PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+
+WORDS: Mapping[Field, Sequence[str]] = {
+    **{(name, "imagePullPolicy"): _PULL for name in CONTAINERS},
+    **{(name, "restartPolicy"): ("Always", "Never", "OnFailure") for name in CONTAINERS},
+    **{(name, "terminationMessagePolicy"): ("File", "FallbackToLogsOnError") for name in CONTAINERS},
+    ("AppArmorProfile", "type"): ("RuntimeDefault", "Localhost", "Unconfined"),
+    ("ContainerResizePolicy", "resourceName"): ("cpu", "memory"),
+    ("ContainerResizePolicy", "restartPolicy"): ("NotRequired", "RestartContainer"),
+    ("ContainerPort", "protocol"): ("TCP", "UDP", "SCTP"),
+    ("HTTPGetAction", "scheme"): ("HTTP", "HTTPS"),
+    ("HostPathVolumeSource", "type"): (
+        "DirectoryOrCreate",
+        "Directory",
+        "FileOrCreate",
+        "File",
+        "Socket",
+        "CharDevice",
+        "BlockDevice",
+    ),
+    ("ImageVolumeSource", "pullPolicy"): _PULL,
+    ("LabelSelectorRequirement", "operator"): ("In", "NotIn", "Exists", "DoesNotExist"),
+    ("ObjectFieldSelector", "apiVersion"): ("v1",),
+    ("PersistentVolumeClaimSpec", "accessModes"): (
+        "ReadWriteOnce",
+        "ReadOnlyMany",
+        "ReadWriteMany",
+        "ReadWriteOncePod",
+    ),
+    ("PersistentVolumeClaimSpec", "volumeMode"): ("Filesystem", "Block"),
+    ("PodDisruptionBudgetSpec", "unhealthyPodEvictionPolicy"): ("IfHealthyBudget", "AlwaysAllow"),
+    ("PodSecurityContext", "fsGroupChangePolicy"): ("OnRootMismatch", "Always"),
+    ("PodSecurityContext", "seLinuxChangePolicy"): ("Recursive", "MountOption"),
+    ("PodSecurityContext", "supplementalGroupsPolicy"): ("Merge", "Strict"),
+    ("PodSpec", "dnsPolicy"): _RESOLVED,
+    ("PodSpec", "preemptionPolicy"): ("Never", "PreemptLowerPriority"),
+    ("PodSpec", "restartPolicy"): ("Always", "Never", "OnFailure"),
+    ("SeccompProfile", "type"): ("RuntimeDefault", "Localhost", "Unconfined"),
+    ("SecurityContext", "procMount"): ("Default", "Unmasked"),
+    ("VolumeMount", "mountPropagation"): ("None", "HostToContainer", "Bidirectional"),
+    ("VolumeMount", "recursiveReadOnly"): ("Disabled", "IfPossible", "Enabled"),
+    ("VolumeClaimGC", "strategy"): ("OnWorkflowCompletion", "OnWorkflowSuccess"),
+    ("WorkflowSpec", "shutdown"): ("Terminate", "Stop"),
+    ("TopologySpreadConstraint", "whenUnsatisfiable"): ("DoNotSchedule", "ScheduleAnyway"),
+    ("WorkflowSpec", "dnsPolicy"): _RESOLVED,
+}
+"""The few words that a field takes."""
+
+_HANDLERS = ("exec", "httpGet", "tcpSocket")
+
+ONE_OF: Mapping[str, tuple[Sequence[str], bool]] = {
+    "EnvVarSource": (("configMapKeyRef", "fieldRef", "fileKeyRef", "resourceFieldRef", "secretKeyRef"), True),
+    "EnvFromSource": (("configMapRef", "secretRef"), True),
+    "LifecycleHandler": ((*_HANDLERS, "sleep"), True),
+    "Probe": ((*_HANDLERS, "grpc"), True),
+    "Artifact": (LOCATIONS, False),
+    "ArtifactLocation": (LOCATIONS, False),
+    "DownwardAPIVolumeFile": (("fieldRef", "resourceFieldRef"), True),
+    "PodDisruptionBudgetSpec": (("maxUnavailable", "minAvailable"), False),
+    "PodResourceClaim": (("resourceClaimName", "resourceClaimTemplateName"), True),
+    "Volume": ((), False),
+    "VolumeMount": (("subPath", "subPathExpr"), False),
+    "VolumeProjection": ((), False),
+}
+"""The fields of which an object has at most one, all but `name` if none is named; and whether it needs one."""
+
+
+class Bounds(NamedTuple):
+    """The least and the greatest number of a field, and the way into them."""
+
+    least: int
+    most: int | None
+    way: str = ""
+
+
+_PORTS = Bounds(1, 65535)
+_WEIGHTS = Bounds(1, 100)
+_IDS = Bounds(0, 2**31 - 1)
+_BUDGETS = ("maxUnavailable", "minAvailable")
+_MODES = Bounds(0, 0o777, "write the digits as for chmod with a `0` before them, such as 0644; in JSON, 420")
+
+RANGES: Mapping[Field, Bounds] = {
+    ("ConfigMapVolumeSource", "defaultMode"): _MODES,
+    ("ContainerPort", "containerPort"): _PORTS,
+    ("ContainerPort", "hostPort"): Bounds(0, 65535),
+    ("DownwardAPIVolumeFile", "mode"): _MODES,
+    ("DownwardAPIVolumeSource", "defaultMode"): _MODES,
+    ("GRPCAction", "port"): _PORTS,
+    ("GitArtifact", "depth"): Bounds(0, None),
+    ("HTTPGetAction", "port"): _PORTS,
+    ("KeyToPath", "mode"): _MODES,
+    **{("PodDisruptionBudgetSpec", field): Bounds(0, None) for field in _BUDGETS},
+    **{("PodSecurityContext", field): _IDS for field in ("fsGroup", "runAsGroup", "runAsUser")},
+    ("PodSecurityContext", "supplementalGroups"): _IDS,
+    ("PodSpec", "activeDeadlineSeconds"): Bounds(1, 2**31 - 1),
+    ("PreferredSchedulingTerm", "weight"): _WEIGHTS,
+    **{("Probe", f"{field}Seconds"): Bounds(0, None) for field in ("initialDelay", "period", "timeout")},
+    **{("Probe", f"{field}Threshold"): Bounds(0, None) for field in ("failure", "success")},
+    ("Probe", "terminationGracePeriodSeconds"): Bounds(1, None),
+    ("ProjectedVolumeSource", "defaultMode"): _MODES,
+    ("SecretVolumeSource", "defaultMode"): _MODES,
+    **{("SecurityContext", field): _IDS for field in ("runAsGroup", "runAsUser")},
+    ("ServiceAccountTokenProjection", "expirationSeconds"): Bounds(600, 2**32),
+    ("SleepAction", "seconds"): Bounds(0, None),
+    ("TCPSocketAction", "port"): _PORTS,
+    ("TopologySpreadConstraint", "maxSkew"): Bounds(1, None),
+    ("WeightedPodAffinityTerm", "weight"): _WEIGHTS,
+}
+"""The numbers that a field takes."""
+
+NEEDED: Mapping[Field, str] = {
+    ("CSIVolumeSource", "driver"): "add the name of the driver, such as `csi.example.com`",
+    ("ConfigMapProjection", "name"): "add the name of the ConfigMap",
+    ("ConfigMapVolumeSource", "name"): "add the name of the ConfigMap",
+    ("ContainerNode", "name"): "add a name of its own",
+    (
+        "DownwardAPIVolumeFile",
+        "resourceFieldRef",
+        "containerName",
+    ): "add the name of the container, such as `main`",
+    ("EnvFromSource", "configMapRef", "name"): "add the name of the ConfigMap",
+    ("EnvFromSource", "secretRef", "name"): "add the name of the Secret",
+    ("EnvVar", "name"): "add the name of the variable",
+    ("EnvVarSource", "configMapKeyRef", "key"): "add the key in the ConfigMap",
+    ("EnvVarSource", "configMapKeyRef", "name"): "add the name of the ConfigMap",
+    ("EnvVarSource", "secretKeyRef", "key"): "add the key in the Secret",
+    ("EnvVarSource", "secretKeyRef", "name"): "add the name of the Secret",
+    (
+        "EphemeralVolumeSource",
+        "volumeClaimTemplate",
+    ): "add it with `spec`, or use `emptyDir` for a scratch folder",
+    ("ExecAction", "command"): "add the command as a list",
+    ("HostPathVolumeSource", "path"): "add the path on the node",
+    ("ImageVolumeSource", "reference"): "add the name of the image",
+    ("KeyToPath", "key"): "add the key",
+    ("KeyToPath", "path"): "add the name of the file",
+    ("NFSVolumeSource", "path"): "add the path that the server exports",
+    ("NFSVolumeSource", "server"): "add the address of the server",
+    ("NodeSelector", "nodeSelectorTerms"): "add a term, or take the affinity out",
+    ("PersistentVolumeClaimVolumeSource", "claimName"): "add the name of the claim",
+    ("PodDNSConfigOption", "name"): "add the name of the option, such as `ndots`",
+    ("PodAffinityTerm", "topologyKey"): "add the label of the nodes, such as `kubernetes.io/hostname`",
+    ("SecretProjection", "name"): "add the name of the Secret",
+    ("SecretVolumeSource", "secretName"): "add the name of the Secret",
+    ("UserContainer", "name"): "add a name of its own",
+    ("Volume", "name"): "add the name that `volumeMounts` uses",
+    ("VolumeMount", "mountPath"): "add the path in the container",
+    ("VolumeMount", "name"): "add the name of the volume",
+}
+"""Fields that an object cannot do without, and how to fill them."""
+
+
+class Form(NamedTuple):
+    """The form of a text: what it is, which texts fit, and what to say of others."""
+
+    what: str
+    fits: Callable[[str], bool]
+    reason: str
+    way: str
+
+
+def is_address(text: str) -> bool:
+    """Whether `text` is an address; zeros in front are taken. Source: IsValidIPForLegacyField."""
+    try:
+        ipaddress.ip_address(re.sub(r"(?<![0-9a-fA-F:])0+(?=[0-9])", "", text))
+    except ValueError:
+        return False
+    return True
+
+
+def is_driver(text: str) -> bool:
+    """Whether `text` names a CSI driver. Source: ValidateCSIDriverName."""
+    return len(text) <= 63 and is_dns_subdomain(text.lower())
+
+
+def is_search(text: str) -> bool:
+    """Whether `text` is a domain in which names are looked up. Source: validatePodDNSConfig."""
+    return text == "." or is_dns_subdomain(text.removesuffix(".").replace("_", "a"))
+
+
+def is_sysctl(text: str) -> bool:
+    """Whether `text` names a sysctl. Source: IsValidSysctlName."""
+    return len(text) <= 253 and _SYSCTL.fullmatch(text) is not None
+
+
+def is_header(text: str) -> bool:
+    """Whether `text` names a header of HTTP. Source: k8s.io/apimachinery, IsHTTPHeaderName."""
+    return _HEADER.fullmatch(text) is not None
+
+
+def is_told_amount(text: str) -> bool:
+    """Whether `text` names an amount of its own that a container can be told."""
+    return _AMOUNT.fullmatch(text) is not None
+
+
+def is_percentage(text: str) -> bool:
+    """Whether `text` is a part of all pods. Source: ValidatePositiveIntOrPercent, IsNotMoreThan100Percent."""
+    return _PERCENTAGE.fullmatch(text) is not None
+
+
+def is_medium(text: str) -> bool:
+    """Whether `text` names what a scratch volume is made of. Source: the kubelet, empty_dir.go."""
+    return text in ("Memory", "HugePages") or text.startswith("HugePages-")
+
+
+def is_absolute(text: str) -> bool:
+    """Whether `text` is a path from the root."""
+    return text.startswith("/")
+
+
+def goes_down(text: str) -> bool:
+    """Whether `text` is a path without `..`. Source: validatePathNoBacksteps."""
+    return ".." not in text.split("/")
+
+
+def is_below(text: str) -> bool:
+    """Whether `text` is a path below the folder it starts from. Source: validateLocalDescendingPath."""
+    return goes_down(text) and not is_absolute(text)
+
+
+def is_file_below(text: str) -> bool:
+    """Whether `text` is the path of a file in a volume. Source: ValidateLocalNonReservedPath."""
+    return is_below(text) and not text.startswith("..")
+
+
+_HEADER = regex(r"[-A-Za-z0-9]+")
+_AMOUNT = regex(r"(?:limits|requests)\.(?:cpu|memory|ephemeral-storage|hugepages-.*)")
+_PERCENTAGE = regex(r"0*(?:[0-9]{1,2}|100)%")
+_SYSCTL = regex(r"(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?")
+
+
+def _object(kind: str) -> Form:
+    way = "use lower-case letters, digits, `-` and `.`, with a letter or digit at both ends"
+    return Form(f"the name of a {kind}", is_dns_subdomain, "not the name of an object", way)
+
+
+_DATA_KEY = Form(
+    "`key`", is_data_key, "not a key of a ConfigMap or Secret", "use letters, digits, `-`, `_` and `.`"
+)
+_PORT_FORM = "use at most 15 lower-case letters, digits and `-`, one letter at least"
+_PROBED = Form(
+    "`port`", is_port_name, "not the name of a port", f"write a number without quotes, or {_PORT_FORM}"
+)
+_ADDRESS = Form("an address", is_address, "not an address", "write an address such as `10.0.0.7`")
+_FILE = Form(
+    "`path`",
+    is_file_below,
+    "leads out of the volume",
+    "write the path below the root of the volume, without `/` or `..` in front",
+)
+
+_CREDENTIALS = Form(
+    "the name of a Secret of an artifact",
+    is_dns_label,
+    "not the name of a volume, which Argo names after it",
+    "use a Secret whose name has at most 63 lower-case letters, digits and `-`",
+)
+_KEPT = {
+    "ArtifactoryArtifact": ("password", "username"),
+    "AzureArtifact": ("accountKey",),
+    "BasicAuth": ("password", "username"),
+    "ClientCertAuth": ("clientCert", "clientKey"),
+    "GCSArtifact": ("serviceAccountKey",),
+    "GitArtifact": ("password", "sshPrivateKey", "username"),
+    "HDFSArtifact": ("krbCCache", "krbKeytab"),
+    "OAuth2Auth": ("clientID", "clientSecret", "tokenURL"),
+    "OSSArtifact": ("accessKey", "secretKey"),
+    "S3Artifact": ("accessKey", "ca", "secretKey", "sessionToken"),
+}
+"""The Secrets of artifacts. Source: Argo Workflows, createSecretVolumesFromArtifactLocations."""
+
+FORMS: Mapping[Field, Form] = {
+    **{
+        (owner, f"{kept}Secret", "name"): _CREDENTIALS for owner, several in _KEPT.items() for kept in several
+    },
+    ("CSIVolumeSource", "driver"): Form(
+        "the name of a driver",
+        is_driver,
+        "not the name of a driver",
+        "use at most 63 letters, digits, `-` and `.`",
+    ),
+    ("ContainerPort", "name"): Form("the name of a port", is_port_name, "not the name of a port", _PORT_FORM),
+    ("DownwardAPIVolumeFile", "path"): _FILE,
+    ("EmptyDirVolumeSource", "medium"): Form(
+        "`medium`", is_medium, "not what a volume is made of", "write `Memory`, or take it out for a disk"
+    ),
+    ("EnvFromSource", "configMapRef", "name"): _object("ConfigMap"),
+    ("EnvFromSource", "prefix"): Form(
+        "`prefix`",
+        is_relaxed_env_name,
+        "not the beginning of a variable's name",
+        "use letters, digits and `_`",
+    ),
+    ("EnvFromSource", "secretRef", "name"): _object("Secret"),
+    ("EnvVarSource", "configMapKeyRef", "key"): _DATA_KEY,
+    ("EnvVarSource", "configMapKeyRef", "name"): _object("ConfigMap"),
+    ("EnvVarSource", "secretKeyRef", "key"): _DATA_KEY,
+    ("EnvVarSource", "secretKeyRef", "name"): _object("Secret"),
+    ("HTTPGetAction", "port"): _PROBED,
+    ("HostAlias", "hostnames"): Form(
+        "a name of a host",
+        is_dns_subdomain,
+        "not the name of a host",
+        "use lower-case letters, digits, `-` and `.`",
+    ),
+    ("HostAlias", "ip"): _ADDRESS,
+    ("HostPathVolumeSource", "path"): Form(
+        "`path`", goes_down, "goes up by `..`", "write the path without `..`"
+    ),
+    ("KeyToPath", "path"): _FILE,
+    ("NFSVolumeSource", "path"): Form(
+        "`path`", is_absolute, "not an absolute path", "write it with `/` in front"
+    ),
+    ("PersistentVolumeClaimSpec", "storageClassName"): _object("StorageClass"),
+    ("PodAffinityTerm", "namespaces"): Form(
+        "the name of a namespace",
+        is_dns_label,
+        "not the name of a namespace",
+        "use at most 63 lower-case letters, digits and `-`",
+    ),
+    ("PodAffinityTerm", "topologyKey"): Form(
+        "`topologyKey`",
+        is_qualified_name,
+        "not a label of nodes",
+        "write a label such as `kubernetes.io/hostname`",
+    ),
+    **{
+        ("PodDisruptionBudgetSpec", field): Form(
+            f"`{field}`", is_percentage, "neither a number nor a part of the pods", "write `1` or `50%`"
+        )
+        for field in _BUDGETS
+    },
+    ("PodDNSConfig", "nameservers"): _ADDRESS,
+    ("PodDNSConfig", "searches"): Form(
+        "a domain to search",
+        is_search,
+        "not a domain",
+        "use lower-case letters, digits, `-`, `_` and `.`",
+    ),
+    **{
+        ("PodSpec", field): Form(
+            f"`{field}`",
+            is_dns_label,
+            "not a name in DNS",
+            "use at most 63 lower-case letters, digits and `-`",
+        )
+        for field in ("hostname", "subdomain")
+    },
+    ("ProbeHTTPHeader", "name"): Form(
+        "the name of a header",
+        is_header,
+        "not the name of a header",
+        "use letters, digits and `-`",
+    ),
+    ("ResourceFieldSelector", "resource"): Form(
+        "`resource`",
+        is_told_amount,
+        "not an amount that a container can be told",
+        "write `limits.` or `requests.` with `cpu`, `memory` or `ephemeral-storage` behind it",
+    ),
+    ("SeccompProfile", "localhostProfile"): Form(
+        "`localhostProfile`",
+        is_below,
+        "not a path below the folder of profiles",
+        "write the path without `/` in front and without `..`",
+    ),
+    ("ServiceAccountTokenProjection", "path"): _FILE,
+    ("VolumeDevice", "devicePath"): Form(
+        "`devicePath`", goes_down, "goes up by `..`", "write the path without `..`"
+    ),
+    **{
+        (owner, field): _object(kind)
+        for owner, field, kind in (
+            ("ArtifactGC", "serviceAccountName", "ServiceAccount"),
+            ("ArtifactRepositoryRef", "configMap", "ConfigMap"),
+            ("ConfigMapProjection", "name", "ConfigMap"),
+            ("ConfigMapVolumeSource", "name", "ConfigMap"),
+            ("ExecutorConfig", "serviceAccountName", "ServiceAccount"),
+            ("PersistentVolumeClaimVolumeSource", "claimName", "claim"),
+            ("SecretProjection", "name", "Secret"),
+            ("SecretVolumeSource", "secretName", "Secret"),
+            ("TemplateRef", "name", "WorkflowTemplate"),
+            ("WorkflowTemplateRef", "name", "WorkflowTemplate"),
+        )
+    },
+    ("Memoize", "cache", "configMap", "name"): _object("ConfigMap"),
+    ("SemaphoreRef", "configMapKeyRef", "key"): _DATA_KEY,
+    ("SemaphoreRef", "configMapKeyRef", "name"): _object("ConfigMap"),
+    ("Sysctl", "name"): Form(
+        "the name of a sysctl",
+        is_sysctl,
+        "not the name of a sysctl",
+        "write a name such as `net.core.somaxconn`",
+    ),
+    ("TCPSocketAction", "port"): _PROBED,
+    ("Template", "priorityClassName"): _object("PriorityClass"),
+    ("Template", "serviceAccountName"): _object("ServiceAccount"),
+    ("WorkflowLevelArtifactGC", "serviceAccountName"): _object("ServiceAccount"),
+    ("WorkflowSpec", "podPriorityClassName"): _object("PriorityClass"),
+    ("WorkflowSpec", "serviceAccountName"): _object("ServiceAccount"),
+}
+"""The forms of texts; one with tags is known in the run."""
+
+_OF_POD = tuple(f"metadata.{field}" for field in ("name", "namespace", "uid"))
+TOLD: Mapping[str, Sequence[str]] = {
+    "DownwardAPIVolumeFile": (*_OF_POD, "metadata.labels", "metadata.annotations"),
+    "EnvVarSource": (
+        *_OF_POD,
+        *(f"spec.{field}" for field in ("nodeName", "serviceAccountName", "host")),
+        *(f"status.{field}" for field in ("hostIP", "hostIPs", "podIP", "podIPs")),
+    ),
+}
+"""The fields of its pod that a container can be told, besides single labels and annotations."""

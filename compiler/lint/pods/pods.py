@@ -1,0 +1,486 @@
+"""What Kubernetes refuses when Argo creates a pod or claim in the middle of a run: the API server lets it pass before.
+
+Texts with tags are left alone: Argo fills them in.
+Source: Kubernetes 1.35, pkg/apis/core/validation/validation.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.tree import entries, inside, is_list, string
+from flowdsl.compiler.lint.manifest.typed import typed, typed_below
+from flowdsl.compiler.lint.manifest.view import Template
+from flowdsl.compiler.lint.pods.pod_fields import (
+    CONTAINERS,
+    FORMS,
+    NEEDED,
+    ONE_OF,
+    PROBES,
+    RANGES,
+    TOLD,
+    WORDS,
+)
+from flowdsl.compiler.lint.pods.resources import requirement_faults
+from flowdsl.compiler.lint.workflow.arriving import arriving
+from flowdsl.compiler.lint.workflow.names import label_faults
+from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.schema.findings import NotOneOf, OutOfRange, TooManyEntries, dotted, within
+from flowdsl.diagnostic import Finding, near
+from flowdsl.grammar.names import is_qualified_name
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import is_filled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any, TypeVar
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.typed import Typed
+    from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.lint.pods.pod_fields import Field
+
+    T = TypeVar("T")
+    Rule = Callable[[Typed], Iterator[Problem]]
+    Table = dict[str, list[tuple[tuple[str, ...], T]]]
+
+
+class Alternatives(Finding):
+    """An object that says several things of which it can have one, or none where it needs one."""
+
+    code = "FD589"
+    title = "{found}"
+    label = "exactly one of them"
+    help = "{way}"
+    found: str
+    way: str
+
+
+class NotForPods(Finding):
+    """A value that the API server takes in a workflow, and refuses in the pod or claim that comes of it."""
+
+    code = "FD594"
+    title = "{what} cannot be `{value}`"
+    label = "{reason}"
+    help = "{way}"
+    what: str
+    value: str
+    reason: str
+    way: str
+
+
+class Incomplete(Finding):
+    """A part of a pod or claim without what Kubernetes asks of it."""
+
+    code = "FD599"
+    title = "{what} has no {missing}"
+    label = "needs {missing}"
+    help = "{way}"
+    what: str
+    missing: str
+    way: str
+
+
+class EmptyClaim(Finding):
+    """The source of a claim that Kubernetes drops without a word."""
+
+    code = "FD829"
+    severity = "warning"
+    title = "the claim begins empty: Kubernetes drops a `dataSource` of the kind `{kind}`"
+    label = "dropped without a word"
+    help = "{way}"
+    kind: str
+    way: str
+
+
+def fields(view: View) -> Iterator[Problem]:
+    """Fields of pods and claims have values that Kubernetes takes there."""
+    idle = _idle(view)
+    for found in typed(view, _WANTED):
+        if found.path[: len(view.path) + 2] in idle:
+            continue
+        for rule in _RULES[found.type]:
+            yield from rule(found)
+        if found.type in _FORMS:
+            yield from _arrived(view, found)
+
+
+def _arrived(view: View, found: Typed) -> Iterator[Problem]:
+    """The findings about values that texts with a form get by a tag, where they are written."""
+    for path, text, form in _values(found, _FORMS):
+        if not isinstance(text, str) or "{{" not in text:
+            continue
+        around = (view.at.get(path[:length]) for length in range(len(path), 0, -1))
+        template = next(filter(None, around), None) or Template({}, ())
+        for place, value in arriving(view, template, text, path):
+            if value and not form.fits(value):
+                yield Problem(place, NotForPods(form.what, value, form.reason, form.way))
+
+
+def _idle(view: View) -> set[Path]:
+    """The volumes of the spec that no template mounts: Argo leaves them out of pods. Source: addVolumeReferences."""
+    volumes = entries(view.spec, "volumes")
+    if not volumes:
+        return set()
+    templates = [*view.templates, Template(view.defaults, ())]
+    templates += view.base.templates if view.base is not None else ()
+    owners = [container for template in templates for _, container in template.containers]
+    owners += [inside(template.data, "containerSet") for template in templates]
+    mounted = {string(mount, "name") for owner in owners for mount in entries(owner, "volumeMounts")}
+    if any("{{" in name for name in mounted):
+        return set()
+    names = [string(volume, "name") for volume in volumes]
+    return {(*view.path, "volumes", at) for at, name in enumerate(names) if name not in mounted}
+
+
+def _words(found: Typed) -> Iterator[Problem]:
+    for path, word, choices in _values(found, _WORDS):
+        if isinstance(word, str) and word and word not in choices and not is_filled(word):
+            yield Problem(path, NotOneOf(dotted(path), word, choices))
+
+
+def _ranges(found: Typed) -> Iterator[Problem]:
+    for path, value, (least, most, way) in _values(found, _RANGES):
+        if isinstance(value, int) and not (least <= value and (most is None or value <= most)):
+            bounds = within(least, most)
+            said = way or f"write a number {f'from {least}' if most is None else f'in the range {bounds}'}"
+            yield Problem(path, OutOfRange(dotted(path), value, bounds, said))
+
+
+def _forms(found: Typed) -> Iterator[Problem]:
+    for path, text, form in _values(found, _FORMS):
+        if isinstance(text, str) and text and not is_filled(text) and not form.fits(text):
+            yield Problem(path, NotForPods(form.what, text, form.reason, form.way))
+
+
+def _needed(found: Typed) -> Iterator[Problem]:
+    for steps, way in _NEEDED[found.type]:
+        owner: Any = found.data
+        for step in steps[:-1]:
+            owner = None if owner is None else owner.get(step)
+        if owner is not None and not owner.get(steps[-1]):
+            path = (*found.path, *steps[:-1])
+            yield Problem(path, Incomplete(_place(path), f"`{steps[-1]}`", way))
+
+
+def _values(found: Typed, table: Table[T]) -> Iterator[tuple[Path, Any, T]]:
+    """What the fields of an object have, each with its path and what the table says of it."""
+    for steps, said in table[found.type]:
+        value: Any = found.data
+        for step in steps:
+            value = None if value is None else value.get(step)
+        path = (*found.path, *steps)
+        if is_list(value):
+            for at, each in enumerate(value):
+                yield (*path, at), each, said
+        else:
+            yield path, value, said
+
+
+def _alternatives(found: Typed) -> Iterator[Problem]:
+    choices, needed = ONE_OF[found.type]
+    named = choices or tuple(field for field in found.data if field != "name")
+    given = [field for field in named if found.data.get(field) not in (None, "")]
+    if len(given) > 1:
+        both = " and ".join(f"`{field}`" for field in given)
+        yield Problem(
+            found.path,
+            Alternatives(f"{_title(found)} has {both} at once", "keep one of them"),
+        )
+    elif needed and not given:
+        way = "add one of " + ", ".join(f"`{field}`" for field in choices)
+        yield Problem(found.path, Alternatives(f"{_title(found)} says nothing of what it is for", way))
+
+
+def _title(found: Typed) -> str:
+    """An object in words: its name, or where it stands."""
+    name = string(found.data, "name")
+    return f"`{name}`" if name else _place(found.path)
+
+
+def _place(path: Path) -> str:
+    """The last field on the way to an object."""
+    return "`" + next(step for step in reversed(path) if isinstance(step, str)) + "`"
+
+
+def _variable(found: Typed) -> Iterator[Problem]:
+    if found.data.get("value") and found.data.get("valueFrom") is not None:
+        finding = Alternatives(f"{_title(found)} has `value` and `valueFrom` at once", "keep one of them")
+        yield Problem(found.path, finding)
+
+
+def _sub_path(found: Typed) -> Iterator[Problem]:
+    for field in ("subPath", "subPathExpr"):
+        path = string(found.data, field)
+        if path.startswith("/") or ".." in path.split("/"):
+            way = "write the path below the root of the volume, without `/` in front and without `..`"
+            finding = NotForPods(f"`{field}`", path, "leads out of the volume", way)
+            yield Problem((*found.path, field), finding)
+
+
+def _told(found: Typed) -> Iterator[Problem]:
+    """The field of the pod that a variable or file holds."""
+    paths = TOLD[found.type]
+    path = string(found.data, "fieldRef", "fieldPath")
+    mark = _MARK.fullmatch(path)
+    key = "" if mark is None else mark[2].lower() if mark[1] == "annotations" else mark[2]
+    if not path or "{{" in path or path in paths or is_qualified_name(key):
+        return
+    if path in ("metadata.labels", "metadata.annotations"):
+        reason, way = "one of them has to be named", f"write `{path}['NAME']` with the name of one"
+    elif mark is not None:
+        reason, way = "not the name of a label or annotation", f"write `metadata.{mark[1]}['NAME']`"
+    elif close := near(path, paths):
+        reason, way = f"did you mean `{close}`?", f"write `{close}`"
+    else:
+        way = "write one of " + ", ".join(f"`{each}`" for each in paths)
+        reason = "not a field that a container can be told"
+    yield Problem((*found.path, "fieldRef", "fieldPath"), NotForPods("`fieldPath`", path, reason, way))
+
+
+_MARK = regex(r"metadata\.(labels|annotations)\['(.*)'\]")
+
+
+def _container(found: Typed) -> Iterator[Problem]:
+    """The probes of a container, which one that has to end before the others start cannot have."""
+    data, path = found.data, found.path
+    probes = [probe for probe in PROBES if data.get(probe) is not None]
+    if path[-2] == "initContainers" and string(data, "restartPolicy") in ("", "Never", "OnFailure"):
+        for field in (*probes, *(("lifecycle",) if data.get("lifecycle") is not None else ())):
+            way = f"add it, so that the container runs beside the others, or take `{field}` out"
+            what = f"an init container with `{field}`"
+            yield Problem((*path, field), Incomplete(what, "`restartPolicy: Always`", way), on_key=True)
+        return
+    for probe in probes:
+        given = data[probe]
+        if probe == "readinessProbe":
+            field, wrong = (
+                "terminationGracePeriodSeconds",
+                given.get("terminationGracePeriodSeconds") is not None,
+            )
+            reason, way = "not in a readiness probe, which ends nothing", "take it out"
+        else:
+            field, wrong = "successThreshold", (given.get("successThreshold") or 0) > 1
+            reason, way = f"1 in a {probe}", "take it out: only a readiness probe counts successes"
+        if wrong:
+            yield Problem((*path, probe, field), NotForPods(f"`{field}`", str(given[field]), reason, way))
+
+
+def _profile(found: Typed) -> Iterator[Problem]:
+    """The file of a profile, which one of type `Localhost` has and no other."""
+    sort, file = string(found.data, "type"), found.data.get("localhostProfile")
+    if sort == "Localhost" and not file:
+        way = "add the file of the profile on the node, or write `type: RuntimeDefault`"
+        yield Problem(found.path, Incomplete("the profile", "`localhostProfile`", way))
+    elif file and sort in ("RuntimeDefault", "Unconfined"):
+        reason, way = f"not in a profile of type `{sort}`", "write `type: Localhost`, or take the file out"
+        yield Problem((*found.path, "localhostProfile"), NotForPods("`localhostProfile`", file, reason, way))
+
+
+def _privileges(found: Typed) -> Iterator[Problem]:
+    data = found.data
+    if data.get("allowPrivilegeEscalation") is not False:
+        return
+    more = "CAP_SYS_ADMIN" in (inside(data, "capabilities").get("add") or ())
+    if data.get("privileged") or more:
+        granted = "privileged: true" if data.get("privileged") else "CAP_SYS_ADMIN"
+        both = f"{_title(found)} has `{granted}` and `allowPrivilegeEscalation: false` at once"
+        yield Problem(found.path, Alternatives(both, "take one of the two out"))
+
+
+def _servers(found: Typed) -> Iterator[Problem]:
+    """The name servers of pods that take none from their node or cluster."""
+    data = found.data
+    if data.get("dnsPolicy") == "None" and not inside(data, "dnsConfig").get("nameservers"):
+        way = "add `nameservers` under `dnsConfig`, or take `dnsPolicy` out"
+        if data.get("workflowTemplateRef") is None:
+            missing = "`dnsConfig.nameservers`"
+            yield Problem((*found.path, "dnsPolicy"), Incomplete("`dnsPolicy: None`", missing, way))
+
+
+def _selected(found: Typed) -> Iterator[Problem]:
+    """The labels that a selector asks for."""
+    filled = "podGC" not in found.path  # by which Argo itself selects
+    yield from label_faults(
+        inside(found.data, "matchLabels"), (*found.path, "matchLabels"), "a label", filled
+    )
+    for index, each in enumerate(entries(found.data, "matchExpressions")):
+        if each.get("operator") in WORDS["LabelSelectorRequirement", "operator"]:
+            yield from requirement_faults(each, (*found.path, "matchExpressions", index))
+
+
+def _resolver(found: Typed) -> Iterator[Problem]:
+    """How many servers and domains a pod may name. Source: validatePodDNSConfig."""
+    for field, most in (("nameservers", 3), ("searches", 32)):
+        count = len(found.data.get(field) or ())
+        if count > most:
+            path = (*found.path, field)
+            yield Problem(path, TooManyEntries(dotted(path), count, most, f"keep {most} of them"))
+
+
+def _scratch(found: Typed) -> Iterator[Problem]:
+    """The size of a scratch volume; one that cannot be read is told elsewhere."""
+    text = str(found.data.get("sizeLimit") or "")
+    if text.startswith("-"):
+        reason, way = "less than nothing", "write a size such as `10Gi`"
+        yield Problem((*found.path, "sizeLimit"), NotForPods("`sizeLimit`", text, reason, way))
+
+
+def _projected(found: Typed) -> Iterator[Problem]:
+    """The files of a volume that is put together from several sources. Source: validateProjectionSources."""
+    taken: set[str] = set()
+    for number, source in enumerate(entries(found.data, "sources")):
+        for field, given in source.items():
+            here = (*found.path, "sources", number, field)
+            several = [((*here, "items", at), each) for at, each in enumerate(entries(given or {}, "items"))]
+            for path, each in (*several, (here, given or {})):
+                file = string(each, "path")
+                if file in taken:
+                    reason, way = "already a file of the volume", "give each file a path of its own"
+                    yield Problem((*path, "path"), NotForPods("`path`", file, reason, way))
+                taken |= {file} - {""}
+
+
+def _finalizers(found: Typed) -> Iterator[Problem]:
+    """Who has a say before an object is gone. Source: ValidateFinalizerName, ValidateFinalizers of apimachinery."""
+    names: list[str] = found.data.get("finalizers") or []
+    for index, name in enumerate(names):
+        if not is_qualified_name(name):
+            reason, way = "not the name of a finalizer", "write a name such as `example.com/cleanup`"
+            yield Problem((*found.path, "finalizers", index), NotForPods("a finalizer", name, reason, way))
+    if {"orphan", "foregroundDeletion"} <= set(names):
+        both = "the object has `orphan` and `foregroundDeletion` as finalizers at once"
+        yield Problem((*found.path, "finalizers"), Alternatives(both, "keep one of them"))
+
+
+def _claim(found: Typed) -> Iterator[Problem]:
+    modes: list[str] = found.data.get("accessModes") or []
+    if "ReadWriteOncePod" in modes and len(modes) > 1:
+        both = "the claim has `ReadWriteOncePod` and another access mode at once"
+        yield Problem((*found.path, "accessModes"), Alternatives(both, "keep one of them"))
+    if not found.data.get("accessModes"):
+        yield Problem(
+            found.path, Incomplete("the claim", "`accessModes`", "add `accessModes: [ReadWriteOnce]`")
+        )
+    if inside(found.data, "resources", "requests").get("storage") is None:
+        way = "add `resources: {requests: {storage: 10Gi}}`"
+        yield Problem(found.path, Incomplete("the claim", "`resources.requests.storage`", way))
+    yield from _origin(found)
+
+
+def _origin(found: Typed) -> Iterator[Problem]:
+    """What a claim begins with: one thing, of a kind that it can begin with.
+
+    Source: Kubernetes, validateDataSource and EnforceDataSourceBackwardsCompatibility.
+    """
+    old, new = (inside(found.data, field) for field in ("dataSource", "dataSourceRef"))
+    if old and new and any(old.get(field) != new.get(field) for field in ("apiGroup", "kind", "name")):
+        both = "the claim has another `dataSource` than `dataSourceRef`"
+        yield Problem((*found.path, "dataSource"), Alternatives(both, "keep one of them"))
+        return
+    field, source = ("dataSourceRef", new) if new else ("dataSource", old)
+    kind, group = string(source, "kind"), string(source, "apiGroup")
+    path = (*found.path, field, "kind")
+    if not kind or "{{" in kind + group or (kind == "PersistentVolumeClaim" and not group):
+        return
+    way = "add `apiGroup: snapshot.storage.k8s.io`" if kind == "VolumeSnapshot" else "add its `apiGroup`"
+    if not group and (new or "ephemeral" in found.path):
+        reason = "without an `apiGroup`, only a PersistentVolumeClaim"
+        yield Problem(path, NotForPods(f"`kind` of a `{field}`", kind, reason, way))
+    elif not new and (kind, group) != _SNAPSHOT:
+        way = way if not group else "write it as `dataSourceRef`"
+        yield Problem(path, EmptyClaim(f"{group}/{kind}".lstrip("/"), way))
+
+
+_SNAPSHOT = ("VolumeSnapshot", "snapshot.storage.k8s.io")
+
+
+_OWN: Mapping[str, Rule] = {
+    **dict.fromkeys(CONTAINERS, _container),
+    **dict.fromkeys(("AppArmorProfile", "SeccompProfile"), _profile),
+    **dict.fromkeys(TOLD, _told),
+    "EmptyDirVolumeSource": _scratch,
+    "EnvVar": _variable,
+    "LabelSelector": _selected,
+    "ObjectMeta": _finalizers,
+    "PersistentVolumeClaimSpec": _claim,
+    "PodDNSConfig": _resolver,
+    "ProjectedVolumeSource": _projected,
+    "SecurityContext": _privileges,
+    "VolumeMount": _sub_path,
+    "WorkflowSpec": _servers,
+}
+
+
+def _by_type(table: Mapping[Field, T]) -> Table[T]:
+    """The entries of a table by the type of their object."""
+    found: Table[T] = {}
+    for (owner, *steps), said in table.items():
+        found.setdefault(owner, []).append((tuple(steps), said))
+    return found
+
+
+_WORDS, _RANGES, _FORMS, _NEEDED = _by_type(WORDS), _by_type(RANGES), _by_type(FORMS), _by_type(NEEDED)
+
+
+def _rules() -> dict[str, list[Rule]]:
+    """The rules for the objects of each type."""
+    found: dict[str, list[Rule]] = {}
+    tables: tuple[tuple[Iterable[str], Rule], ...] = (
+        (_WORDS, _words),
+        (_RANGES, _ranges),
+        (_FORMS, _forms),
+        (_NEEDED, _needed),
+        (ONE_OF, _alternatives),
+    )
+    for table, rule in tables:
+        for name in table:
+            found.setdefault(name, []).append(rule)
+    for name, rule in _OWN.items():
+        found.setdefault(name, []).append(rule)
+    return found
+
+
+def values(name: str, data: Object) -> Iterator[Finding]:
+    """What is wrong with the values below an object of a type, whatever else is merged into it."""
+    for found in typed_below(name, data, _WANTED):
+        for table, rule in ((_WORDS, _words), (_RANGES, _ranges), (_FORMS, _forms)):
+            if found.type in table:
+                yield from (problem.finding for problem in rule(found))
+
+
+_RULES = _rules()
+_WANTED = frozenset(_RULES)
+
+
+def claims(view: View) -> Iterator[Problem]:
+    """The claims of a workflow have names, by which its pods mount them."""
+    for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates")):
+        if not string(claim, "metadata", "name"):
+            path = (*view.path, "volumeClaimTemplates", index)
+            yield Problem(
+                path, Incomplete("the claim", "`metadata.name`", "add the name that `volumeMounts` uses")
+            )
+
+
+def resource_claims(view: View) -> Iterator[Problem]:
+    """The devices that containers claim are claims of their pod. Source: Kubernetes, validateResourceClaimNames."""
+    specs = [each.spec for each in (view, view.base) if each is not None]
+    shared = {string(claim, "name") for spec in specs for claim in entries(spec, "resourceClaims")}
+    # What uses a template may bring its claims.
+    is_whole = view.runs and not view.external
+    for template in view.templates:
+        owners = (template.data, view.defaults)
+        own = {string(claim, "name") for owner in owners for claim in entries(owner, "resourceClaims")}
+        known = own or shared
+        if not (own or is_whole):
+            continue
+        for place, container in template.containers:
+            for index, claim in enumerate(entries(container, "resources", "claims")):
+                name = string(claim, "name")
+                if name not in known and "{{" not in name:
+                    close = near(name, known)
+                    reason = f"did you mean `{close}`?" if close else "the pod has no such claim"
+                    way = "declare it in `resourceClaims` of the template or of the spec"
+                    path = (*template.path, *place, "resources", "claims", index, "name")
+                    yield Problem(path, NotForPods("the claim of a container", name, reason, way))

@@ -1,0 +1,349 @@
+"""What containers ask of nodes: quantities, devices, and where they may run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.manifest.tree import entries, inside
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, near
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.names import is_label_value, is_qualified_name
+from flowdsl.grammar.quantity import quantity
+from flowdsl.grammar.template import is_filled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from decimal import Decimal
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.problem import Part
+
+NATIVE = ("cpu", "memory", "ephemeral-storage")
+
+MEANT = {
+    "gpu": "nvidia.com/gpu",
+    "gpus": "nvidia.com/gpu",
+    "nvidia": "nvidia.com/gpu",
+    "tpu": "google.com/tpu",
+}
+"""Names that are written for devices."""
+
+DEVICES = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "google.com/tpu", "habana.ai/gaudi")
+"""Devices that are taken for labels of nodes."""
+
+
+class BadQuantity(Finding):
+    """A text that is no quantity to Kubernetes."""
+
+    code = "FD580"
+    title = "`{text}` is no quantity of {name}"
+    label = "expected {expected}"
+    help = "write {expected}"
+    name: str
+    text: str
+    expected: str
+
+
+class UnknownResource(Finding):
+    """A resource that containers cannot ask for."""
+
+    code = "FD581"
+    title = "`{name}` is no resource that a container can ask for"
+    help = "{way}"
+    name: str
+    way: str
+
+
+class FractionOfDevice(Finding):
+    """A device asked for by halves."""
+
+    code = "FD582"
+    title = "`{name}` is given as `{text}`; devices are counted in whole numbers"
+    label = "not a whole number"
+    help = "write a whole number; a share of a device is a resource with a name of its own"
+    name: str
+    text: str
+
+
+class RequestIsNotLimit(Finding):
+    """A device whose request differs from its limit, or has none."""
+
+    code = "FD583"
+    title = "`{name}` needs {wanted}"
+    label = "{wanted}"
+    help = "write the number under `limits` only: the request follows it"
+    name: str
+    wanted: str
+
+
+class RequestAboveLimit(Finding):
+    """A request of more than the limit."""
+
+    code = "FD584"
+    title = "the request of {name}, `{request}`, is above its limit, `{limit}`"
+    label = "more than the limit of `{limit}`"
+    help = "lower the request to `{limit}`, or raise the limit"
+    name: str
+    request: str
+    limit: str
+
+
+class DeviceAsLabel(Finding):
+    """A node selector that names a device, which is a resource and no label."""
+
+    code = "FD585"
+    title = "`{name}` is a resource, not a label of nodes: the pod gets no device by selecting it"
+    label = "a resource"
+    help = "ask for it under `resources.limits` of the container"
+    name: str
+
+
+class BadToleration(Finding):
+    """A toleration that the API server refuses."""
+
+    code = "FD586"
+    title = "the toleration {found}"
+    help = "{way}"
+    found: str
+    way: str
+
+
+class NoNode(Finding):
+    """Terms of a node affinity that no node fits, since nothing is in them: the pod waits for ever."""
+
+    code = "FD825"
+    title = "no node fits an empty term"
+    label = "the pod waits for ever"
+    help = "add `matchExpressions` to the term, or take the affinity out for a pod that may run anywhere"
+
+
+class BadRequirement(Finding):
+    """A term of a node affinity that the API server refuses."""
+
+    code = "FD587"
+    title = "the requirement on `{key}` {found}"
+    help = "{way}"
+    key: str
+    found: str
+    way: str
+
+
+def resources(view: View) -> Iterator[Problem]:
+    """Quantities can be read, devices are whole and limited, requests keep to limits."""
+    owners = [
+        (container, "resources", (*template.path, *place))
+        for template in view.templates
+        for place, container in template.containers
+    ]
+    owners += [
+        (inside(view.defaults, body), "resources", (*view.path, "templateDefaults", body))
+        for body in ("container", "script")
+    ]
+    owners += [(owner, "podResources", path) for owner, path in view.owners]
+    for holder, field, path in owners:
+        owner: Object | None = holder.get(field)
+        if owner is None:
+            continue
+        here = (*path, field)
+        read: dict[str, dict[str, tuple[Decimal, str]]] = {"limits": {}, "requests": {}}
+        for kind, amounts in read.items():
+            for name, value in inside(owner, kind).items():
+                if field == "podResources" and name not in NATIVE[:2] and not str(name).startswith(_PAGES):
+                    continue  # which no whole pod is given, as is told elsewhere
+                yield from _amount(str(name), value, (*here, kind, name), amounts)
+        limited = {str(name) for name in inside(owner, "limits")}
+        for name, (request, text) in read["requests"].items():
+            place = (*here, "requests", name)
+            limit, shown = read["limits"].get(name, (None, ""))
+            if name not in limited and not is_native(name):
+                yield Problem(place, RequestIsNotLimit(name, "a limit"))
+            elif limit is not None and is_native(name) and request > limit:
+                yield Problem(place, RequestAboveLimit(name, text, shown))
+            elif limit is not None and not is_native(name) and request != limit:
+                yield Problem(place, RequestIsNotLimit(name, "a request equal to its limit"))
+    yield from _claims(view)
+
+
+def is_native(name: str) -> bool:
+    """Whether a resource may be asked for below its limit; devices and huge pages may not."""
+    return name in NATIVE
+
+
+def _amount(name: str, value: Any, path: Path, read: dict[str, tuple[Decimal, str]]) -> Iterator[Problem]:
+    """The finding about one amount of a resource; a good one is put into `read`."""
+    if name.startswith(_PAGES):
+        if not _page(name):
+            way = "write the size of a page behind it, such as `hugepages-2Mi`"
+            yield Problem(path, UnknownResource(name, way), on_key=True)
+    elif not is_native(name):
+        if name.startswith("requests."):
+            yield Problem(path, UnknownResource(name, "leave `requests.` out of the name"), on_key=True)
+        elif "/" not in name or not is_qualified_name(name):
+            device = MEANT.get(name.lower()) or near(name, NATIVE)
+            way = (
+                f"write `{device}`"
+                if device
+                else "use cpu, memory, ephemeral-storage or a device such as `nvidia.com/gpu`"
+            )
+            yield Problem(path, UnknownResource(name, way), on_key=True)
+    text = "0" if value is None else str(value)  # Kubernetes takes what is left empty for nothing
+    if "{{" in text:
+        return
+    try:
+        amount = quantity(text)
+    except GrammarError as error:
+        yield Problem(path, BadQuantity(name, text, error.expected), part=_part(error))
+        return
+    if amount < 0:
+        yield Problem(path, BadQuantity(name, text, "a number from 0"))
+    elif (page := _page(name)) and amount % page:
+        yield Problem(path, BadQuantity(name, text, f"a multiple of `{name.removeprefix(_PAGES)}`"))
+    elif "/" in name and amount % 1:
+        yield Problem(path, FractionOfDevice(name, text))
+    else:
+        read[name] = amount, text
+
+
+_PAGES = "hugepages-"
+
+
+def _page(name: str) -> Decimal | None:
+    """The size of the pages that a resource counts. Source: Kubernetes, IsHugePageResourceValueDivisible."""
+    if not name.startswith(_PAGES):
+        return None
+    try:
+        size = quantity(name.removeprefix(_PAGES))
+    except GrammarError:
+        return None
+    return None if size <= 0 or size % 1 else size
+
+
+def _claims(view: View) -> Iterator[Problem]:
+    """The sizes of claims that are made for the run can be read."""
+    for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates")):
+        requests = inside(claim, "spec", "resources", "requests")
+        text = str(requests.get("storage") or "")
+        path = (*view.path, "volumeClaimTemplates", index, "spec", "resources", "requests", "storage")
+        if text and "{{" not in text:
+            try:
+                if quantity(text) <= 0:
+                    yield Problem(path, BadQuantity("storage", text, "a number above 0"))
+            except GrammarError as error:
+                yield Problem(path, BadQuantity("storage", text, error.expected), part=_part(error))
+
+
+def _part(error: GrammarError) -> Part | None:
+    """The part of a quantity that is wrong; all of it where the whole is written in another way."""
+    return None if error.expected.startswith("`") else (error.start, error.end)
+
+
+#: Source: core/v1 Toleration of Kubernetes 1.35; `Lt` and `Gt` stand behind a feature gate.
+_OPERATORS = ("Exists", "Equal", "Lt", "Gt")
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+_FIELDS = frozenset(("matchExpressions", "matchFields"))
+
+
+def placement(view: View) -> Iterator[Problem]:
+    """Node selectors, tolerations and affinities have a form that the API server takes."""
+    for template in view.templates:
+        for name in inside(template.data, "nodeSelector"):
+            if name in DEVICES and not _asks(template, name.partition("/")[0]):
+                yield Problem((*template.path, "nodeSelector", name), DeviceAsLabel(str(name)), on_key=True)
+    for owner, path in view.owners:
+        for index, toleration in enumerate(entries(owner, "tolerations")):
+            place = (*path, "tolerations", index)
+            if any(is_filled(str(value)) for value in toleration.values()):
+                continue
+            operator: str = toleration.get("operator") or "Equal"
+            effect: str = toleration.get("effect") or ""
+            if operator not in _OPERATORS:
+                wrong = BadToleration(f"has the operator `{operator}`", "write `Exists` or `Equal`")
+                yield Problem((*place, "operator"), wrong)
+            elif effect and effect not in _EFFECTS:
+                wrong = BadToleration(f"has the effect `{effect}`", f"write one of {', '.join(_EFFECTS)}")
+                yield Problem((*place, "effect"), wrong)
+            elif operator == "Exists" and toleration.get("value"):
+                yield Problem(
+                    (*place, "value"), BadToleration("has a value beside `Exists`", "take `value` out")
+                )
+            elif (key := toleration.get("key") or "") and not is_qualified_name(key):
+                wrong = BadToleration(
+                    f"has the key `{key}`", "write the key of a taint, as `name` or `domain/name`"
+                )
+                yield Problem((*place, "key"), wrong)
+            elif operator == "Equal" and not is_label_value(value := toleration.get("value") or ""):
+                way = "use at most 63 letters, digits, `-`, `_` and `.`"
+                yield Problem((*place, "value"), BadToleration(f"has the value `{value}`", way))
+            elif toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
+                way = "write `effect: NoExecute`, or take `tolerationSeconds` out"
+                yield Problem(
+                    (*place, "tolerationSeconds"),
+                    BadToleration("stays for a time, which only evictions have", way),
+                )
+            elif not toleration.get("key") and operator != "Exists":
+                way = "add `key`, or `operator: Exists` for every taint"
+                yield Problem(place, BadToleration("has no key", way))
+        if not (affinity := inside(owner, "affinity", "nodeAffinity")):
+            continue
+        place = (*path, "affinity", "nodeAffinity")
+        needed = "requiredDuringSchedulingIgnoredDuringExecution"
+        terms: list[tuple[Path, Object]] = [
+            ((*place, needed, "nodeSelectorTerms", i), term)
+            for i, term in enumerate(entries(affinity, needed, "nodeSelectorTerms"))
+        ]
+        liked = "preferredDuringSchedulingIgnoredDuringExecution"
+        for i, each in enumerate(entries(affinity, liked)):
+            terms.append(((*place, liked, i, "preference"), inside(each, "preference")))
+        required = [term for here, term in terms if here[-2] == "nodeSelectorTerms"]
+        if required and not any(_FIELDS & {field for field, each in one.items() if each} for one in required):
+            yield Problem((*place, needed, "nodeSelectorTerms"), NoNode())
+        for here, term in terms:
+            for i, requirement in enumerate(entries(term, "matchExpressions")):
+                yield from requirement_faults(requirement, (*here, "matchExpressions", i))
+            for i, field in enumerate(entries(term, "matchFields")):
+                if field.get("key") != "metadata.name" or len(field.get("values") or ()) != 1:
+                    way = "write `metadata.name` with the name of one node, or use `matchExpressions` for labels"
+                    found = "is about a field, and one field of nodes is known: `metadata.name`"
+                    about = BadRequirement(str(field.get("key") or ""), found, way)
+                    yield Problem((*here, "matchFields", i), about)
+
+
+def _asks(template: Template, vendor: str) -> bool:
+    """Whether a container of the template asks for a device of a vendor, or for any by a claim."""
+    asked = [inside(container, "resources") for _, container in template.containers]
+    limits = {str(name).partition("/")[0] for each in asked for name in inside(each, "limits")}
+    return vendor in limits or any(each.get("claims") for each in asked)
+
+
+def requirement_faults(requirement: Object, path: Path) -> Iterator[Problem]:
+    """The findings about one requirement. Source: Kubernetes, ValidateNodeSelectorRequirement."""
+    key: str = requirement.get("key") or ""
+    operator: str = requirement.get("operator") or ""
+    values: list[str] = requirement.get("values") or []
+    if any(is_filled(text) for text in (key, operator, *values)):
+        return
+    if not is_qualified_name(key):
+        yield Problem(path, BadRequirement(key, "has no valid key", "use a label's name"))
+    if operator in ("In", "NotIn"):
+        if not values:
+            yield Problem(path, BadRequirement(key, f"has no values for `{operator}`", "add `values`"))
+        for index, value in enumerate(values):
+            if not is_label_value(value):
+                way = "use at most 63 letters, digits, `-`, `_` and `.`"
+                yield Problem((*path, "values", index), BadRequirement(key, f"has the value `{value}`", way))
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            yield Problem(
+                (*path, "values"), BadRequirement(key, f"has values beside `{operator}`", "take `values` out")
+            )
+    elif operator in ("Gt", "Lt"):
+        if len(values) != 1 or not values[0].lstrip("-").isdigit():
+            way = "give one whole number, in quotes"
+            yield Problem(path, BadRequirement(key, f"compares by `{operator}` with something else", way))
+    else:
+        way = "use In, NotIn, Exists, DoesNotExist, Gt or Lt"
+        yield Problem(path, BadRequirement(key, f"has the operator `{operator}`", way))

@@ -1,0 +1,271 @@
+"""Where artifacts are kept: what Argo's drivers cannot do there, and what one run overwrites.
+
+Source: Argo Workflows, workflow/artifacts and ArtifactLocation.Relocate.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.tree import entries, inside, is_mapping, string
+from flowdsl.compiler.lint.manifest.typed import typed
+from flowdsl.compiler.lint.pods.leaves import may_be_address
+from flowdsl.compiler.lint.variables.unreplaced import left_open
+from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.schema.table import value_at
+from flowdsl.diagnostic import Finding
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG, tags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+
+
+class BadArtifact(Finding):
+    """An artifact with which Argo cannot do in the run what is asked for."""
+
+    code = "FD810"
+    title = "artifact `{name}` {found}"
+    label = "fails in the run"
+    help = "{way}"
+    name: str
+    found: str
+    way: str
+
+
+class UnusedLocation(Finding):
+    """The bucket of an artifact that Argo does not look at, because the location is not whole."""
+
+    code = "FD811"
+    severity = "warning"
+    title = "`{field}` of artifact `{name}` is not looked at: the location has no `{missing}`"
+    label = "the bucket of the cluster's artifact repository is taken"
+    help = "add `{missing}`, or leave everything but `key` out"
+    name: str
+    field: str
+    missing: str
+
+
+class SameKey(Finding):
+    """A key under which each item of a loop writes its artifact: the last one stays."""
+
+    code = "FD812"
+    severity = "warning"
+    title = "all items of `{call}` write artifact `{name}` to `{key}`, where only the last one stays"
+    label = "the same for all items"
+    help = "put a part into the key that each item has for itself, such as `{{{{pod.name}}}}`"
+    call: str
+    name: str
+    key: str
+
+
+class SameGlobal(Finding):
+    """A global output that each item of a loop writes: that of the item that ends last stays."""
+
+    code = "FD822"
+    severity = "warning"
+    title = "all items of `{call}` write the global output `{name}`, and that of the last one to end stays"
+    label = "the same for all items"
+    help = "read the results of the items where the loop is called, which has them as a list"
+    call: str
+    name: str
+
+
+_READ_ONLY = {"git": "a repository of Git", "raw": "a text in the manifest"}
+_NOT_LISTED = {**_READ_ONLY, "http": "an address", "hdfs": "HDFS"}
+_NOT_DELETED = {"http": "an address", "hdfs": "HDFS"}
+_WHOLE = {"s3": ("endpoint", "bucket"), "oss": ("endpoint", "bucket"), "gcs": ("bucket",)}
+"""What a location needs besides a key."""
+_KEYS = {"s3": "key", "gcs": "key", "oss": "key", "azure": "blob", "hdfs": "path", "http": "url"}
+_LEVELS = range(-2, 10)
+"""What Go's gzip takes for how hard it tries."""
+
+
+def stores(view: View) -> Iterator[Problem]:
+    """Artifacts can be written, listed, packed and deleted where they are kept."""
+    for template in view.templates:
+        for side in ("inputs", "outputs"):
+            for index, artifact in enumerate(entries(template.data, side, "artifacts")):
+                path = (*template.path, side, "artifacts", index)
+                yield from _fetched(artifact, path)
+                yield from _part(artifact, path)
+                if side == "outputs":
+                    yield from _written(view, artifact, path)
+        listed = inside(template.data, "data", "source").get("artifactPaths")
+        if listed is not None:
+            path = (*template.path, "data", "source", "artifactPaths")
+            for field in _NOT_LISTED.keys() & listed.keys():
+                found = f"is to be listed from {_NOT_LISTED[field]}, which Argo cannot do"
+                way = "keep the files in a bucket, such as `s3`"
+                yield Problem((*path, field), BadArtifact(string(listed, "name"), found, way), on_key=True)
+
+
+_BUCKETS = frozenset(("GCSArtifact", "S3Artifact"))
+_ADDRESSED = frozenset(("ArtifactoryArtifact", "HTTPArtifact"))
+_SCHEME = regex(r"[a-zA-Z][a-zA-Z0-9+]*://")
+
+
+def addresses(view: View) -> Iterator[Problem]:
+    """Endpoints and buckets are named without the scheme of an address. Source: minio-go, getEndpointURL."""
+    yield from _urls(view)
+    for found in typed(view, _BUCKETS, _with(view, '"endpoint":', '"bucket":')):
+        owner: object = value_at(view.document, found.path[:-1])
+        name = string(owner, "name") if is_mapping(owner) else ""
+        for field in ("endpoint", "bucket"):
+            text = string(found.data, field)
+            if (scheme := _SCHEME.match(text)) is not None:
+                way = f"write `{text[scheme.end() :].partition('/')[0]}`"
+                way += ", and `insecure: true` beside it" if text.startswith("http://") else ""
+                finding = BadArtifact(name or str(found.path[-2]), f"has an address for its `{field}`", way)
+                yield Problem((*found.path, field), finding, part=scheme.span())
+
+
+def _urls(view: View) -> Iterator[Problem]:
+    """The findings about artifacts at addresses that are none. Source: Go, net/http."""
+    for found in typed(view, _ADDRESSED, _with(view, '"url":')):
+        url = string(found.data, "url")
+        if not may_be_address(url):
+            owner: object = value_at(view.document, found.path[:-1])
+            name = string(owner, "name") if is_mapping(owner) else ""
+            way = "write the whole address, such as `https://example.com/data.csv`"
+            finding = BadArtifact(name, f"is at `{url}`, to which no request can be sent", way)
+            yield Problem((*found.path, "url"), finding)
+
+
+def _with(view: View, *fields: str) -> list[Template]:
+    """The templates whose text has one of these fields, and graphs, of which few calls are looked at anyway."""
+    return [each for each in view.templates if each.calls or any(field in each.text for field in fields)]
+
+
+def _fetched(artifact: Object, path: Path) -> Iterator[Problem]:
+    """The finding about one branch of a repository that is not named."""
+    git = inside(artifact, "git")
+    if git.get("singleBranch") and not git.get("branch"):
+        finding = BadArtifact(string(artifact, "name"), "is one branch, and has no `branch`", "add `branch`")
+        yield Problem((*path, "git", "singleBranch"), finding)
+
+
+def _written(view: View, artifact: Object, path: Path) -> Iterator[Problem]:
+    """The findings about an output that cannot be kept, packed or deleted."""
+    name = string(artifact, "name")
+    for field in _READ_ONLY.keys() & {key for key, value in artifact.items() if value is not None}:
+        found = f"is an output to {_READ_ONLY[field]}, which Argo only reads"
+        way = f"take `{field}` out, or write to a bucket, such as `s3`"
+        yield Problem((*path, field), BadArtifact(name, found, way), on_key=True)
+    level = inside(artifact, "archive", "tar").get("compressionLevel")
+    if isinstance(level, int) and level not in _LEVELS:
+        found = f"is to be packed with the level {level}, which there is not"
+        finding = BadArtifact(name, found, "write a number from 0, for none, to 9, or -1 for the usual one")
+        yield Problem((*path, "archive", "tar", "compressionLevel"), finding)
+    own = string(artifact, "artifactGC", "strategy")
+    shared = inside(view.spec, "artifactGC")
+    strategy = own or string(shared, "strategy")
+    for field in _NOT_DELETED.keys() & artifact.keys():
+        if strategy not in ("", "Never") and not shared.get("forceFinalizerRemoval"):
+            found = f"is to be deleted from {_NOT_DELETED[field]}, which Argo cannot do"
+            way = "write `artifactGC: {strategy: Never}` in the artifact"
+            yield Problem((*path, field), BadArtifact(name, found, way), on_key=True)
+
+
+def _part(artifact: Object, path: Path) -> Iterator[Problem]:
+    """The finding about a location that is given in part."""
+    for field, needed in _WHOLE.items():
+        location = inside(artifact, field)
+        missing = [each for each in needed if not location.get(each)]
+        given = [each for each in location if each != "key" and location[each] not in (None, "", False)]
+        if missing and given and location.get("key"):
+            finding = UnusedLocation(string(artifact, "name"), given[0], missing[0])
+            yield Problem((*path, field, given[0]), finding, on_key=True)
+
+
+def sources(view: View) -> Iterator[Problem]:
+    """Artifacts that are handed on are named by a tag, and nothing else. Source: Argo Workflows, ResolveVar."""
+    given = [(call.data.get("arguments"), (*call.path, "arguments")) for call in (*view.handing, *view.hooks)]
+    given += [(each.data.get("outputs"), (*each.path, "outputs")) for each in view.templates]
+    for owner, path in given:
+        for index, artifact in enumerate(entries(owner or {}, "artifacts")):
+            text = string(artifact, "from")
+            if "{{" in text and TAG.fullmatch(text) is None and not any(map(left_open, tags(text))):
+                found, way = "has text around the tag of `from`", "write the tag alone"
+                finding = BadArtifact(string(artifact, "name"), found, way)
+                yield Problem((*path, "artifacts", index, "from"), finding)
+
+
+def parts_of(view: View) -> Iterator[Problem]:
+    """Parts of artifacts lie in the store by themselves: `subPath` goes behind the key, and a packed one has none.
+
+    Source: Argo Workflows, resolveArtifact in workflow/controller/scope.go.
+    """
+    for call in view.handing:
+        for index, artifact in enumerate(entries(call.data, "arguments", "artifacts")):
+            asked = _ASKED.fullmatch(string(artifact, "from")) if artifact.get("subPath") else None
+            position = None if asked is None else call.owner.call_index.get(asked["task"])
+            producer = None if position is None else call.owner.calls[position].callee
+            if asked is None or producer is None or not producer.is_pod:
+                continue
+            made = entries(producer.data, "outputs", "artifacts")
+            output = next((one for one in made if one.get("name") == asked["name"]), None)
+            if output is not None and inside(output, "archive").get("none") is None:
+                found = f"asks for a part of `{asked['name']}`, which is packed"
+                finding = BadArtifact(
+                    string(artifact, "name"),
+                    found,
+                    f"write `archive: {{none: {{}}}}` at the output of `{producer.title}`",
+                )
+                yield Problem((*call.path, "arguments", "artifacts", index, "subPath"), finding)
+
+
+_ASKED = regex(r"\{\{\s*(?:steps|tasks)\.(?P<task>[\w-]+)\.outputs\.artifacts\.(?P<name>[\w-]+)\s*\}\}")
+
+
+def keys(view: View) -> Iterator[Problem]:
+    """The items of a loop write their artifacts under keys of their own, and no global outputs."""
+    told: set[Path] = set()
+    for call in view.looping:
+        if not _repeats(call) or call.callee is None:
+            continue
+        for template in _leaves(call.callee):
+            for field in ("parameters", "artifacts"):
+                for index, output in enumerate(entries(template.data, "outputs", field)):
+                    name = string(output, "globalName")
+                    path = (*template.path, "outputs", field, index, "globalName")
+                    if name and _is_one(name) and path not in told:
+                        told.add(path)
+                        yield Problem(path, SameGlobal(call.title, name))
+            for index, artifact in enumerate(entries(template.data, "outputs", "artifacts")):
+                field = next((each for each in _KEYS if artifact.get(each) is not None), "")
+                key = string(artifact, field, _KEYS[field]) if field else ""
+                path = (*template.path, "outputs", "artifacts", index, field, _KEYS.get(field, ""))
+                # Folders with files of their own may go to one place.
+                merged = inside(artifact, "archive").get("none") is not None
+                if key and not merged and _is_one(key) and path not in told:
+                    told.add(path)
+                    yield Problem(path, SameKey(call.title, string(artifact, "name"), key))
+
+
+def _repeats(call: Call) -> bool:
+    """Whether a call is a loop of several items, of which no condition takes one."""
+    items = call.data.get("withItems")
+    sequence = inside(call.data, "withSequence")
+    one = (items is not None and len(items) < 2) or str(sequence.get("count")) in ("0", "1")
+    return bool(call.loop) and not one and not call.data.get("when")
+
+
+def _leaves(template: Template) -> list[Template]:
+    """A template, and those that it calls without a condition, however far down; each once."""
+    found = {id(template): template}
+    left = [template]
+    for each in left:  # grows while it is walked
+        for call in each.calls:
+            if call.callee is not None and id(call.callee) not in found and not call.data.get("when"):
+                found[id(call.callee)] = call.callee
+                left.append(call.callee)
+    return left
+
+
+def _is_one(key: str) -> bool:
+    """Whether a key is the same in the whole run."""
+    return all(part.lstrip().startswith("workflow.") for part in key.split("{{")[1:])

@@ -1,0 +1,257 @@
+"""Parts of a pod that are right by themselves and wrong together: Kubernetes refuses the pod, or never starts it.
+
+Source: Kubernetes 1.35, pkg/apis/core/validation/validation.go and pkg/kubelet/kuberuntime/security_context.go.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.tree import entries, inside, string
+from flowdsl.compiler.lint.pods.patches import patch_of
+from flowdsl.compiler.lint.pods.pods import Alternatives, Incomplete, NotForPods
+from flowdsl.compiler.problem import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.view import View
+
+
+def users(view: View) -> Iterator[Problem]:
+    """No container runs as root that says it does not: its node starts none such, and the pod waits for ever."""
+    apart = [bool(each.data.get("securityContext")) for each in view.templates if each.is_pod]
+    for owner, path in view.owners:
+        if owner is view.spec and apart and all(apart):  # which no pod takes
+            continue
+        yield from _root(inside(owner, "securityContext"), {}, (*path, "securityContext"))
+    none: Object = {}
+    for template in view.templates:
+        levels = (template.data, view.defaults, view.spec)
+        around: Object = next(
+            (each["securityContext"] for each in levels if each.get("securityContext")), none
+        )
+        if _is_root(around):  # which is told there
+            continue
+        for place, container in template.containers:
+            own = inside(container, "securityContext")
+            yield from _root(own, around, (*template.path, *place, "securityContext"))
+
+
+def _is_root(context: Object) -> bool:
+    return context.get("runAsUser") == 0 and context.get("runAsNonRoot") is True
+
+
+def _root(context: Object, around: Object, path: Path) -> Iterator[Problem]:
+    """The finding about a context, within that of the pod."""
+    given = {field: value for field, value in context.items() if value is not None}
+    if given and _is_root({**around, **given}):
+        both = "a container with `runAsNonRoot: true` has `runAsUser: 0`, which is root"
+        yield Problem(
+            path, Alternatives(both, "write the number of another user, or take one of the two out")
+        )
+
+
+def accounts(view: View) -> Iterator[Problem]:
+    """Where pods get no token, Argo's containers in them have an account of their own.
+
+    Source: Argo Workflows, setupServiceAccount.
+    """
+    if not view.runs or view.external:
+        return
+    field = "automountServiceAccountToken"
+    above = [(view.defaults, (*view.path, "templateDefaults")), (view.spec, view.path)]
+    told: set[Path] = set()
+    for template in view.templates:
+        owners = [(template.data, template.path), *above]
+        accounts = [string(owner, "executor", "serviceAccountName") for owner, _ in owners]
+        if not template.is_pod or any(accounts) or (view.base and inside(view.base.spec, "executor")):
+            continue
+        owner, path = next((each for each in owners if each[0].get(field) is not None), owners[0])
+        if owner.get(field) is False and path not in told:
+            told.add(path)
+            way = "add `executor: {serviceAccountName: NAME}`, with the account that reports results"
+            finding = Incomplete(f"`{field}: false`", "`executor.serviceAccountName`", way)
+            yield Problem((*path, field), finding)
+
+
+def propagation(view: View) -> Iterator[Problem]:
+    """Mounts reach into those of the node, or are read-only below, where Kubernetes lets them.
+
+    Argo mounts what `main` mounts in a container of its own too, which is not privileged, and may write there.
+    Source: Argo Workflows, addOutputArtifactsVolumes; Kubernetes, ValidateVolumeMounts.
+    """
+    for template in view.templates:
+        is_patched = any(each.get("podSpecPatch") for each in (template.data, view.defaults, view.spec))
+        for place, container in template.containers:
+            main = len(place) == 1 or (place[0] == "containerSet" and container.get("name") == "main")
+            contexts = inside(view.defaults if main else {}, str(place[0])), container
+            granted = any(inside(each, "securityContext").get("privileged") is True for each in contexts)
+            for index, mount in enumerate(entries(container, "volumeMounts")):
+                path = (*template.path, *place, "volumeMounts", index)
+                way, both = string(mount, "mountPropagation"), string(mount, "recursiveReadOnly")
+                if way == "Bidirectional" and not (granted and (is_patched or not main)):
+                    reason = "only in a container with `privileged: true`"
+                    advice = (
+                        f"write `HostToContainer`, or {'add' if not main else 'mount it in a sidecar with'} "
+                    )
+                    advice += "`securityContext: {privileged: true}`"
+                    if main and granted:
+                        reason = "Argo mounts it in its container `wait` too, which is not privileged"
+                    finding = NotForPods("`mountPropagation`", way, reason, advice)
+                    yield Problem((*path, "mountPropagation"), finding)
+                if both not in ("IfPossible", "Enabled") or (main and is_patched):
+                    continue
+                reason, advice = "", "take it out, or mount the volume in a sidecar"
+                if main:
+                    reason = "Argo mounts it in its container `wait` too, where it is not read-only"
+                elif not mount.get("readOnly"):
+                    reason, advice = "only in a mount with `readOnly: true`", "add `readOnly: true`"
+                elif way not in ("", "None"):
+                    reason, advice = (
+                        f"not in a mount with `mountPropagation: {way}`",
+                        "take one of the two out",
+                    )
+                if reason:
+                    finding = NotForPods("`recursiveReadOnly`", both, reason, advice)
+                    yield Problem((*path, "recursiveReadOnly"), finding)
+
+
+def devices(view: View) -> Iterator[Problem]:
+    """What containers use as a device is a claim of the template: Argo adds those of the spec for mounts alone.
+
+    Source: Argo Workflows, addVolumeReferences; Kubernetes, ValidateVolumeDevices.
+    """
+    shared = {string(each, "name") for each in entries(view.spec, "volumes")}
+    shared |= {string(each, "metadata", "name") for each in entries(view.spec, "volumeClaimTemplates")}
+    for template in view.templates:
+        using = [each for each in template.containers if each[1].get("volumeDevices")]
+        is_patched = any(each.get("podSpecPatch") for each in (template.data, view.defaults, view.spec))
+        if not using or template.body == "containerSet" or is_patched:
+            continue
+        mounts = {string(each, "name") for _, owner in template.containers for each in _mounts(owner)}
+        volumes = (*entries(view.defaults, "volumes"), *entries(template.data, "volumes"))
+        own = {string(each, "name"): each for each in volumes}
+        for place, container in using:
+            mounted = {string(each, "name") for each in _mounts(container)}
+            for index, device in enumerate(entries(container, "volumeDevices")):
+                name = string(device, "name")
+                path = (*template.path, *place, "volumeDevices", index, "name")
+                reason, way = "", "declare it in `volumes` of the template, as a `persistentVolumeClaim`"
+                if name in mounted:
+                    reason, way = "the container mounts it as a folder too", "keep one of the two"
+                elif name in own and own[name].keys().isdisjoint(("persistentVolumeClaim", "ephemeral")):
+                    reason, way = (
+                        "not a claim, and nothing else is a device",
+                        "use a claim, or `volumeMounts`",
+                    )
+                elif name in shared and name not in own and name not in mounts:
+                    reason = "Argo gives pods a volume of the spec for `volumeMounts` alone"
+                if reason:
+                    yield Problem(path, NotForPods("the volume of a device", name, reason, way))
+
+
+def _mounts(container: Object) -> list[Object]:
+    return entries(container, "volumeMounts")
+
+
+def sysctls(view: View) -> Iterator[Problem]:
+    """A sysctl is set once, and not one of the network where that is the node's. Source: validateSysctls."""
+    network = view.spec.get("hostNetwork") is True
+    for owner, path in view.owners:
+        taken: set[str] = set()
+        for index, each in enumerate(entries(owner, "securityContext", "sysctls")):
+            name = string(each, "name")
+            reason, way = "", "take it out"
+            if name in taken:
+                reason = "set already"
+            elif network and name.replace("/", ".").startswith("net."):
+                reason = "the pod is in the network of its node"
+            if reason:
+                place = (*path, "securityContext", "sysctls", index, "name")
+                yield Problem(place, NotForPods("the name of a sysctl", name, reason, way))
+            taken.add(name)
+
+
+def ports(view: View) -> Iterator[Problem]:
+    """A port of the node belongs to one container, and is that of the container in the network of the node."""
+    patches = {path: patch_of(owner) for owner, path in view.owners}
+    shared = any(patches.get(path, {}).get("hostNetwork") is True for path in _above(view))
+    network = view.spec.get("hostNetwork") is True or shared
+    for path, patch in patches.items():
+        for container in entries(patch, "containers"):
+            for port in entries(container, "ports"):
+                if _apart(port, network or patch.get("hostNetwork") is True):
+                    yield Problem((*path, "podSpecPatch"), _other_port(port))
+    for template in view.templates:
+        taken: set[tuple[object, ...]] = set()
+        own = network or patches[template.path].get("hostNetwork") is True
+        for place, container in template.containers:
+            listed = enumerate(entries(container, "ports") if place[0] != "initContainers" else ())
+            for index, port in listed:
+                given = port.get("hostPort") or 0
+                path = (*template.path, *place, "ports", index, "hostPort")
+                key = given, port.get("protocol") or "TCP", port.get("hostIP") or ""
+                if _apart(port, own):
+                    yield Problem(path, _other_port(port))
+                elif given and key in taken:
+                    reason, way = "already a port of the pod", "give each container a port of its own"
+                    yield Problem(path, NotForPods("`hostPort`", str(given), reason, way))
+                taken.add(key)
+
+
+def _above(view: View) -> tuple[Path, Path]:
+    """Where patches of all pods stand."""
+    return view.path, (*view.path, "templateDefaults")
+
+
+def _apart(port: Object, network: bool) -> bool:
+    """Whether a port of the node is another than that of its container, in the network of the node."""
+    return network and port.get("hostPort") not in (None, 0, port.get("containerPort"))
+
+
+def _other_port(port: Object) -> NotForPods:
+    reason = "not the `containerPort`, and the pod is in the network of its node"
+    way = f"write `{port.get('containerPort')}`, or take it out"
+    return NotForPods("`hostPort`", str(port["hostPort"]), reason, way)
+
+
+def probed(view: View) -> Iterator[Problem]:
+    """What a daemon is asked before it serves, and a container when it has begun, is asked at a port that it has.
+
+    Source: Kubernetes, ResolveContainerPort: a probe that finds no port never succeeds, and a hook fails.
+    """
+    for template in view.templates:
+        asked: list[tuple[str, ...]] = [("lifecycle", "postStart")]
+        if template.data.get("daemon"):
+            asked += [("readinessProbe",), ("startupProbe",)]
+        for place, container in template.containers:
+            if place[0] == "initContainers":
+                continue
+            names = {string(each, "name") for each in entries(container, "ports")}
+            for fields, way in product(asked, ("httpGet", "tcpSocket")):
+                port: object = inside(container, *fields, way).get("port")
+                if not isinstance(port, str) or port.isdecimal() or port in names or "{{" in f"{port}{names}":
+                    continue
+                ends = "so the container is killed" if fields == asked[0] else "so the daemon is never ready"
+                finding = NotForPods(
+                    f"the port of `{fields[-1]}`",
+                    port,
+                    f"no port of the container has this name, {ends}",
+                    f"add `{{name: {port}, containerPort: ...}}` to its `ports`, or write the number",
+                )
+                yield Problem((*template.path, *place, *fields, way, "port"), finding)
+
+
+def pages(view: View) -> Iterator[Problem]:
+    """Containers with huge pages ask for cpu or memory too."""
+    for template in view.templates:
+        for place, container in template.containers:
+            resources = inside(container, "resources")
+            asked = [str(name) for field in ("limits", "requests") for name in inside(resources, field)]
+            if any(name.startswith("hugepages-") for name in asked) and not {"cpu", "memory"} & set(asked):
+                what, way = "a container with huge pages", "add `cpu` or `memory` to its limits"
+                finding = Incomplete(what, "`cpu` or `memory`", way)
+                yield Problem((*template.path, *place, "resources"), finding)

@@ -1,0 +1,198 @@
+"""Objects with pods, as `resource` templates make them: what kubectl and the API server refuse of them.
+
+Their manifests are read without types: all that is no list or mapping is a text, and tags are words.
+Source: Kubernetes 1.35, pkg/apis/batch/validation and pkg/apis/apps/validation; kubectl asks for strict validation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.compiler.lint.manifest.tree import compact, is_list, is_mapping
+from flowdsl.compiler.schema.findings import UnknownField, dotted
+from flowdsl.compiler.schema.table import fields
+from flowdsl.compiler.schema.validate import At, reading
+from flowdsl.diagnostic import near
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+
+    Flaw = tuple[str, str]
+
+
+class Sort(NamedTuple):
+    """A kind of object: the way to its pod, with the fields that there are at each step.
+
+    `ends`: its pods come to an end; `selects`: they never do, and it finds them by labels.
+    """
+
+    way: tuple[tuple[str, frozenset[str]], ...]
+    ends: bool = False
+    selects: bool = False
+
+    @property
+    def pod(self) -> tuple[str, ...]:
+        """Where its pod stands."""
+        return tuple(step for step, _ in self.way)
+
+
+_ANY: frozenset[str] = frozenset()
+_TEMPLATE = frozenset(("metadata", "spec"))
+_ENDING = ("Never", "OnFailure")
+_JOB = """
+    activeDeadlineSeconds backoffLimit backoffLimitPerIndex completionMode completions managedBy manualSelector
+    maxFailedIndexes parallelism podFailurePolicy podReplacementPolicy selector successPolicy suspend template
+    ttlSecondsAfterFinished
+"""
+_CRON_JOB = """
+    concurrencyPolicy failedJobsHistoryLimit jobTemplate schedule startingDeadlineSeconds successfulJobsHistoryLimit
+    suspend timeZone
+"""
+_SETS = {
+    "Deployment": "minReadySeconds paused progressDeadlineSeconds replicas revisionHistoryLimit strategy",
+    "ReplicaSet": "minReadySeconds replicas",
+    "DaemonSet": "minReadySeconds revisionHistoryLimit updateStrategy",
+    "StatefulSet": """
+        minReadySeconds ordinals persistentVolumeClaimRetentionPolicy podManagementPolicy replicas revisionHistoryLimit
+        serviceName updateStrategy volumeClaimTemplates
+    """,
+}
+
+
+def _way(fields: str, *before: tuple[str, frozenset[str]]) -> tuple[tuple[str, frozenset[str]], ...]:
+    """The way to the pod of an object, whose spec has these fields and a template."""
+    return (
+        *before,
+        ("spec", _ANY if not before else _TEMPLATE),
+        ("template", frozenset(fields.split())),
+        ("spec", _TEMPLATE),
+    )
+
+
+_SORTS = {
+    ("v1", "Pod"): Sort((("spec", _ANY),)),
+    ("batch/v1", "Job"): Sort(_way(_JOB), ends=True),
+    ("batch/v1", "CronJob"): Sort(
+        _way(_JOB, ("spec", _ANY), ("jobTemplate", frozenset(_CRON_JOB.split()))), ends=True
+    ),
+    **{
+        ("apps/v1", kind): Sort(_way(f"{fields} selector template"), selects=True)
+        for kind, fields in _SETS.items()
+    },
+}
+
+
+def flaw(body: Any, flags: object) -> Flaw | None:
+    """What is refused of an object with pods, and the way out; None where there is nothing, or it is another one."""
+    if not is_mapping(body) or "spec" not in body:  # which nobody forgets
+        return None
+    sort = _SORTS.get((str(body.get("apiVersion")), str(body.get("kind"))))
+    if sort is None or '"<<"' in compact(body) or "validate" in str(flags):
+        return None
+    return next(_flaws(body, str(body["kind"]), sort), None)
+
+
+def _flaws(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
+    node: Any = body
+    for depth, (step, known) in enumerate(sort.way):
+        for field in map(str, node):
+            if known is not _ANY and field not in known:
+                path = (*sort.pod[:depth], field)
+                yield _unknown(kind, path, known, dotted(sort.pod) if field in fields("PodSpec") else "")
+        node = node.get(step)
+        if node == "tag":
+            return
+        if not is_mapping(node):
+            place = dotted(sort.pod[: depth + 1])
+            yield f"the {kind} has no `{place}`", f"add `{place}`, with what its pods run"
+            return
+    if kind == "CronJob" and not body["spec"].get("schedule"):
+        yield "the CronJob has no `spec.schedule`", "add `schedule` to its `spec`"
+    yield from _pod(node, kind, sort)
+    yield from _containers(node, _listed(body["spec"], "volumeClaimTemplates"), kind, sort)
+    yield from _selected(body, kind, sort)
+
+
+def _pod(pod: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
+    """What is refused of the pod of an object."""
+    for fault in reading(False).object("PodSpec")(pod) or ():
+        finding = fault.describe(At("PodSpec", fault.path, pod))
+        if isinstance(finding, UnknownField):
+            yield _unknown(kind, (*sort.pod, *finding.steps), fields(finding.owner), "")
+    place, policy = dotted(sort.pod), pod.get("restartPolicy") or ""
+    if not pod.get("containers"):
+        yield f"{_owner(kind)} has no containers", f"add `containers` below `{place}`"
+    if sort.ends and policy in ("", "Always"):
+        found = "has no `restartPolicy`" if not policy else "cannot have `restartPolicy: Always`"
+        yield (
+            f"the pod of the {kind} {found}",
+            f"write `restartPolicy: Never` below `{place}`, or `OnFailure`",
+        )
+    elif sort.selects and policy in _ENDING:
+        found = f"the pod of the {kind} cannot have `restartPolicy: {policy}`"
+        yield found, "take it out, or make a Job of the object"
+
+
+def _containers(pod: Object, claims: list[Object], kind: str, sort: Sort) -> Iterator[Flaw]:
+    """What is refused of the containers of the pod of an object, which may make claims for it."""
+    volumes = {str(each.get("name")) for each in _listed(pod, "volumes")}
+    volumes |= {str(metadata.get("name")) for each in claims if is_mapping(metadata := each.get("metadata"))}
+    unknown = pod.get("volumes") == "tag" or any("tag" in each for each in volumes)
+    owner = _owner(kind)
+    for container in (*_listed(pod, "initContainers"), *_listed(pod, "containers")):
+        name = container.get("name") or ""
+        for field in ("name", "image"):
+            if not container.get(field):
+                what = f"the container `{name}`" if name else "a container"
+                yield f"{what} in {owner} has no `{field}`", f"add `{field}`"
+        for mount in _listed(container, "volumeMounts"):
+            used = str(mount.get("name"))
+            if not unknown and used not in volumes and "tag" not in used:
+                way = f"add it to `volumes` below `{dotted(sort.pod)}`"
+                yield f"the container `{name}` mounts `{used}`, and {owner} has no such volume", way
+
+
+def _owner(kind: str) -> str:
+    """The pod of an object, in words."""
+    return "the Pod" if kind == "Pod" else f"the pod of the {kind}"
+
+
+def _listed(owner: Object, field: str) -> list[Object]:
+    """The mappings in a list of an object that is read without types."""
+    found: Any = owner.get(field)
+    return [each for each in found if is_mapping(each)] if is_list(found) else []
+
+
+def _selected(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
+    """What is refused of the labels by which an object knows its pods."""
+    if not sort.selects:
+        return
+    spec: Object = body["spec"]
+    selector: Any = spec.get("selector")
+    if not selector:
+        way = "add `selector: {matchLabels: {...}}` to its `spec`, with the labels of its pods"
+        yield f"the {kind} has no `spec.selector`", way
+        return
+    wanted: Any = selector.get("matchLabels") if is_mapping(selector) else None
+    metadata: Any = spec["template"].get("metadata")
+    labels: Any = metadata.get("labels") if is_mapping(metadata) else None
+    if is_list(wanted) or not is_mapping(wanted) or "tag" in (selector, metadata, labels):
+        return
+    for key, value in wanted.items():
+        own = labels.get(key) if is_mapping(labels) else None
+        if own != value and "tag" not in f"{key}{value}{own}":
+            way = f"write `{key}: {value}` below `spec.template.metadata.labels`"
+            yield (
+                f"the pods of the {kind} do not have the label `{key}: {value}` that it selects them by",
+                way,
+            )
+
+
+def _unknown(kind: str, path: Path, known: Any, there: str) -> Flaw:
+    """The finding about a field that an object does not have at its place."""
+    close = near(str(path[-1]), known)
+    way = f"write `{close}`, or take it out" if close else "take it out, or move it to where it belongs"
+    way = f"move it to `{there}`" if there else way
+    return f"the {kind} has `{dotted(path)}`, which is not a field there, and is refused", way

@@ -1,0 +1,25 @@
+"""Rules about runs that end wrongly, or never, although each of their pods ends well: hooks, places, locks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.progress import crowded, hooks, leaving, locking, lost
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.lint.manifest.view import Rule
+
+RULES: tuple[Rule, ...] = (
+    locking.held,
+    locking.kept,
+    hooks.places,
+    hooks.attempts,
+    hooks.ends,
+    crowded.deadly,
+    crowded.daemons,
+    crowded.sought,
+    hooks.own_outputs,
+    hooks.outputs_of_hooks,
+    leaving.left,
+    lost.lost,
+)

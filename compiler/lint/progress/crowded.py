@@ -1,0 +1,314 @@
+"""More tasks at once than `parallelism` lets run: in what hooks of a run call, behind containers, beside daemons."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import repeat
+from math import inf
+from typing import TYPE_CHECKING, ClassVar
+
+from flowdsl.compiler.lint.manifest.dag import inner_first
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, Severity
+from flowdsl.grammar.depends import asks, depends, holds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+
+
+MANY = 2**31
+"""More pods than a task begins with."""
+
+_MOST = 100
+"""Of so many tasks of a graph those are looked for that run beside each."""
+
+
+class Deadly(Finding):
+    """Tasks without a place in what a hook of the workflow runs: Argo's controller ends itself, with all its runs."""
+
+    code: ClassVar[str] = "FD803"
+    title: ClassVar[str] = (
+        "Argo's controller dies where this waits for a place in `{graph}`, which a hook of the run calls"
+    )
+    label: ClassVar[str] = "has no place beside `{before}`: `parallelism` is {limit}"
+    help: ClassVar[str] = (
+        "let the tasks of `{graph}` run one after the other, make a list of steps of it, or raise `parallelism`"
+    )
+    graph: str
+    before: str
+    limit: int
+
+
+class NoPlaceLeft(Finding):
+    """Daemons that keep all places of their graph, in which Argo then does nothing any more."""
+
+    code: ClassVar[str] = "FD807"
+    title: ClassVar[str] = (
+        "the run never ends: `parallelism` is {limit}, and daemons of `{graph}` keep all of it"
+    )
+    label: ClassVar[str] = "keeps its place until `{graph}` ends, which waits for a place"
+    help: ClassVar[str] = "raise `parallelism` above the number of daemons, or take it out"
+    graph: str
+    limit: int
+
+
+class Sought(Finding):
+    """Tasks without a place behind a containerSet, behind whose containers Argo looks for their nodes."""
+
+    code: ClassVar[str] = "FD835"
+    title: ClassVar[str] = (
+        "the run ends in Error: Argo looks for this behind the containers of `{before}` before it has a place"
+    )
+    label: ClassVar[str] = "has to wait for a place beside `{beside}`: `parallelism` is {limit}"
+    help: ClassVar[str] = (
+        "let the tasks behind `{before}` run one after the other, raise `parallelism`, or give the template with the "
+        "containers a `retryStrategy`, with which Argo does not look for them"
+    )
+    before: str
+    beside: str
+    limit: int
+
+
+class PerhapsSought(Finding):
+    """A task behind a containerSet that may have to wait for a place, while Argo looks for its node."""
+
+    code: ClassVar[str] = "FD836"
+    severity: ClassVar[Severity] = "warning"
+    title: ClassVar[str] = (
+        "the run ends in Error if this waits for a place behind the containers of `{before}`"
+    )
+    label: ClassVar[str] = "other tasks may have all places that `parallelism: {limit}` leaves"
+    help: ClassVar[str] = (
+        "give the template with the containers a `retryStrategy`, with which Argo does not look for what is behind "
+        "them, or raise `parallelism`"
+    )
+    before: str
+    limit: int
+
+
+def _limits(view: View, template: Template) -> list[tuple[int, int]]:
+    """What `parallelism` allows in a template and in the run, and as how many at most the pods of one call count."""
+    return [
+        (limit, most)
+        for limit, most in ((template.data.get("parallelism"), 1), (view.spec.get("parallelism"), MANY))
+        if limit
+    ]
+
+
+def daemons(view: View) -> Iterator[Problem]:
+    """The daemons of a graph leave a place, without which Argo does not look at it. Source: checkParallelism."""
+    for template in view.templates:
+        limits = _limits(view, template)
+        if not (limits and template.calls):
+            continue
+        limit, count = min(limit for limit, _ in limits), 0
+        for call in template.calls:
+            count += _kept(call)
+            if count >= limit:
+                yield Problem(call.path, NoPlaceLeft(template.title, limit), on_key=True)
+                break
+
+
+def _kept(call: Call) -> int:
+    """How many places the daemons of a call surely keep."""
+    callee, depends = call.callee, str(call.data.get("depends") or "")
+    if callee is None or not (callee.is_pod and callee.data.get("daemon")):
+        return 0
+    if "when" in call.data or any(sign in depends for sign in ".!|"):
+        return 0
+    return len(call.data.get("withItems") or ()) if call.loop else 1
+
+
+def deadly(view: View) -> Iterator[Problem]:
+    """All tasks that begin together in a graph which a hook of the workflow runs have a place.
+
+    A task in a DAG is noted as a child before it has one, and the controller ends itself where it looks for the node of
+    a child that there is not yet; it does so below the hooks of the workflow only.
+    Source: connectDependencies and nodeRequiresTaskSetReconciliation in workflow/controller of Argo 4.1.
+    """
+    begins = [view.named.get(view.setting("onExit")), *(call.callee for call in view.hooks)]
+
+    def called(template: Template | None) -> list[Template | None]:
+        calls = (*template.calls, *template.hooks) if template is not None else ()
+        return [call.callee for call in calls] if template is not None else begins
+
+    whole_run: Template | None = None
+    reached = [each for each in inner_first(whole_run, called) if each is not None]
+    if any(template.body in ("http", "plugin") for template in reached):
+        return  # where the controller finds one of these, it looks no further
+    crowd = _Crowd(reached)
+    told: set[Path] = set()
+    for template in reached:
+        for group in crowd.together[id(template)]:
+            for limit, most in _limits(view, template):
+                problem = crowd.fault(template, group, limit, most)
+                if problem is not None and problem.path not in told:
+                    told.add(problem.path)
+                    yield problem
+
+
+def sought(view: View) -> Iterator[Problem]:
+    """All tasks behind a containerSet have a place when it is their turn.
+
+    A task in a DAG is noted as a child of the ends of those before it, before it has a place, and behind a container
+    Argo looks for the nodes of children: where there is none, it gives up the run. It does not so behind the attempts
+    of what is tried again, in steps, and for the items of a loop; and a task that begins with its graph follows none.
+    Source: connectDependencies and getOutboundNodes in workflow/controller of Argo 4.1, and a real controller.
+    """
+    limited = [one for one in view.templates if one.body == "dag" and _limits(view, one)]
+    if not limited or not any(one.body == "containerSet" for one in view.templates):
+        return
+
+    def called(template: Template | None) -> list[Template | None]:
+        return [*view.templates] if template is None else [call.callee for call in template.calls]
+
+    whole_run: Template | None = None
+    inner = [each for each in inner_first(whole_run, called) if each is not None]
+    crowd = _Crowd(inner)
+    in_containers: set[int] = set()  # templates whose last nodes are containers
+    for template in inner:
+        if not view.tries(template) and (
+            template.body == "containerSet"
+            or any(id(call.callee) in in_containers and not _unnamed(call) for call in template.last)
+        ):
+            in_containers.add(id(template))
+    for template in limited:
+        looked = 0
+        for group in crowd.together[id(template)]:
+            needs = template.dag.needs[template.call_index[group[0].name]] if group else ()
+            before = [template.calls[one] for one in needs]
+            before = [one for one in before if id(one.callee) in in_containers and not _unnamed(one)]
+            if not before:
+                continue
+            found = [(limit, crowd.refused(group, limit, most)) for limit, most in _limits(view, template)]
+            sure = next(((limit, pair) for limit, pair in found if pair is not None), None)
+            if sure is not None:
+                limit, (call, beside) = sure
+                yield Problem(call.path, Sought(before[0].title, beside, limit), on_key=True)
+                continue
+            limit = min(limit for limit, _ in found)
+            plain = [call for call in group if not call.loop]
+            looked += bool(plain)
+            if plain and looked <= _MOST and _beside(template, plain[-1]) >= limit:
+                yield Problem(plain[-1].path, PerhapsSought(before[0].title, limit), on_key=True)
+
+
+def _unnamed(call: Call) -> bool:
+    """Whether it is an inline containerSet, which Argo does not find again."""
+    return (
+        call.data.get("inline") is not None and call.callee is not None and call.callee.body == "containerSet"
+    )
+
+
+def _beside(template: Template, call: Call) -> float:
+    """How many other tasks of a graph, or items of their loops, may run beside one.
+
+    Without those that begin with the graph: Argo asks for places in an order, and who has one has asked later.
+    """
+    needs = template.dag.needs
+    own = template.call_index[call.name]
+    after = {own}
+    for position in template.dag.order:
+        if not after.isdisjoint(needs[position]):
+            after.add(position)
+    ordered = template.dag.before([own]) | after
+    others = [one for at, one in enumerate(template.calls) if needs[at] and at not in ordered]
+    pods = [one for one in others if one.callee is None or one.callee.body != "suspend"]
+    return sum(inf if one.loop else 1 for one in pods)
+
+
+class _Crowd:
+    """How many pods templates surely begin with; inner templates come first."""
+
+    def __init__(self, templates: list[Template]) -> None:
+        self.pods: dict[int, int] = {}
+        self.together: dict[int, list[list[Call]]] = {}
+        for template in templates:
+            groups = self.together[id(template)] = _together(template)
+            self.pods[id(template)] = self._begun(template, groups)
+
+    def _begun(self, template: Template, groups: list[list[Call]]) -> int:
+        if template.data.get("synchronization") or template.data.get("memoize"):
+            return 0
+        if template.is_pod:
+            return 1
+        first = groups[0] if groups else ()
+        own: int | None = template.data.get("parallelism")
+        if own and own < sum(self._times(call) or 1 for call in first):
+            return 0
+        return sum(self._times(call) * self.pods[id(call.callee)] for call in first if self._times(call))
+
+    def refused(self, group: list[Call], limit: int, most: int) -> tuple[Call, str] | None:
+        """One of those that begin together, and no loop, that surely has no place when it asks for one; beside whom.
+
+        In whichever order Argo begins them.
+        """
+        found: list[tuple[Call, str]] = []
+        for step in (1, -1):
+            left, beside = limit, ""
+            for call in group[::step]:
+                if left <= 0 and not call.loop and _surely(call):
+                    found.append((call, beside))
+                    break
+                times = self._times(call)
+                left -= times * min(self.pods.get(id(call.callee), 0), most)
+                beside = call.title if times else beside
+        return found[0] if len(found) > 1 else None
+
+    def _times(self, call: Call) -> int:
+        """How many times a call surely begins, of those that begin with a pod."""
+        if not _surely(call) or not self.pods.get(id(call.callee)):
+            return 0
+        return len(call.data.get("withItems") or ()) if call.loop else 1
+
+    def fault(self, template: Template, group: list[Call], limit: int, most: int) -> Problem | None:
+        """The first without a place of the tasks that begin together, in whichever order Argo begins them."""
+        found, again = (self._crowded(template, group, limit, most, step) for step in (1, -1))
+        return found if again else None
+
+    def _crowded(
+        self, template: Template, group: list[Call], limit: int, most: int, step: int
+    ) -> Problem | None:
+        left, before = limit, ""
+        stack = group[::-step]
+        while stack:
+            call = stack.pop()
+            times, callee = self._times(call), call.callee
+            if not times or callee is None:
+                continue
+            pods = min(self.pods[id(callee)], most)
+            fit = min(times, left // pods)
+            left -= fit * pods
+            before = call.title if fit else before
+            if fit == times:
+                continue
+            if left:  # it begins, and something in it has no place
+                template, stack = callee, self.together[id(callee)][0][::-step]
+            elif template.body == "dag":
+                return Problem(call.path, Deadly(template.title, before, limit), on_key=True)
+            else:
+                return None  # steps wait
+        return None
+
+
+def _surely(call: Call) -> bool:
+    """Whether a call of a graph that is sound, or of steps, runs where all before it has ended well."""
+    text = str(call.data.get("depends") or "")
+    if "when" in call.data or not asks(text):
+        return "when" not in call.data
+    return bool(holds(text, [each.result in (None, "Succeeded", "AnySucceeded") for each in depends(text)]))
+
+
+def _together(template: Template) -> list[list[Call]]:
+    """The calls of a graph in groups that begin together, first those that it begins with."""
+    if template.body == "dag" and not template.dag.is_sound:
+        return []
+    groups: dict[object, list[Call]] = defaultdict(list)
+    if template.body == "dag":
+        groups[0, frozenset()] = []
+    for call, needs in zip(template.calls, template.dag.needs or repeat(()), strict=False):
+        groups[call.group, frozenset(needs)].append(call)
+    return [*groups.values()]

@@ -1,0 +1,78 @@
+"""Exit hooks of loops in DAGs, which Argo leaves when the loop has ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from flowdsl.compiler.lint.manifest.tree import inside
+from flowdsl.compiler.lint.manifest.view import GRAPH_BODIES
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+
+
+class NeverLeft(Finding):
+    """The exit hook of a loop in a DAG, of a template that needs more of Argo than the end of a pod."""
+
+    code: ClassVar[str] = "FD783"
+    severity: ClassVar[Severity] = "warning"
+    title: ClassVar[str] = (
+        "the run never ends behind this exit hook: `{task}` has a loop, and `{template}` {what}"
+    )
+    label: ClassVar[str] = (
+        "it runs for each round, and Argo 4.1 comes to no round any more when all have ended"
+    )
+    help: ClassVar[str] = (
+        "let the loop call a DAG in which one task has the hook, or let the hook be a single container"
+    )
+    task: str
+    template: str
+    what: str
+
+
+class Lost(Finding):
+    """The exit hook of a loop in a DAG, which some rounds may not have."""
+
+    code: ClassVar[str] = "FD784"
+    severity: ClassVar[Severity] = "warning"
+    title: ClassVar[str] = "this exit hook may not run for each round of `{task}`"
+    label: ClassVar[str] = "a round that ends last, while the hook of another runs, has none in Argo 4.1"
+    help: ClassVar[str] = "let the loop call a DAG in which one task has the hook"
+    task: str
+
+
+def left(view: View) -> Iterator[Problem]:
+    """The exit hook of a loop in a DAG is a pod, which ends by itself, and its rounds end one after the other.
+
+    Each round has the hook, but one runs at a time, and the graph takes the loop for ended when all rounds have, while
+    the hook of the last runs: then nobody comes to the rounds any more.
+    Source: executeDAGTask and completableTaskGroupPhase in workflow/controller/dag.go of Argo 4.1.
+    """
+    for task, callee, path in view.at_ends:
+        if task.loop and task.owner.body == "dag":
+            what = _more_than_a_pod(view, callee)
+            if what:
+                yield Problem(path, NeverLeft(task.name, callee.title, what), on_key=True)
+            elif callee.is_pod and _together(view, task):
+                yield Problem(path, Lost(task.name), on_key=True)
+
+
+def _together(view: View, task: Call) -> bool:
+    """Whether rounds may end while the hook of another runs."""
+    items: list[object] | None = task.data.get("withItems")
+    return (items is None or len(items) > 1) and 1 not in (
+        task.owner.data.get("parallelism"),
+        view.spec.get("parallelism"),
+    )
+
+
+def _more_than_a_pod(view: View, template: Template) -> str:
+    if template.body in GRAPH_BODIES:
+        return "has tasks of its own" if template.body == "dag" else "has steps"
+    if template.body == "suspend":
+        return "waits for a time" if inside(template.data, "suspend").get("duration") else ""
+    return "is tried again" if template.is_pod and view.tries(template) else ""

@@ -1,0 +1,119 @@
+"""Locks that one part of a run holds while another part, inside of it, waits for them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, ClassVar
+
+from flowdsl.compiler.findings.control import LockInside
+from flowdsl.compiler.lint.manifest.tree import entries, string
+from flowdsl.compiler.lint.workflow.arriving import with_values
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+
+    Held = tuple[str, str, bool]
+
+
+class Kept(Finding):
+    """The lock of a suspension that ends by its duration where Argo does not come to it again."""
+
+    code: ClassVar[str] = "FD837"
+    severity: ClassVar[Severity] = "warning"
+    title: ClassVar[str] = (
+        "Argo keeps this lock until the run ends, once the `duration` of `{template}` is over"
+    )
+    label: ClassVar[str] = (
+        "`{call}` {where}, where Argo does not come to it again, and `{other}` asks for the lock too"
+    )
+    help: ClassVar[str] = (
+        "give `{template}` a `retryStrategy`, with which Argo gives the lock back, or take it in what follows"
+    )
+    template: str
+    call: str
+    where: str
+    other: str
+
+
+def held(view: View) -> Iterator[Problem]:
+    """No template waits for a mutex that what calls it holds: neither ever ends.
+
+    Source: Argo Workflows, TryAcquire of workflow/sync, for which a run and each of its nodes are holders.
+    """
+    outer: list[tuple[str, Object, Template | None]] = [("the workflow", view.spec, None)]
+    outer += [(each.title, each.data, each) for each in view.templates if each.calls]
+    told: set[tuple[Path, int]] = set()
+    for holder, owner, caller in outer:
+        locks = {lock for _, lock in _mutexes(view, owner)}
+        if not locks:
+            continue
+        for template in view.templates if caller is None else below(view, caller):
+            for index, lock in _mutexes(view, template.data):
+                place = template.path, index
+                if lock in locks and place not in told:
+                    told.add(place)
+                    path = (*template.path, "synchronization", "mutexes", index)
+                    yield Problem(path, LockInside(template.title, holder, f"`{lock[1]}`"))
+
+
+def kept(view: View) -> Iterator[Problem]:
+    """A suspension gives its lock back when its time is over.
+
+    It does when Argo comes to it once more: not to the items of a loop that has ended, nor to what a template ends with
+    that has ended too. Source: executeTemplate, executeSuspend and executeDAGTask in workflow/controller of Argo 4.1,
+    and a real controller.
+    """
+    found = [
+        each for each in view.templates if string(each.data, "suspend", "duration") and not view.tries(each)
+    ]
+    found = [each for each in found if each.data.get("synchronization")]
+    users: dict[Held, list[Call]] = defaultdict(list)
+    callers: dict[int, list[Call]] = defaultdict(list)
+    for call in view.calls if found else ():
+        if call.parent is None and call.callee is not None:
+            callers[id(call.callee)].append(call)
+            for _, lock in _mutexes(view, call.callee.data):
+                users[lock].append(call)
+    for template in found:
+        for index, lock in _mutexes(view, template.data):
+            for call in callers[id(template)]:
+                loops = bool(call.loop) and call.owner.body == "dag"
+                around = callers[id(call.owner)]
+                last = bool(around) and any(one is call for one in call.owner.last)
+                others = [one for one in users[lock] if one is not call] or around[1:]
+                others = others or [one for one in around if one.loop]
+                if (loops or last) and others:
+                    where = "is a loop" if loops else f"is what `{call.owner.title}` ends with"
+                    path = (*template.path, "synchronization", "mutexes", index)
+                    yield Problem(path, Kept(template.title, call.title, where, others[0].title))
+                    break
+
+
+def _mutexes(view: View, owner: Object) -> Iterator[tuple[int, Held]]:
+    """The mutexes of a template or spec, each with its position; a name is known if all of the run have one for it."""
+    for index, lock in enumerate(entries(owner, "synchronization", "mutexes")):
+        name = with_values(view, string(lock, "name"))
+        if name and all(part.startswith("workflow.") for part in name.replace(" ", "").split("{{")[1:]):
+            yield index, (string(lock, "namespace"), name, bool(lock.get("database")))
+
+
+def below(view: View, template: Template) -> list[Template]:
+    """The templates that run while another one does, because it calls them, or its hooks do."""
+    found: dict[int, Template] = {}
+    left = _called(view, template)
+    for each in left:  # grows while it is walked
+        if id(each) not in found:
+            found[id(each)] = each
+            left += _called(view, each)
+    return list(found.values())
+
+
+def _called(view: View, template: Template) -> list[Template]:
+    callees = [call.callee for call in (*template.calls, *template.hooks)]
+    callees += [view.named.get(call.data.get("onExit") or "") for call in template.calls]
+    return [each for each in callees if each is not None]

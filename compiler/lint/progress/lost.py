@@ -1,0 +1,94 @@
+"""Tasks that Argo loses: what they wait for was found in a cache, and leaves no node that they could follow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.findings.caching import RetriedCache
+from flowdsl.compiler.lint.manifest.dag import inner_first
+from flowdsl.compiler.lint.manifest.tree import compact, inside
+from flowdsl.compiler.problem import Problem
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+
+
+def lost(view: View) -> Iterator[Problem]:
+    """No task waits only for cached templates that are tried again: an earlier result leaves it no way to begin.
+
+    Such a result is the node of the retries alone, without attempts, and Argo hangs what comes next below the last of
+    these; of graphs and loops, below what they end with. Steps hang below their group where there is nothing else.
+    Source: getOutboundNodes in workflow/controller/operator.go of Argo 4.1.
+    """
+    used = (call.callee for call in view.calls)
+    if "memoize" not in view.defaults and not any(each and "memoize" in each.data for each in used):
+        return
+    whole: Template | None = None
+
+    def called(template: Template | None) -> list[Template]:
+        calls = view.calls if template is None else template.calls
+        return [call.callee for call in calls if call.callee is not None]
+
+    ends: dict[int, list[Template]] = {}
+    for template in inner_first(whole, called):
+        if template is not None:
+            ends[id(template)] = _ends(view, template, ends)
+    told: set[int] = set()
+    for owner in view.all:
+        if owner.body != "dag" or not owner.dag.is_sound:
+            continue
+        for call, needs in zip(owner.calls, owner.dag.needs, strict=True):
+            found = _of_all([owner.calls[need] for need in needs], ends)
+            for template in found:
+                if id(template) not in told:
+                    told.add(id(template))
+                    yield Problem(_place(view, template, call), RetriedCache(template.title, call.title))
+
+
+def _ends(view: View, template: Template, ends: dict[int, list[Template]]) -> list[Template]:
+    """The cached templates that are all a template ends with; none where it ends with anything else."""
+    given = {**view.defaults, **template.data}
+    retried = given.get("retryStrategy") is not None
+    if given.get("memoize") is not None:
+        return [template] if retried and not _differs(view, template, given) else []
+    if retried or view.spec.get("retryStrategy") is not None:
+        return []
+    if template.body == "dag" and (template.data["dag"].get("target") or not template.dag.is_sound):
+        return []
+    return _of_all(template.last, ends)
+
+
+def _differs(view: View, template: Template, given: Object) -> bool:
+    """Whether the key of a template may be another one in every run: then what is kept is for later in the run."""
+    key = compact(given["memoize"])
+    left = [template] if "inputs." in key else []
+    seen = {id(template)}
+    texts = [key, compact(inside(template.data, "inputs"))]
+    for each in left:  # grows while it is walked
+        for call in view.callers.get(id(each), ()):
+            text = compact(inside(call.data, "arguments"))
+            texts.append(text)
+            if "inputs." in text and id(call.owner) not in seen:
+                seen.add(id(call.owner))
+                left.append(call.owner)
+    return any(_OF_RUN.search(text) for text in texts)
+
+
+_OF_RUN = regex(r"workflow\.(?:name|uid|creationTimestamp|scheduledTime)")
+
+
+def _of_all(calls: list[Call], ends: dict[int, list[Template]]) -> list[Template]:
+    """What calls end with, where each of them ends with cached templates."""
+    found = [ends.get(id(call.callee), []) for call in calls]
+    return [template for some in found for template in some] if all(found) else []
+
+
+def _place(view: View, template: Template, call: Call) -> Path:
+    """Where a template says that it is tried again, or the task that waits where this says it nowhere."""
+    if view.at.get(template.path) is template and "retryStrategy" in template.data:
+        return (*template.path, "retryStrategy")
+    return call.path

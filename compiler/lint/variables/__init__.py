@@ -1,0 +1,38 @@
+"""Rules about variables: what calls hand over, what tags and expressions name, and of which kinds that is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.variables import (
+    absent,
+    arguments,
+    early,
+    inline,
+    metrics,
+    never,
+    outside,
+    references,
+)
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.lint.manifest.view import Rule
+
+RULES: tuple[Rule, ...] = (
+    arguments.supplied,
+    absent.absent,
+    arguments.own_names,
+    arguments.values,
+    arguments.defaults,
+    references.references,
+    inline.inner_variables,
+    outside.cron_references,
+    outside.workflow_references,
+    arguments.given_to_base,
+    metrics.metrics,
+    early.early,
+    never.never,
+)
+
+WRITTEN: tuple[Rule, ...] = (arguments.to_be_given,)
+"""Those of what somebody wrote in YAML: of Python, the options tell the same at their places."""

@@ -1,0 +1,95 @@
+"""Artifacts that may be missing where they are needed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.tree import entries, string
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding
+from flowdsl.grammar.template import tags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+
+Input = tuple[int, str]
+"""An input artifact: the identity of its template, and its name."""
+_SOURCE = "inputs.artifacts."
+
+
+class MayBeAbsent(Finding):
+    """An artifact that a template may lack, handed on to one that cannot do without it."""
+
+    code = "FD834"
+    title = "`{callee}` needs the artifact `{name}`, and `{owner}` has no `{source}` to hand on"
+    label = "{giver} gives `{first}` none"
+    help = "give it there, or write `optional: true` at the input of `{callee}`, too"
+    callee: str
+    name: str
+    owner: str
+    source: str
+    giver: str
+    first: str
+
+
+def absent(view: View) -> Iterator[Problem]:
+    """Nothing that a template may lack is handed on to one that needs it, whatever the values of parameters are.
+
+    That it is optional for the call makes no difference; a call with a condition may run only where it is given.
+
+    Source: ProcessArgs in workflow/common/util.go of Argo 4.1, and a real controller.
+    """
+    calls = [(call, call.callee) for call in (*view.outlines, *view.hooks) if call.callee is not None]
+    if not any(callee.artifacts for _, callee in calls):
+        return
+    lacking: dict[Input, tuple[str, str]] = {}
+    for giver, template, given in _given(view, calls):
+        for name in template.optional_artifacts.difference(given):
+            lacking.setdefault((id(template), name), (giver, template.title))
+    handed = [(call, callee, *each) for call, callee in calls for each in _handed(call)]
+    further: dict[Input, list[Input]] = defaultdict(list)
+    for call, callee, _, source, name in handed:
+        if name in callee.optional_artifacts:
+            further[id(call.owner), source].append((id(callee), name))
+    left = list(lacking)
+    for at in left:  # grows while it is walked
+        for one in further[at]:
+            if one not in lacking:
+                lacking[one] = lacking[at]
+                left.append(one)
+    for call, callee, index, source, name in handed:
+        found = lacking.get((id(call.owner), source))
+        if found is None or "{{" in string(call.data, "when"):
+            continue
+        if name in callee.required_artifacts:
+            path = (*call.path, "arguments", "artifacts", index, "from")
+            yield Problem(path, MayBeAbsent(callee.title, name, call.owner.title, source, *found))
+
+
+def _given(
+    view: View, calls: list[tuple[Call, Template]]
+) -> Iterator[tuple[str, Template, Iterable[object]]]:
+    """Who calls what, with the names of which artifacts."""
+    if view.runs:
+        for field in ("entrypoint", "onExit"):
+            template = view.named.get(view.setting(field) or "")
+            if template is not None:
+                yield "the workflow", template, view.given_artifacts
+    for call, callee in calls:
+        names = [each.get("name") for each in entries(call.data, "arguments", "artifacts")]
+        yield f"`{call.title}`", callee, names
+        last = view.named.get(call.data.get("onExit") or "")
+        if last is not None:
+            yield f"`onExit` of `{call.title}`", last, ()
+
+
+def _handed(call: Call) -> Iterator[tuple[int, str, str]]:
+    """The input artifacts of its own template that a call hands on: the position, its name there, and here."""
+    for index, argument in enumerate(entries(call.data, "arguments", "artifacts")):
+        for tag in tags(string(argument, "from")):
+            body = tag.body.strip()
+            if tag.kind != "expression" and body.startswith(_SOURCE):
+                yield index, body.removeprefix(_SOURCE), string(argument, "name")

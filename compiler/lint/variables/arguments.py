@@ -1,0 +1,437 @@
+"""What calls hand to templates: every input, nothing that the template does not take, values that can be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.tree import entries, inside, string
+from flowdsl.compiler.lint.manifest.view import has_location, without_key
+from flowdsl.compiler.lint.variables.findings import UnknownVariable
+from flowdsl.compiler.objects import MARKS
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, near, suggest
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import ROOTS, TAG, tags
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.view import Template, View
+
+FORBIDDEN_SOURCES = ("path", "jsonPath", "parameter", "expression")
+
+
+class MissingArgument(Finding):
+    """An input of the called template that nobody supplies."""
+
+    code = "FD530"
+    title = "{call} does not supply {what} `{name}` of template `{template}`"
+    label = "needs `{name}`"
+    help = "{way}, or give the input of `{template}` {alternative}"
+    call: str
+    what: str
+    name: str
+    template: str
+    alternative: str
+    instead: str = ""
+
+    def words(self) -> dict[str, str]:
+        """What is missing, and where to add it."""
+        return super().words() | {"way": self.instead or f"add `{self.name}` to the arguments"}
+
+    def of(self, names: Sequence[str]) -> MissingArgument:
+        """The same about several inputs."""
+        name = "`, `".join(names)
+        return MissingArgument(
+            self.call, f"{self.what}s", name, self.template, self.alternative, self.instead
+        )
+
+
+class NotGiven(Finding):
+    """A parameter of the object that a workflow runs, for which neither of them has a value."""
+
+    code = "FD588"
+    severity = "warning"
+    title = "nothing gives parameter `{name}` of `{base}` a value"
+    label = "{hint}"
+    help = "{way}"
+    name: str
+    base: str
+    meant: str
+
+    def words(self) -> dict[str, str]:
+        """The parameter, what was probably meant for it, and the way out."""
+        way = (
+            f"write `{self.name}`"
+            if self.meant
+            else f"add `{self.name}` to the arguments, or give it by `-p`"
+        )
+        hint = f"did you mean `{self.name}`?" if self.meant else f"needs `{self.name}`"
+        return super().words() | {"hint": hint, "way": way}
+
+
+class UnknownArgument(Finding):
+    """An argument that the called template does not take; Argo drops it without a word."""
+
+    code = "FD531"
+    severity = "warning"
+    title = "template `{template}` has no input {what} `{name}`, so the argument is dropped"
+    label = "{hint}"
+    help = "{way}"
+    name: str
+    what: str
+    template: str
+    known: Collection[str]
+
+    def words(self) -> dict[str, str]:
+        """The name, what was probably meant, and the way out."""
+        close = near(self.name, self.known)
+        return {
+            "name": self.name,
+            "what": self.what,
+            "template": self.template,
+            "hint": f"did you mean `{close}`?" if close else "dropped",
+            "way": f"write `{close}`"
+            if close
+            else f"take it out, or declare it in the inputs of `{self.template}`",
+        }
+
+
+class MisspeltArgument(Finding):
+    """An argument whose name is nearly that of an input, which has no other."""
+
+    code = "FD538"
+    title = "template `{template}` has no {what} `{name}`, and needs `{close}`"
+    label = "did you mean `{close}`?"
+    help = "write `{close}`"
+    name: str
+    what: str
+    template: str
+    close: str
+
+
+class NoValue(Finding):
+    """An argument without a value."""
+
+    code = "FD532"
+    title = "argument `{name}` has no value"
+    label = "needs `value` or `valueFrom`"
+    help = "add `value`, or `valueFrom` with `configMapKeyRef`"
+    name: str
+
+
+class ToBeGiven(Finding):
+    """A parameter of the workflow without a value: a run begins only if it is given one."""
+
+    code = "FD820"
+    severity = "warning"
+    title = "parameter `{name}` has no value, so a run has to be given one"
+    label = "a run without it fails"
+    help = "add `value`, or give it by `-p {name}=...` to whoever submits the workflow"
+    name: str
+
+
+class BadSource(Finding):
+    """An argument whose value comes from where arguments cannot."""
+
+    code = "FD533"
+    title = "the value of argument `{name}` cannot come from `valueFrom` {found}"
+    label = "only `configMapKeyRef`, `supplied` or `event`"
+    help = "use `value` with a tag, such as `value: '{{{{=...}}}}'`, or `configMapKeyRef`"
+    name: str
+    found: str
+
+
+class NotInEnum(Finding):
+    """An argument that is none of the values it declares itself."""
+
+    code = "FD534"
+    title = "`{value}` is not one of the values of `{name}`"
+    label = "{suggestion}"
+    help = "use one of {choices}"
+    name: str
+    value: str
+    choices: Sequence[str]
+
+    def words(self) -> dict[str, str]:
+        """The data and what was probably meant."""
+        return super().words() | {"suggestion": suggest(self.value, self.choices)}
+
+
+class NotInInputEnum(NotInEnum):
+    """An argument that is none of the values of the template's input, which Argo does not check."""
+
+    code = "FD535"
+    severity = "warning"
+
+
+class NoArtifactSource(Finding):
+    """An artifact handed on from nowhere."""
+
+    code = "FD536"
+    title = "artifact `{name}` comes from nowhere"
+    label = "{hint}"
+    help = "{way}"
+    name: str
+    source: str = ""
+
+    def words(self) -> dict[str, str]:
+        """The artifact, what is wrong at this place, and the way out."""
+        hint = "needs `from` or a location"
+        way = (
+            "add `from`, or a location such as `s3`; `fromExpression` works in the outputs of a template only"
+        )
+        if self.source:
+            hint = f"`{self.source}` names no artifact"
+            way = f"write a tag such as `{{{{tasks.a.outputs.artifacts.{self.name}}}}}`"
+        return super().words() | {"hint": hint, "way": way}
+
+
+class TwoArtifactSources(Finding):
+    """An artifact handed on from two places."""
+
+    code = "FD537"
+    title = "artifact `{name}` has both `from` and `fromExpression`"
+    label = "one of them only"
+    help = "keep `from` or `fromExpression`"
+    name: str
+
+
+def supplied(view: View) -> Iterator[Problem]:
+    """Every call supplies what its template needs, and nothing else."""
+    for call in (*view.outlines, *view.hooks):
+        callee = call.callee
+        if callee is None:
+            continue
+        arguments: Object = call.data.get("arguments") or {}
+        parameters: list[Object] = arguments.get("parameters") or []
+        artifacts: list[Object] = arguments.get("artifacts") or []
+        names = {each.get("name") for each in parameters}
+        fits = callee.required_parameters <= names <= callee.parameters.keys()
+        if fits and not (artifacts or callee.required_artifacts):
+            continue
+        files = {each.get("name") for each in artifacts}
+        meant: set[str] = set()
+        for field, what, given, known, needed in (
+            ("parameters", "parameter", parameters, callee.parameters, callee.required_parameters - names),
+            ("artifacts", "artifact", artifacts, callee.artifacts, callee.required_artifacts - files),
+        ):
+            for index, each in enumerate(given):
+                name: str = each.get("name") or ""
+                if name and name not in known:
+                    path = (*call.path, "arguments", field, index)
+                    if (close := near(name, needed - meant)) is not None:
+                        meant.add(close)
+                        yield Problem((*path, "name"), MisspeltArgument(name, what, callee.title, close))
+                    else:
+                        yield Problem(path, UnknownArgument(name, what, callee.title, known))
+        yield from _missing(callee, names | meant, files | meant, f"`{call.title}`", call.path)
+    yield from _entry(view)
+    for call in view.outlines:
+        last = view.named.get(call.data.get("onExit") or "")
+        if last is not None:
+            yield from _missing(last, (), (), f"`onExit` of `{call.title}`", (*call.path, "onExit"), _HOOK)
+
+
+_HOOK = "call it in `hooks`, as `exit`, with `arguments`"
+
+
+def own_names(view: View) -> Iterator[Problem]:
+    """No argument of a DAG's task asks for the name of the DAG: the task would wait for it for ever.
+
+    Source: Argo Workflows, executeTemplate, which has `tasks.name` for what is called, and `steps.name` too.
+    """
+    for call in view.calls if "tasks.name" in "\n".join(view.values) else ():
+        for index, each in enumerate(entries(call.data, "arguments", "parameters")):
+            value: object = each.get("value")
+            if isinstance(value, str) and "tasks.name" in value and call.owner.body == "dag":
+                for tag in tags(value):
+                    if tag.body.strip(" =") == "tasks.name":
+                        path = (*call.path, "arguments", "parameters", index, "value")
+                        yield Problem(
+                            path, UnknownVariable("tasks.name", (), _NAME), part=(tag.start, tag.end)
+                        )
+
+
+_NAME = "write the name of the task: only the template that it calls can ask for `tasks.name`"
+
+
+def given_to_base(view: View) -> Iterator[Problem]:
+    """A workflow that runs another object gives values to the parameters of it that have none."""
+    if view.base is None:
+        return
+    own = entries(view.spec, "arguments", "parameters")
+    known = view.base.arguments
+    missing = not_given(view, view.base)
+    others = {
+        each.get("name") or "": index for index, each in enumerate(own) if each.get("name") not in known
+    }
+    for name in sorted(missing):
+        meant = near(name, others) or ""
+        path: Path = (*view.path, "workflowTemplateRef")
+        if meant:
+            path = (*view.path, "arguments", "parameters", others[meant], "name")
+        base = string(view.spec, "workflowTemplateRef", "name")
+        yield Problem(path, NotGiven(name, base, meant))
+
+
+def not_given(view: View, base: View) -> set[str]:
+    """The parameters that an object needs, and that a workflow which runs it does not give."""
+    known = base.arguments
+    missing = {name for name, each in known.items() if all(each.get(field) is None for field in VALUES)}
+    for template in base.templates:
+        used = (
+            _USED.findall(text) for text in (template.text, template.source) if "workflow.parameters." in text
+        )
+        missing.update(name for names in used for name in names if name not in known)
+    return missing - {
+        each.get("name") or ""
+        for each in entries(view.spec, "arguments", "parameters")
+        if any(each.get(field) is not None for field in VALUES)
+    }
+
+
+VALUES = ("value", "valueFrom")
+
+_USED = regex(r"\{\{=?\s*workflow\.parameters\.([-\w]+)\s*\}\}")
+
+
+def _entry(view: View) -> Iterator[Problem]:
+    """The arguments of the workflow supply what its first and its last template need."""
+    if not view.runs:
+        return
+    for field in ("entrypoint", "onExit"):
+        template = view.named.get(view.setting(field))
+        if template is not None:
+            place = (*view.path, field) if field in view.spec else view.path
+            yield from _missing(template, view.arguments, view.given_artifacts, "the workflow", place)
+
+
+def _missing(
+    callee: Template,
+    parameters: Iterable[object],
+    artifacts: Iterable[object],
+    call: str,
+    path: Path,
+    instead: str = "",
+) -> Iterator[Problem]:
+    """The inputs of a template that are not among the given names, which may be given in some way `instead`."""
+    for what, required, given, alternative in (
+        ("parameter", callee.required_parameters, parameters, "a `default`"),
+        ("artifact", callee.required_artifacts, artifacts, "a location, or `optional: true`"),
+    ):
+        for name in sorted(required.difference(given)):
+            way = alternative
+            if what == "artifact" and (lacking := without_key(callee.artifacts[name])):
+                way = f"what its location lacks, {lacking}"
+            yield Problem(path, MissingArgument(call, what, name, callee.title, way, instead))
+
+
+def values(view: View) -> Iterator[Problem]:
+    """Every argument has one value, of a source that arguments may have, and of its enum.
+
+    A value of the workflow may be left out, to be given when the workflow is submitted; nobody submits one
+    for a CronWorkflow.
+    """
+    for call in (*view.outlines, *view.hooks):
+        arguments = call.data.get("arguments")
+        if arguments is None:
+            continue
+        for parameter in arguments.get("parameters") or ():
+            if parameter.get("value") is None or "valueFrom" in parameter or "enum" in parameter:
+                yield from _values(arguments, call.path)
+                break
+        if "artifacts" in arguments:
+            yield from _artifacts(arguments, call.path)
+        callee = call.callee
+        if callee is not None and callee.enums:
+            for index, parameter in enumerate(entries(arguments, "parameters")):
+                choices = callee.enums.get(parameter.get("name") or "")
+                value: str | None = parameter.get("value")
+                if choices and isinstance(value, str) and "{{" not in value and value not in choices:
+                    path = (*call.path, "arguments", "parameters", index, "value")
+                    yield Problem(path, NotInInputEnum(parameter["name"], value, choices))
+    arguments = inside(view.spec, "arguments")
+    yield from _artifacts(arguments, view.path)
+    for problem in _values(arguments, view.path):
+        if not isinstance(problem.finding, NoValue) or view.kind == "CronWorkflow":
+            yield problem
+
+
+def to_be_given(view: View) -> Iterator[Problem]:
+    """The parameters of a workflow have values; what flowdsl wrote leaves out those that every run is to be given."""
+    written = any(str(each).startswith(f"{MARKS}/") for each in inside(view.metadata, "annotations"))
+    if view.kind != "Workflow" or view.base is not None or view.external or written:
+        return
+    for index, parameter in enumerate(entries(view.spec, "arguments", "parameters")):
+        source = parameter.get("valueFrom")
+        left = source is None or not source.keys().isdisjoint(("supplied", "event"))
+        if parameter.get("value") is None and left and parameter.get("name"):
+            yield Problem((*view.path, "arguments", "parameters", index), ToBeGiven(parameter["name"]))
+
+
+def _artifacts(arguments: Object, path: Path) -> Iterator[Problem]:
+    """The artifacts of some arguments without a source, or with two."""
+    for index, artifact in enumerate(entries(arguments, "artifacts")):
+        place = (*path, "arguments", "artifacts", index)
+        source: str = artifact.get("from") or ""
+        if not source and not has_location(artifact):
+            yield Problem(place, NoArtifactSource(artifact.get("name") or ""))
+        elif source and not _names_something(source):
+            yield Problem((*place, "from"), NoArtifactSource(artifact.get("name") or "", source))
+        if artifact.get("from") and artifact.get("fromExpression"):
+            yield Problem(place, TwoArtifactSources(artifact.get("name") or ""))
+
+
+def _names_something(source: str) -> bool:
+    """Whether the text of a `from`, in braces or without, begins as a variable of Argo's does."""
+    tag = TAG.search(source)
+    name = source if tag is None else tag[1]
+    return name.startswith(("=", "{")) or name.strip().partition(".")[0] in ROOTS
+
+
+def _values(arguments: Object, path: Path) -> Iterator[Problem]:
+    """The parameters of some arguments without a value, or with one from a wrong source."""
+    parameters = entries(arguments, "parameters")
+    for index, parameter in enumerate(parameters):
+        name: str = parameter.get("name") or ""
+        here = (*path, "arguments", "parameters", index)
+        source: Object | None = parameter.get("valueFrom")
+        if parameter.get("value") is None and source is None:
+            yield Problem(here, NoValue(name))
+        if source is not None:
+            wrong = [field for field in FORBIDDEN_SOURCES if source.get(field)]
+            right = [
+                field for field in ("configMapKeyRef", "supplied", "event") if source.get(field) is not None
+            ]
+            if wrong or not right:
+                found = " and ".join(f"`{field}`" for field in wrong or source) or "without a source"
+                yield Problem((*here, "valueFrom"), BadSource(name, found))
+    yield from _enums(parameters, path)
+
+
+def _enums(parameters: Sequence[Object], path: Path) -> Iterator[Problem]:
+    """The parameters whose value is none of their own enum."""
+    for index, parameter in enumerate(parameters):
+        choices: list[str] = parameter.get("enum") or []
+        value: str | None = parameter.get("value")
+        if choices and isinstance(value, str) and "{{" not in value and value not in choices:
+            here = (*path, "arguments", "parameters", index, "value")
+            yield Problem(here, NotInEnum(parameter.get("name") or "", value, choices))
+
+
+def defaults(view: View) -> Iterator[Problem]:
+    """The values that templates give their own inputs are among the values of these inputs."""
+    for template in view.templates:
+        if not template.enums:
+            continue
+        for index, parameter in enumerate(template.data["inputs"]["parameters"]):
+            choices = template.enums.get(parameter.get("name") or "")
+            for field in ("value", "default"):
+                value: str | None = parameter.get(field)
+                if value == "" and template.body == "suspend":
+                    continue  # no answer yet
+                if choices and isinstance(value, str) and "{{" not in value and value not in choices:
+                    path = (*template.path, "inputs", "parameters", index, field)
+                    yield Problem(path, NotInInputEnum(parameter["name"], value, choices))

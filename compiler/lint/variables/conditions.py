@@ -1,0 +1,229 @@
+"""The kinds of values in `when`, which govaluate computes once the tags in it are replaced by their texts."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.variables.findings import BrokenExpression
+from flowdsl.compiler.lint.variables.hyphens import hyphenated
+from flowdsl.compiler.lint.variables.kinds import STATUSES, WORDS, group, pattern_fault, statuses
+from flowdsl.compiler.lint.variables.typing import result
+from flowdsl.compiler.lint.variables.typing_findings import (
+    AsText,
+    NeverEqual,
+    WrongOperand,
+    WrongResult,
+    no_status,
+)
+from flowdsl.compiler.problem import Fault
+from flowdsl.grammar import govaluate as g
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.expression import parse
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG, masked
+
+if TYPE_CHECKING:
+    from flowdsl.diagnostic import Finding
+    from flowdsl.grammar.functions import Kind
+
+_NUMBER = regex(r"(?:\d+\.?\d*|\.\d+)")
+_BITWISE = frozenset(("&", "|"))
+_FLAGS = frozenset(("true", "false"))
+_DATE = regex(r"\d{4}-\d\d-\d\d|\d?\d:\d\d[AP]M$|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ")
+_STATUS = regex(r"\{\{[^{}']*[sS]tatus\s*\}\}")
+_PLAIN = regex(
+    rf"\{{\{{[^{{}}']*\}}\}} [!=]= (?:{'|'.join(STATUSES)})"
+    rf"|(?!{_STATUS.pattern})\{{\{{[^{{}}']*\}}\}} [!=]= [A-Za-z]+(?<!true)(?<!false)"
+    r"|\{\{=[^}]*\}\}|true|false"
+)
+
+
+def plain(text: str) -> bool:
+    """Whether a condition has one of the usual shapes, in which nothing can be wrong besides its tags."""
+    return _PLAIN.fullmatch(text) is not None
+
+
+@lru_cache(maxsize=4096)
+def condition(text: str) -> tuple[Fault, ...] | GrammarError:
+    """The findings about a condition, or the reason why it cannot be read. Its tags may become any word."""
+    tags = {tag.start(): tag for tag in TAG.finditer(text)}
+    try:
+        tree = g.parse(masked(text))
+    except GrammarError as error:
+        beside = any(tag.start() < error.end and error.start < tag.end() for tag in tags.values())
+        if beside and error.start != error.end:
+            return ()  # what the tag becomes decides
+        return GrammarError(text, error.start, error.end, error.expected)
+    made = _Kinds(text, tags)
+    kind = made.of(tree)
+    if not made.found and group(kind) not in ("", "flag"):
+        shown = made.shown(tree)
+        way = f"compare it, as in `{shown} == 'yes'`"
+        made.report(WrongResult(shown, WORDS[kind], "true or false", way), tree)
+    return tuple(made.found)
+
+
+class _Kinds:
+    def __init__(self, text: str, tags: dict[int, re.Match[str]]) -> None:
+        self.text = text
+        self.tags = tags
+        self.found: list[Fault] = []
+
+    def report(self, finding: Finding, node: g.Condition) -> None:
+        self.found.append(Fault(finding, (node.start, node.end)))
+
+    def shown(self, node: g.Condition) -> str:
+        found = self.text[node.start : node.end]
+        return found if len(found) <= 60 else found[:57] + "..."
+
+    def tagged(self, node: g.Condition) -> bool:
+        """Whether there is a tag in the text of a node."""
+        return any(node.start <= start < node.end for start in self.tags)
+
+    def of(self, node: g.Condition) -> Kind:
+        match node:
+            case g.Text(value, True) if _DATE.match(value):
+                return "any"  # which govaluate reads as a time, and so as a number
+            case g.Text(_, quoted):
+                return "text" if quoted or not self.tagged(node) else self.tag(node)
+            case g.Number():
+                return "number"
+            case g.Flag():
+                return "flag"
+            case g.Unary(operator, operand):
+                self.need("flag" if operator == "!" else "number", operator, operand, self.of(operand))
+                return "flag" if operator == "!" else "number"
+            case g.Binary():
+                return self.binary(node)
+            case g.Choice(asked, yes, no):
+                self.need("flag", "?", asked, self.of(asked))
+                one, two = self.of(yes), self.of(no) if no is not None else "any"
+                return one if one == two else "any"
+            case g.Several(items):
+                for item in items:
+                    self.of(item)
+                return "list"
+
+    def tag(self, node: g.Text) -> Kind:
+        """The kind of a tag without quotes: an expression has the one of its result, any other may be any."""
+        tag = self.tags.get(node.start)
+        if tag is None or tag.end() != node.end or not tag[1].startswith("="):
+            return "any"
+        text = tag[1][1:]
+        try:
+            kind = "any" if any(hyphenated(text, frozenset())) else result(text, parse(text))
+        except GrammarError:
+            return "any"
+        return kind if group(kind) in ("flag", "number") else "any"
+
+    def need(self, wanted: Kind, operator: str, node: g.Condition, kind: Kind) -> None:
+        """Reports an operand of another kind than an operator needs."""
+        if group(kind) not in ("", group(wanted)):
+            way = "take the quotes off" if isinstance(node, g.Text) and node.quoted else "compare it"
+            way = way if self.tagged(node) or wanted == "flag" else f"write {WORDS[wanted]} there"
+            self.report(WrongOperand(operator, self.shown(node), WORDS[kind], way), node)
+
+    def binary(self, node: g.Binary) -> Kind:
+        operator, left, right = node.operator, node.left, node.right
+        one, two = self.of(left), self.of(right)
+        if operator in ("&&", "||"):
+            self.need("flag", operator, left, one)
+            self.need("flag", operator, right, two)
+            return "flag"
+        if operator in ("==", "!="):
+            self.equal(node, one, two)
+            return "flag"
+        if operator in ("<", ">", "<=", ">="):
+            self.order(node, one, two)
+            return "flag"
+        if operator == "in":
+            if two != "list" and not (two == "any" and self.tagged(right)):
+                shown = self.shown(right)
+                way = f"write at least two values in parentheses: `({shown}, ...)`"
+                self.report(WrongOperand("in", shown, WORDS[two], way), right)
+            return "flag"
+        if operator in ("=~", "!~"):
+            self.need("text", operator, left, one)
+            self.need("text", operator, right, two)
+            if (
+                isinstance(right, g.Text)
+                and not self.tagged(right)
+                and (expected := pattern_fault(right.value))
+            ):
+                finding = BrokenExpression(
+                    right.value, expected, right.start + 1, "write a pattern as Go has it"
+                )
+                self.report(finding, right)
+            return "flag"
+        if operator == "+" and "text" in (one, two):
+            return "text"
+        if operator in _BITWISE and "text" in (one, two):
+            side = left if one == "text" else right
+            self.report(
+                WrongOperand(operator, self.shown(side), WORDS["text"], f"write `{operator * 2}`"), side
+            )
+            return "any"
+        if operator == "??":
+            return one if one == two else "any"
+        self.need("number", operator, left, one)
+        self.need("number", operator, right, two)
+        return "any" if operator == "+" and "any" in (one, two) else "number"
+
+    def equal(self, node: g.Binary, one: Kind, two: Kind) -> None:
+        """Values of different kinds are never equal, and constants say the same each time."""
+        answer = "false" if node.operator == "==" else "true"
+        shown = self.shown(node)
+        sides: tuple[tuple[g.Condition, Kind, g.Condition, Kind], ...] = (
+            (node.left, one, node.right, two),
+            (node.right, two, node.left, one),
+        )
+        for side, kind, other, beside in sides:
+            known = self.statuses(side)
+            if known and isinstance(other, g.Text) and not self.tagged(other):
+                if (finding := no_status(shown, answer, other.value, known)) is not None:
+                    self.report(finding, node)
+                return
+            fixed = other.value if isinstance(other, g.Text) and other.quoted else ""
+            becomes = "a number" if _NUMBER.fullmatch(fixed) else "true or false" if fixed in _FLAGS else ""
+            if kind == "any" and becomes and not self.tagged(other):
+                reason = f"without quotes `{self.shown(side)}` becomes {becomes} where it could be equal"
+                way = f"write `'{self.shown(side)}'` in quotes"
+                self.report(NeverEqual(shown, answer, reason, way), node)
+                return
+            if kind == "text" and group(beside) in ("number", "flag"):
+                reason = f"text is compared with {WORDS[beside]}"
+                way = "give both quotes, or neither"
+                self.report(NeverEqual(shown, answer, reason, way), node)
+                return
+        if {group(one), group(two)} == {"number", "flag"}:
+            reason = "a number is compared with true or false"
+            bits = [each for each in g.walk(node) if isinstance(each, g.Binary) and each.operator in _BITWISE]
+            way = f"write `{bits[0].operator * 2}`" if bits else "compare values of one kind"
+            self.report(NeverEqual(shown, answer, reason, way), node)
+        elif not self.tagged(node) and isinstance(node.left, g.Text) and isinstance(node.right, g.Text):
+            same = (node.left.value == node.right.value) == (node.operator == "==")
+            way = "put a variable into double braces, as in `{{tasks.a.status}}`"
+            reason = "there is no variable in it"
+            self.report(NeverEqual(shown, "true" if same else "false", reason, way), node)
+
+    def statuses(self, side: g.Condition) -> tuple[str, ...]:
+        """What a side may be that is the tag of a status and nothing else."""
+        tag = TAG.fullmatch(self.text[side.start : side.end].strip("'\""))
+        return () if tag is None else statuses(tuple(tag[1].strip().split(".")))
+
+    def order(self, node: g.Binary, one: Kind, two: Kind) -> None:
+        """Numbers without quotes are put in order as numbers, with quotes as texts; both together fail."""
+        if one == two == "text":
+            texts = [side for side in (node.left, node.right) if isinstance(side, g.Text)]
+            fixed = [side.value for side in texts if not self.tagged(side)]
+            if len(fixed) < 2 and all(_NUMBER.fullmatch(value) for value in fixed):
+                self.report(AsText(self.shown(node), "take the quotes off for numbers"), node)
+            return
+        sides: tuple[tuple[g.Condition, Kind, Kind], ...] = ((node.left, one, two), (node.right, two, one))
+        for side, kind, other in sides:
+            if kind == "flag" or (kind == "text" and group(other) == "number"):
+                quoted = isinstance(side, g.Text) and side.quoted
+                way = "take the quotes off" if quoted else "compare numbers"
+                self.report(WrongOperand(node.operator, self.shown(side), WORDS[kind], way), side)

@@ -1,0 +1,147 @@
+"""Global outputs before they are made, as Argo's validator goes through a workflow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.globals import global_outputs
+from flowdsl.compiler.lint.manifest.tree import inside
+from flowdsl.compiler.lint.manifest.view import GRAPH_BODIES
+from flowdsl.compiler.lint.variables.references import strings
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding
+from flowdsl.grammar.template import tags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.problem import Part
+
+
+class TooEarly(Finding):
+    """A plain tag with a global output that is made later: Argo refuses the workflow."""
+
+    code = "FD823"
+    title = "`{name}` is not known here yet{reason}"
+    label = "Argo refuses the workflow{often}"
+    help = "{way}"
+    name: str
+    way: str
+    reason: str = ": what makes it comes later"
+    often: str = ""
+
+
+FAILURES = "workflow.failures"
+_AT_END = "read it in what `onExit` runs, or give it to a hook of the workflow as an argument"
+_STEPS = "move the step that makes it to a group before, or hand the value on as an argument"
+_OTHERS = "let what makes it come first, by `depends` or in the list, or hand the value on as an argument"
+
+
+def early(view: View) -> Iterator[Problem]:
+    """Plain tags name global outputs that a call before them makes.
+
+    Source: validateTemplate, validateSteps and validateDAG in workflow/validate of Argo 4.1, which visit each template
+    where it is called first. Of tasks that may come in any order, two are tried.
+    """
+    calls = [call for call in view.outlines if call.parent is None]
+    called = {id(call.callee): call.callee for call in calls if call.callee is not None}
+    made = {name for each in called.values() for name in global_outputs(each)}
+    if any("{{" in name for name in made) or not all(call.known for call in calls):
+        made = set[str]()
+    ends = view.runs and (view.spec.get("onExit") or view.hooks)
+    if ends and _mentioned(view, FAILURES):
+        made.add(FAILURES)
+    if not made or view.external or view.base is not None:
+        return
+    own = {id(template) for template in view.all}
+    walk = _Walk(made.copy(), own, reverse=False)
+    one = other = walk.all(view)
+    if walk.several:
+        other = _Walk(made.copy(), own, reverse=True).all(view)
+    for place in {**one, **other}:
+        name, way = one.get(place) or other[place]
+        finding = TooEarly(name, way)
+        if name == FAILURES:
+            finding = TooEarly(name, _AT_END, ": only exit handlers have it")
+        elif not (place in one and place in other):
+            finding = TooEarly(name, way, ": what makes it stands beside", " every now and then")
+        yield Problem(place[0], finding, part=place[1])
+
+
+def _mentioned(view: View, name: str) -> bool:
+    """Whether a name stands in a template, or in what one hands on."""
+    leaves = (template for template in view.all if template.body not in GRAPH_BODIES)
+    return any(name in text for text in view.values) or any(
+        name in text for template in leaves for text in (template.source, template.text)
+    )
+
+
+def _at_end(call: Call) -> bool:
+    """Whether a step knows its own outputs, because a hook of its end may."""
+    return bool(call.data.get("onExit")) or inside(call.data, "hooks").get("exit") is not None
+
+
+class _Walk:
+    """Visits templates as Argo's validator does, and notes what is named before it is known."""
+
+    def __init__(self, made: set[str], own: set[int], reverse: bool) -> None:
+        self.unknown = made
+        self.own = own
+        self.reverse = reverse
+        self.several = False  # whether there is more than one order
+        self.visited: set[int] = set()
+        self.found: dict[tuple[Path, Part], tuple[str, str]] = {}
+
+    def all(self, view: View) -> dict[tuple[Path, Part], tuple[str, str]]:
+        """What is named too early in a document: where, the name, and the way out."""
+        for field in ("entrypoint", "onExit"):
+            template = view.named.get(view.setting(field))
+            if field == "onExit" and template is not None:
+                self.unknown.discard(FAILURES)
+            if template is not None:
+                self.visit(template)
+        for template in view.listed:
+            self.visit(template)
+        return self.found
+
+    def visit(self, template: Template) -> None:
+        """Look at a template that is called, and at those that it calls; at each once."""
+        if id(template) in self.visited or not self.unknown:
+            return
+        self.visited.add(id(template))
+        is_own = id(template) in self.own
+        if template.body not in GRAPH_BODIES:
+            self._texts(template.data, template.path, _OTHERS if is_own else "")
+            return
+        in_steps = template.body == "steps"
+        order = range(len(template.calls)) if in_steps else template.dag.sorted(self.reverse)
+        self.several |= not in_steps and sum(not needs for needs in template.dag.needs) > 1
+        for call in (template.calls[position] for position in order):
+            if call.callee is not None:
+                self.visit(call.callee)
+            if in_steps and not _at_end(call):
+                self._call(call, _STEPS if is_own else "")
+            self._make(call)
+            if in_steps and _at_end(call):
+                self._call(call, _STEPS if is_own else "")
+        for call in () if in_steps else template.calls:
+            self._call(call, _OTHERS if is_own else "")
+        outputs = template.data.get("outputs")
+        self._texts(outputs, (*template.path, "outputs"), _OTHERS if is_own else "")
+
+    def _make(self, call: Call) -> None:
+        if call.callee is not None:
+            self.unknown.difference_update(global_outputs(call.callee))
+
+    def _call(self, call: Call, way: str) -> None:
+        self._texts({key: value for key, value in call.data.items() if key != "inline"}, call.path, way)
+
+    def _texts(self, node: object, path: Path, way: str) -> None:
+        """Look at the texts below a node; those of another document, without a `way`, have no place in this one."""
+        for place, _, text in strings(node, path) if self.unknown and way else ():
+            for tag in tags(text):
+                name = tag.body.strip()
+                if tag.kind != "expression" and name in self.unknown:
+                    self.found[place, (tag.start, tag.end)] = name, way

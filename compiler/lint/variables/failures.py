@@ -1,0 +1,329 @@
+"""Expressions that can fail where the run does not end because of it, and outputs that may be missing."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.compiler.lint.manifest.tree import inside
+from flowdsl.compiler.lint.variables.hyphens import as_keys
+from flowdsl.compiler.lint.variables.typing_findings import MayBeMissing, NothingLooped, PassedOn
+from flowdsl.compiler.lint.workflow.arriving import arriving
+from flowdsl.compiler.lint.workflow.loops import amount, has_no_items, is_none
+from flowdsl.compiler.lint.workflow.omitted import runs_without
+from flowdsl.compiler.problem import Fault
+from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar.depends import asks, depends, holds
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.expression import parse
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.problem import Part
+    from flowdsl.diagnostic import Finding
+
+_FAILING = frozenset(("fromJSON", "jsonpath", "fromBase64", "date", "duration"))
+_CONVERSIONS = frozenset(("asInt", "asFloat", "int", "float"))
+"""What fails of a text that is no number; the output of a step that writes numbers is one."""
+
+
+_SIGNS = regex(r"\w\(|\[[^']|[/%]")
+"""What an expression holds that can fail."""
+
+
+def passed_on(text: str, node: t.Node) -> Iterator[Fault]:
+    """The finding about a `let` in a tag: where it fails, Argo takes its name for a variable that comes later.
+
+    Source: a real controller, and missingVarsInEnv in util/template/expression_template.go.
+    """
+    if (failing := _failing(node, _FAILING | _CONVERSIONS)) is None:
+        return
+    if any(isinstance(each, t.Let) for each in t.walk(node)):
+        effect = "the text of the whole expression is passed on as the value, because of its `let`"
+        way = "write the value in place of the name, without `let`"
+        yield _passed_on(text, failing, effect, way)
+
+
+def _passed_on(text: str, failing: t.Node, effect: str, way: str) -> Fault:
+    part = failing.start, failing.end
+    return Fault(PassedOn(text[slice(*part)], effect, way), part)
+
+
+def can_fail(view: View, template: Template, text: str) -> Iterator[Fault]:
+    """The finding about an output of a DAG that another task waits for: where it fails, the run never ends."""
+    if template.body != "dag" or not _SIGNS.search(text):
+        return
+    for call in view.calls:
+        if call.callee is template and call.is_awaited:
+            if (failing := _failing(parse(text), _FAILING)) is None:
+                return
+            effect = f"the run never ends, because a task waits for `{call.name}`"
+            way = "hand the text on as it is, and compute where it is used"
+            yield _passed_on(text, failing, effect, way)
+            return
+
+
+@lru_cache(maxsize=4096)
+def _failing(node: t.Node, functions: frozenset[str]) -> t.Node | None:
+    """The first part that may fail: one of the functions, an item of a list, a division."""
+    for each in t.walk(node):
+        match each:
+            case t.Call(function) if function in functions:
+                return each
+            case t.Member(_, t.Literal(str())):
+                pass
+            case t.Member() | t.Binary("/" | "%"):
+                return each
+            case _:
+                pass
+    return None
+
+
+def needed(node: t.Node) -> frozenset[Part]:
+    """The parts of an expression beside operators that do not work on nil; none where it asks for that somewhere."""
+    if any(_asks_for_nil(each) for each in t.walk(node)):
+        return frozenset()
+    operations = [each for each in t.walk(node) if isinstance(each, t.Binary) and each.operator in _OPERATORS]
+    return frozenset((side.start, side.end) for each in operations for side in (each.left, each.right))
+
+
+_OPERATORS = t.COMPARISONS | {"+", "-", "*", "/", "%", "contains", "matches", "startsWith", "endsWith"}
+
+
+def _asks_for_nil(node: t.Node) -> bool:
+    match node:
+        case t.Literal(None) | t.Conditional() | t.Binary("??"):
+            return True
+        case t.Member():
+            return node.optional
+        case _:
+            return False
+
+
+class Missing(NamedTuple):
+    """A use of an output that may be missing: a simple tag or a part of an expression, alone or with more beside.
+
+    `guarded` says that the expression has another value for the case that it is missing, `needed` that an operator
+    stands beside it that fails without it.
+    """
+
+    name: str
+    path: Path
+    is_tag: bool
+    alone: bool
+    guarded: bool = False
+    needed: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The variable as it is written."""
+        return f"{{{{{self.name}}}}}" if self.is_tag else as_keys(self.name)
+
+    @property
+    def filled(self) -> str:
+        """The variable with a value for the case that it is missing, which can be read where it stands.
+
+        A task without a declared parameter has no `outputs` at all then, so the result is asked for behind `?.`.
+        """
+        name = as_keys(self.name).replace(".outputs.result", ".outputs?.result")
+        if self.guarded:
+            return name
+        filled = f"{name} ?? '{_FILLED.get(str(self.path[-1]), '')}'"
+        return f"{{{{={filled}}}}}" if self.is_tag else f"({filled})"
+
+
+_FILLED = {"when": "none", "withParam": "[]"}
+_ABSENT = frozenset(("outputs.result", "outputs.parameters", "exitCode"))
+"""What a task that was skipped does not have at all: Argo waits for it."""
+_ARTIFACT = "outputs.artifacts."
+_EMPTY = "has no items"
+_SKIPPED = "is skipped"
+_LEFT_OUT = "is left out"
+_NONE_RUNS = "has no item that runs"
+_OF_ROUNDS = (_SKIPPED, _NONE_RUNS)
+"""Where a loop has rounds, and none of them runs."""
+
+
+class Skip(NamedTuple):
+    """Why a call may be skipped, as far as it is written: in words, and whether it always is."""
+
+    case: str
+    always: bool = False
+
+    def leaves(self, producer: Call, output: str) -> bool:
+        """Whether there is an output all the same: of a loop in a graph, an empty list of all results or outputs."""
+        collected = output in ("outputs.result", "outputs.parameters") and producer.owner.body == "dag"
+        return bool(producer.loop) and collected and self.case in _OF_ROUNDS
+
+    def finding(self, producer: Call, use: Missing, effect: str, way: str) -> Finding:
+        """The finding about a use of an output of the call."""
+        if self.always:
+            return NothingLooped(producer.name, use.shown, effect, way)
+        return MayBeMissing(producer.name, self.case, use.shown, effect, way)
+
+
+def skip(view: View, producer: Call) -> Skip | None:
+    """Why a call may be skipped as a whole."""
+    when = str(producer.data.get("when") or "true")
+    if producer.loop and has_no_items(producer):
+        return Skip(_EMPTY, always=True)
+    if when != "true" and "{{item" not in when:
+        return Skip(_SKIPPED)
+    if producer.loop and not _is_written(producer, when):
+        return Skip(_NONE_RUNS)
+    waits = str(producer.data.get("depends") or "")
+    if asks(waits):
+        return Skip(_LEFT_OUT)
+    path, text = amount(producer)
+    empty = any(is_none(path, value) for _, value in arriving(view, producer.owner, text, path))
+    return Skip(_EMPTY) if empty else None
+
+
+def _is_written(producer: Call, when: str) -> bool:
+    """Whether the items are written, and nothing else decides which of them run."""
+    return when == "true" or (
+        producer.loop == "withItems" and all(tag[1].strip().startswith("item") for tag in TAG.finditer(when))
+    )
+
+
+def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) -> Finding | None:
+    """The finding about an output of a call that may be skipped, used by a call that runs without it.
+
+    Of a task that was skipped, the parameters are nil, and an argument with one counts as left out; anything else
+    is waited for. Source: a real controller, and addSkippedNodeOutputsToScope in workflow/controller/scope.go.
+    """
+    guarded = "when" in call.data and use.path[-1] != "when"
+    if guarded or call.parent is not None or producer.callee is None or why.leaves(producer, output):
+        return None
+    if output == "outputs.parameters" and output not in (producer.outputs or (output,)):
+        return None  # which is told as such
+    if why.case == _LEFT_OUT:
+        if not runs_without(call, producer):
+            return None
+    elif not _runs_without(str(call.data.get("depends") or ""), producer.name):
+        return None
+    if use.guarded:
+        return _nothing_below(producer, output, use, why)
+    if output.startswith(_ARTIFACT):
+        return _artifact(producer, call, use, why)
+    effect, way = "the run never ends", f"write `{use.filled}`"
+    kind, _, last = output.rpartition(".")
+    if kind == "outputs.parameters" and (not producer.loop or why.case not in _OF_ROUNDS):
+        declared = producer.callee.output_parameters.get(last, {})
+        argument = use.path[-4:-2] == ("arguments", "parameters")
+        left_out = use.alone and argument if use.is_tag else not use.alone
+        wanted = _wanted(call, use.path) if left_out and use.is_tag else ""
+        if (left_out and not wanted) or "default" in (declared.get("valueFrom") or {}):
+            return None
+        effect = "the run fails here"
+        if wanted:
+            way = (
+                f"{way}, or give input `{wanted}` of `{call.callee.title if call.callee else ''}` a `default`"
+            )
+    elif output not in _ABSENT and kind != "outputs.parameters":
+        return None
+    elif kind == "outputs.parameters":
+        way = _of_rounds(producer, use)
+    return why.finding(producer, use, effect, way)
+
+
+def _artifact(producer: Call, call: Call, use: Missing, why: Skip) -> Finding | None:
+    """The finding about an artifact of a call that may be skipped, which a call hands on.
+
+    In a graph the argument has to be optional, and everywhere the input; artifacts of loops are told as such. Source:
+    addSkippedNodeOutputsToScope, and ProcessArgs in workflow/common/util.go, of Argo 4.1, and a real controller.
+    """
+    if producer.loop or not (use.is_tag and use.alone and use.path[-4:-2] == ("arguments", "artifacts")):
+        return None
+    argument: Object = call.data["arguments"]["artifacts"][use.path[-2]]
+    ways = ["here"] if call.owner.body == "dag" and not argument.get("optional") else []
+    if call.callee is not None and argument.get("name") in call.callee.required_artifacts:
+        ways.append(f"at input `{argument['name']}` of `{call.callee.title}`")
+    way = f"write `optional: true` {' and '.join(ways)}"
+    return why.finding(producer, use, "the run fails here", way) if ways else None
+
+
+def _of_rounds(producer: Call, use: Missing) -> str:
+    """What to write for what a loop collects of one parameter: without a round, a list of steps has no `outputs`.
+
+    Source: a real controller; in a graph it has the text of an empty list in place of all parameters.
+    """
+    if producer.owner.body == "dag":
+        return f"take all parameters, `{{{{tasks.{producer.name}.outputs.parameters}}}}`, which are an empty list then"
+    name = _PARAMETER.sub(r".outputs?.parameters?.\1", as_keys(use.name))
+    filled = f"{name} ?? '[]'"
+    return f"write `{{{{={filled}}}}}`" if use.is_tag else f"write `({filled})`"
+
+
+_PARAMETER = regex(r"\.outputs\.parameters\.?(\[.*\]|\w+)$")
+
+
+def _nothing_below(producer: Call, output: str, use: Missing, why: Skip) -> Finding | None:
+    """The finding about a result with another value for its absence, where there are no `outputs` to ask for it.
+
+    Source: a real controller: `cannot fetch result from <nil>`.
+    """
+    callee = producer.callee
+    if callee is None or output != "outputs.result" or (producer.loop and why.case in _OF_ROUNDS):
+        return None
+    if callee.output_parameters or (producer.owner.body == "steps" and callee.output_artifacts):
+        return None
+    way = f"write `{use.filled}`: of a task that was skipped there are no `outputs` at all"
+    return why.finding(producer, use, "the run fails here", way)
+
+
+def missing_at_end(producer: Call, output: str, use: Missing, why: Skip) -> Finding | None:
+    """The finding about an output of a graph without a default, from a call that may be skipped.
+
+    Source: Argo Workflows, getTemplateOutputsFromScope in workflow/controller/operator.go.
+    """
+    if producer.callee is None or use.guarded:
+        return None
+    if output.startswith(_ARTIFACT):
+        if producer.loop or producer.owner.body != "dag" or not use.alone:
+            return None  # of a step that was skipped, it is an artifact without a place
+        own = f"`from: {{{{{use.name}}}}}` with " if not use.is_tag else ""
+        return why.finding(producer, use, "the run fails here", f"write {own}`optional: true`")
+    if why.case == _LEFT_OUT or why.leaves(producer, output):
+        return None
+    if not (use.path[-2:] == ("valueFrom", "parameter") if use.is_tag else use.alone or use.needed):
+        return None
+    kind, _, last = output.rpartition(".")
+    source = inside(producer.callee.output_parameters.get(last, {}), "valueFrom")
+    given = kind == "outputs.parameters" and "default" in source and not producer.loop
+    if given or not (kind == "outputs.parameters" or output in _ABSENT):
+        return None
+    return why.finding(producer, use, "the run fails here", "add a `default` to `valueFrom`")
+
+
+_MOST = 6
+"""Operands of other tasks of which all combinations are tried."""
+
+
+def _runs_without(text: str, name: str) -> bool:
+    """Whether a `depends` can hold where a task of it was skipped."""
+    try:
+        operands = depends(text) if asks(text) else ()
+    except GrammarError:
+        return False
+    own = [each.result in (None, "Skipped", "Omitted") for each in operands if each.task == name]
+    others = len(operands) - len(own)
+    if not own or others > _MOST:
+        return not own or all(own)
+    for answers in product((True, False), repeat=others):
+        left, mine = iter(answers), iter(own)
+        if holds(text, [next(mine if each.task == name else left) for each in operands]):
+            return True
+    return False
+
+
+def _wanted(call: Call, path: Path) -> str:
+    """The input without a default that an argument at a path is for, or nothing."""
+    name: str = call.data["arguments"]["parameters"][path[-2]].get("name") or ""
+    return name if call.callee is not None and name in call.callee.required_parameters else ""

@@ -1,0 +1,109 @@
+"""Conditions with the values that are known filled in: what their tags become may not be readable without quotes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.manifest.tree import compact, is_mapping, string
+from flowdsl.compiler.lint.variables import conditions
+from flowdsl.compiler.lint.variables.findings import BrokenExpression
+from flowdsl.compiler.lint.variables.typing_findings import WrongOperand, WrongResult
+from flowdsl.compiler.lint.variables.unreplaced import is_quoted
+from flowdsl.compiler.lint.variables.uses import loop_around, short
+from flowdsl.compiler.problem import Fault
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.lint.variables.uses import Place
+    from flowdsl.diagnostic import Finding
+
+_FLAGS = frozenset(("true", "false"))
+_DIGITS, _WORD = regex(r"\d+"), regex(r"[^\W\d]+")
+_PLAIN = regex(r"[A-Za-z]\w*|\d+(?:\.\d+)?")
+_JOINED = regex(r"&&|\|\||\?")
+"""Words and numbers, which need no quotes; what joins conditions."""
+
+
+def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
+    """The findings about tags without quotes in a condition, whose known values cannot be read there."""
+    for tag in TAG.finditer(text):
+        name = tag[1].strip()
+        if name.partition(".")[0] not in ("item", "workflow") or is_quoted(text, tag.start()):
+            continue
+        seen: set[str] = set()
+        for value in values(view, name, place):
+            shape = value if value in _FLAGS else _WORD.sub("x", _DIGITS.sub("1", value))
+            read = text[: tag.start()] + value + text[tag.end() :]
+            whole = read == value
+            plain = not whole and _PLAIN.fullmatch(value) is not None
+            # Of parts that are joined, the first may decide before this one is computed.
+            if not read or shape in seen or (plain and _JOINED.search(text)):
+                continue
+            seen.add(shape)
+            if _fails(read) and not _fails(text):
+                found = _fault(read) if plain else _finding(read, name, tag.start(), whole)
+                yield Fault(found, tag.span())
+                break
+
+
+def _finding(read: str, name: str, start: int, whole: bool) -> Finding:
+    """What is wrong with a condition as it is read, because of a variable that begins at an offset."""
+    if whole:
+        way = f"compare it, as in `'{{{{{name}}}}}' == 'yes'`"
+        return WrongResult(short(read), "no condition", "true or false", way)
+    way = f"write `'{{{{{name}}}}}'`, and what it is compared with in quotes too"
+    return BrokenExpression(short(read), f"quotes around `{{{{{name}}}}}`", start + 1, way)
+
+
+def _fault(read: str) -> Finding:
+    """What is wrong with a condition as it is read, whatever word or number a variable becomes."""
+    found = conditions.condition(read)
+    if not isinstance(found, GrammarError):
+        return next(each.finding for each in found if isinstance(each.finding, _FATAL))
+    way = "write comparisons such as `'{{...}}' == 'yes'` with && and ||"
+    return BrokenExpression(short(read), found.expected, found.start + 1, way)
+
+
+_FATAL = (WrongOperand, WrongResult)
+
+
+def _fails(text: str) -> bool:
+    """Whether govaluate cannot read a condition, or compute it."""
+    found = conditions.condition(text)
+    return isinstance(found, GrammarError) or any(isinstance(each.finding, _FATAL) for each in found)
+
+
+def values(view: View, name: str, place: Place) -> Iterator[str]:
+    """The values that a variable surely has, as far as this document tells."""
+    root, _, rest = name.partition(".")
+    if root == "item":
+        call = loop_around(place)
+        if call is not None and call.loop == "withItems":
+            texts = (_as_text(item, rest) for item in call.data["withItems"])
+            yield from (each for each in texts if each is not None)
+    elif not view.runs:
+        return
+    elif name == "workflow.name":
+        given, generated = string(view.metadata, "name"), string(view.metadata, "generateName")
+        if view.kind == "CronWorkflow":
+            yield f"{given}-1"
+        elif given or generated:
+            yield given or f"{generated}x"
+    elif name.startswith("workflow.parameters."):
+        value = view.arguments.get(name.removeprefix("workflow.parameters."), {}).get("value")
+        if isinstance(value, str) and "{{" not in value:
+            yield value
+
+
+def _as_text(item: Any, key: str) -> str | None:
+    """What an item of a loop, or one of its keys, becomes; None where that is not known."""
+    if key:
+        item = item.get(key) if is_mapping(item) else None
+    if isinstance(item, str):
+        return None if "{{" in item else item
+    return None if item is None else compact(item)

@@ -1,0 +1,190 @@
+"""What can be wrong with the variables of a manifest: FD540 to FD549."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.variables.hyphens import as_keys
+from flowdsl.diagnostic import Finding, near, suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+class UnknownVariable(Finding):
+    """A tag with a variable that does not exist where the tag stands."""
+
+    code = "FD540"
+    title = "`{name}` does not exist here"
+    label = "{hint}"
+    help = "{way}"
+    name: str
+    known: Collection[str]
+    reason: str = ""
+    expression: bool = False
+
+    def words(self) -> dict[str, str]:
+        """The variable, what was probably meant, and the way out."""
+        close, beside = _nearest(self.name, self.known)
+        if self.expression:
+            close, beside = as_keys(close), [as_keys(each) for each in beside]
+        way = self.reason or (f"write `{close}`" if close else suggest("", beside)) or "take it out"
+        hint = f"did you mean `{close}`?" if close and not self.reason else ""
+        return {"name": self.name, "hint": hint, "way": way}
+
+
+def in_expression(finding: Finding) -> Finding:
+    """A finding whose help spells variables as an expression has them."""
+    if not isinstance(finding, (UnknownVariable, UnknownOutput)):
+        return finding
+    values: dict[str, Any] = {**vars(finding), "expression": True}
+    return type(finding)(**values)
+
+
+def _nearest(name: str, known: Collection[str]) -> tuple[str, list[str]]:
+    """The dotted name that was probably meant, or nothing, and those that differ in the last part only."""
+    below: dict[str, dict[str, str]] = {}
+    for each in known:
+        parent, _, last = each.rpartition(".")
+        below.setdefault(parent, {})[last] = each
+    parent, _, last = name.rpartition(".")
+    siblings = below.get(parent if parent in below else near(parent, below, 0.75) or "", {})
+    return siblings.get(near(last, siblings) or "", ""), [*siblings.values()]
+
+
+class UnknownOutput(Finding):
+    """An output that the task or step does not have."""
+
+    code = "FD541"
+    title = "`{call}` has no `{name}`"
+    label = "{hint}"
+    help = "{way}"
+    call: str
+    name: str
+    known: Collection[str]
+    reason: str = ""
+    expression: bool = False
+
+    def words(self) -> dict[str, str]:
+        """The output, what was probably meant, and the way out."""
+        close = "" if self.reason else _nearest(self.name, self.known)[0]
+        close, known = (as_keys(close), map(as_keys, self.known)) if self.expression else (close, self.known)
+        way = self.reason or (f"write `{close}`" if close else suggest("", sorted(known)))
+        hint = f"did you mean `{close}`?" if close else ""
+        return {"call": self.call, "name": self.name, "hint": hint, "way": way}
+
+
+class NotAncestor(Finding):
+    """A task that uses another without waiting for it: Argo refuses it, or waits for ever."""
+
+    code = "FD542"
+    title = "`{task}` uses `{producer}` without depending on it"
+    label = "`{task}` may run before `{producer}` has ended"
+    help = "{way}"
+    task: str
+    producer: str
+
+    def words(self) -> dict[str, str]:
+        """The two tasks and the way out."""
+        own = self.task == self.producer
+        way = f"add `{self.producer}` to the `depends` of `{self.task}`"
+        return super().words() | {"way": "a task cannot use its own outputs; its hooks can" if own else way}
+
+
+class NotEarlier(Finding):
+    """A step that uses one of its own group or a later one: Argo refuses it, or waits for ever."""
+
+    code = "FD543"
+    title = "`{step}` uses `{producer}`, which {when}"
+    label = "`{producer}` has not ended by then"
+    help = "{way}"
+    step: str
+    producer: str
+    when: str
+
+    def words(self) -> dict[str, str]:
+        """The two steps and the way out."""
+        own = self.step == self.producer
+        way = f"move `{self.producer}` to a group before that of `{self.step}`"
+        return super().words() | {"way": "a step cannot use its own outputs; its hooks can" if own else way}
+
+
+class LoopArtifact(Finding):
+    """The artifact of a looped task or step: Argo does not collect those."""
+
+    code = "FD544"
+    title = "`{call}` is a loop, and the artifacts of a loop cannot be handed on"
+    label = "one artifact per item"
+    help = "store the artifacts under keys with a common prefix, and read that prefix as a folder"
+    call: str
+
+
+class ItemKey(Finding):
+    """A key that not all items of the loop have."""
+
+    code = "FD545"
+    title = "{which} a value for `{key}`"
+    label = "{hint}"
+    help = "give every item a value for `{key}`"
+    which: str
+    key: str
+    known: Collection[str]
+
+    def words(self) -> dict[str, str]:
+        """The key and what was probably meant."""
+        return {"which": self.which, "key": self.key, "hint": suggest(self.key, sorted(self.known))}
+
+
+class LiteralTag(Finding):
+    """A tag that Argo leaves in the text as it is."""
+
+    code = "FD546"
+    severity = "warning"
+    title = "`{name}` in braces stays in the text as it is: {reason}"
+    label = "{hint}"
+    help = "{way}"
+    name: str
+    reason: str
+    way: str
+    meant: str = ""
+
+    def words(self) -> dict[str, str]:
+        """The variable and what was probably meant."""
+        hint = f"did you mean `{self.meant}`?" if self.meant else "not replaced"
+        return super().words() | {"hint": hint}
+
+
+class BrokenExpression(Finding):
+    """An expression or condition that cannot be read, whatever it means."""
+
+    code = "FD547"
+    title = "`{found}` cannot be read: expected {expected}"
+    label = "at character {column}"
+    help = "{way}"
+    found: str
+    expected: str
+    column: int
+    way: str
+
+
+class OtherSort(Finding):
+    """An artifact where a parameter is wanted, or the other way round: the run stops when it gets there."""
+
+    code = "FD549"
+    title = "`{name}` is {found}, and {wanted} is wanted here"
+    label = "{found}"
+    help = "{way}"
+    name: str
+    found: str
+    wanted: str
+    way: str
+
+
+class UnclosedTag(Finding):
+    """A tag without its closing braces."""
+
+    code = "FD548"
+    title = "the tag `{found}` has no closing braces"
+    label = "no closing braces behind this"
+    help = "close the tag with two braces"
+    found: str

@@ -1,0 +1,130 @@
+"""Metrics that Argo refuses, that measure nothing, or that it leaves out with a warning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.tree import entries, inside, string
+from flowdsl.compiler.lint.variables import conditions, reading
+from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, near
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import tags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.view import View
+
+
+class BadMetric(Finding):
+    """A metric that Argo refuses or that measures nothing."""
+
+    code = "FD567"
+    title = "metric `{name}` {found}"
+    help = "{way}"
+    name: str
+    found: str
+    way: str
+
+
+METRIC_KINDS = ("gauge", "counter", "histogram")
+
+_OF_NODE = ("duration", "status", "exitCode", "retries")
+"""The variables of one word that metrics have."""
+_TAG = regex(r"\{\{ *([\w.]+) *\}\}")
+
+
+def metrics(view: View) -> Iterator[Problem]:
+    """Metrics measure something, at a time when it is known. Source: Argo Workflows, computeMetrics."""
+    first: dict[str, Object] = {}
+    for owner, path in view.owners:
+        for index, metric in enumerate(entries(owner, "metrics", "prometheus")):
+            place = (*path, "metrics", "prometheus", index)
+            yield from _alike(first.setdefault(string(metric, "name"), metric), metric, place)
+            yield from _values(metric, place)
+            yield from _gauge(metric, place, owner is view.spec)
+            yield from _when(metric, (*place, "when"))
+            yield from _names(metric, place)
+
+
+def _alike(first: Object, metric: Object, place: Path) -> Iterator[Problem]:
+    """The finding about a metric that differs from the first of its name. Source: matchExistingMetric."""
+    name = string(metric, "name")
+    if first is metric:
+        return
+    kind, other = (next((kind for kind in METRIC_KINDS if kind in each), "") for each in (metric, first))
+    way = "measure the same in both, with labels for what differs, or give it another name"
+    if kind and other and kind != other:
+        yield Problem(
+            (*place, kind), BadMetric(name, f"is a {other} already, and no {kind}", way), on_key=True
+        )
+    elif string(metric, "help") != string(first, "help") and "{{" not in str((metric["help"], first["help"])):
+        yield Problem(
+            (*place, "help"), BadMetric(name, "has another `help` already", "write the same `help`")
+        )
+
+
+def _values(metric: Object, place: Path) -> Iterator[Problem]:
+    """The findings about the kind of a metric, and its value as it is written."""
+    name = string(metric, "name")
+    kinds = [kind for kind in METRIC_KINDS if metric.get(kind) is not None]
+    if len(kinds) != 1:
+        found = "is of several kinds: " + ", ".join(kinds) if kinds else "is of no kind"
+        yield Problem(place, BadMetric(name, found, "give exactly one of gauge, counter and histogram"))
+    for kind in kinds:
+        text = string(metric, kind, "value")
+        if text and "{{" not in text and GO_NUMBER.fullmatch(text) is None:
+            way = "write a number, or a tag that gives one"
+            yield Problem((*place, kind, "value"), BadMetric(name, f"has the value `{text}`", way))
+
+
+def _gauge(metric: Object, place: Path, is_whole: bool) -> Iterator[Problem]:
+    """The finding about a gauge that is measured while something runs: how long that has taken."""
+    gauge, name = inside(metric, "gauge"), string(metric, "name")
+    text = string(gauge, "value")
+    if not gauge.get("realtime") or not text:
+        return
+    if "resourcesDuration." in text:
+        way = "set `realtime: false`: the resources are known at the end"
+        yield Problem((*place, "gauge"), BadMetric(name, "reads `resourcesDuration` while running", way))
+        return
+    tag, known = (
+        _TAG.fullmatch(text),
+        ("workflow.duration",) if is_whole else ("duration", "workflow.duration"),
+    )
+    if tag is None or tag[1] not in known:
+        way = f"write `{{{{{known[0]}}}}}`, or set `realtime: false`"
+        finding = BadMetric(name, f"is measured while running, where `{text}` is not known", way)
+        yield Problem((*place, "gauge", "value"), finding)
+
+
+def _when(metric: Object, path: Path) -> Iterator[Problem]:
+    """The findings about a condition without tags; those of others are found with their tags."""
+    text = string(metric, "when")
+    if text and "{{" not in text and not conditions.plain(text):
+        yield from (fault.at(path) for fault in reading.condition(text))
+
+
+def _names(metric: Object, place: Path) -> Iterator[Problem]:
+    """The findings about variables of one word that metrics do not have."""
+    running = bool(inside(metric, "gauge").get("realtime"))
+    values = [kind for kind in METRIC_KINDS if not (running and kind == "gauge")]
+    texts: list[tuple[Path, str]] = [((field,), string(metric, field)) for field in ("name", "help", "when")]
+    texts += (((kind, "value"), string(metric, kind, "value")) for kind in values)
+    for index, label in enumerate(entries(metric, "labels")):
+        texts.append((("labels", index, "value"), string(label, "value")))
+    for fields, text in texts:
+        for tag in tags(text) if "{{" in text else ():
+            word = tag.body.strip()
+            if tag.kind == "simple" and word.isidentifier() and word not in _OF_NODE and word != "item":
+                close = near(word, _OF_NODE)
+                way = (
+                    f"write `{{{{{close}}}}}`"
+                    if close
+                    else f"there is {', '.join(f'`{each}`' for each in _OF_NODE)}"
+                )
+                finding = BadMetric(string(metric, "name"), f"names `{word}`, which metrics do not have", way)
+                yield Problem((*place, *fields), finding, part=(tag.start, tag.end))

@@ -1,0 +1,118 @@
+"""Conditions that cannot come true where they stand: what they ask for is decided before."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.tree import inside
+from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
+from flowdsl.compiler.lint.variables.uses import BODY_OF
+from flowdsl.compiler.problem import Problem
+from flowdsl.grammar import depends as grammar
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+
+_COMPARED = regex(
+    r"""
+    (?P<quote>['"]?)
+    (?: \{\{\s* (?P<tag>[\w.-]+) \s*\}\}
+      | (?P<name> \b(?:tasks|steps|workflow) (?: \.\w+ | \['[^']+'\] | \["[^"]+"\] )+ ) )
+    (?P=quote) \s*==\s*
+    (?: '(?P<single>[^']*)' | "(?P<double>[^"]*)" | (?P<word>\w+) )
+    """,
+    re.VERBOSE,
+)
+_KEY = regex(r"\[['\"]([^'\"]+)['\"]\]")
+_RESULTS = {"Failed": "Failed", "Error": "Errored"}
+"""The phases of a task that has failed, with the words that `depends` has for them."""
+
+
+def never(view: View) -> Iterator[Problem]:
+    """No condition waits for what cannot be: failures of what has to succeed, the run's end, one value of a loop."""
+    ending: set[int] | None = None
+    for call in view.calls:
+        when: object = call.data.get("when")
+        if not isinstance(when, str) or "==" not in when:
+            continue
+        for found in _COMPARED.finditer(when):
+            name = found["tag"] or _KEY.sub(r".\1", found["name"])
+            word = next(found[each] or "" for each in ("single", "double", "word") if found[each] is not None)
+            if name == "workflow.status" and ending is None:
+                ending = _at_end(view)
+            reason = _reason(view, call, name, word, ending or set())
+            if reason is not None:
+                finding = NeverEqual(found[0], "false", *reason)
+                yield Problem((*call.path, "when"), finding, part=found.span())
+
+
+def _reason(view: View, call: Call, name: str, word: str, ending: set[int]) -> tuple[str, str] | None:
+    """Why a variable cannot be a word where a call is, and the way out."""
+    root, _, rest = name.partition(".")
+    if BODY_OF.get(root) == call.owner.body and ".outputs." in rest and word[:1] != "[":
+        producer, _, output = rest.partition(".outputs.")
+        position = call.owner.call_index.get(producer)
+        return None if position is None else _gathered(call.owner.calls[position], output)
+    if root in ("tasks", "steps") and rest.endswith(".status") and word in _RESULTS:
+        position = call.owner.call_index.get(rest.removesuffix(".status"))
+        return None if position is None else _success(call, call.owner.calls[position], word)
+    if not view.runs or view.base is not None:
+        return None
+    if name == "workflow.status" and word in ("Succeeded", *_RESULTS) and id(call.owner) not in ending:
+        return "the run has not ended yet", "ask for it in a template that `onExit` or a hook names"
+    choices: list[str] = view.arguments.get(rest.removeprefix("parameters."), {}).get("enum") or []
+    if name.startswith("workflow.parameters.") and choices and word not in choices:
+        return f"no value of it is `{word}`", f"write one of {', '.join(f'`{each}`' for each in choices)}"
+    return None
+
+
+def _gathered(producer: Call, output: str) -> tuple[str, str] | None:
+    """Why an output of a loop cannot be one value, and the way out. Source: Argo Workflows, aggregateLoopOutputs."""
+    if not producer.loop or not (output == "result" or output.startswith("parameters.")):
+        return None
+    way = f"ask in the template that `{producer.name}` calls, or loop over the list by `withParam`"
+    return f"`{producer.name}` is a loop, whose outputs come as a list in JSON", way
+
+
+def _success(call: Call, producer: Call, word: str) -> tuple[str, str] | None:
+    """Why a task or step that another one waits for cannot have failed by then, and the way out."""
+    goes_on = inside(producer.data, "continueOn").get("failed" if word == "Failed" else "error")
+    reason = f"`{call.name}` runs only when `{producer.name}` has not failed"
+    depends: str = call.data.get("depends") or ""
+    if depends:
+        if not call.owner.dag.is_sound:
+            return None
+        operands = grammar.depends(depends)
+        answers = [_answer(each, word) if each.task == producer.name else None for each in operands]
+        if grammar.holds(depends, answers) is not False:
+            return None
+        return reason, f"write `depends: {producer.name}.{_RESULTS[word]}` in place of `{producer.name}`"
+    earlier = call.owner.body == "steps" and producer.group < call.group
+    if goes_on or not (earlier or producer.name in (call.data.get("dependencies") or ())):
+        return None
+    field = "failed" if word == "Failed" else "error"
+    return reason, f"add `continueOn: {{{field}: true}}` to `{producer.name}`"
+
+
+def _answer(operand: grammar.Operand, word: str) -> bool | None:
+    """Whether a task that has come to this end is what a `depends` asks for; None of one with a loop."""
+    return None if operand.result in grammar.LOOP_RESULTS else operand.result == _RESULTS[word]
+
+
+def _at_end(view: View) -> set[int]:
+    """The templates that may run when the run has ended, or in a hook, by their identity."""
+    found: set[int] = set()
+    hooked = [
+        call.callee for call in (*view.hooks, *(each for each in view.outlines if each.parent is not None))
+    ]
+    named = [view.setting("onExit"), *(str(call.data.get("onExit") or "") for call in view.outlines)]
+    left: list[Template] = [each for each in (*hooked, *map(view.named.get, named)) if each is not None]
+    for template in left:  # grows while it is walked
+        if id(template) not in found:
+            found.add(id(template))
+            left += (call.callee for call in template.calls if call.callee is not None)
+    return found

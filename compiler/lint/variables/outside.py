@@ -1,0 +1,156 @@
+"""Tags and expressions outside of the templates name variables that exist there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.globals import CRON, workflow_variables
+from flowdsl.compiler.lint.manifest.tree import inside, string
+from flowdsl.compiler.lint.variables import conditions, reading, typing
+from flowdsl.compiler.lint.variables.findings import UnknownVariable
+from flowdsl.compiler.lint.variables.known import CRON_STOP, known_at
+from flowdsl.compiler.lint.variables.references import EXPRESSIONS, strings
+from flowdsl.compiler.lint.variables.scope import misspelt, workflow_fault
+from flowdsl.compiler.lint.variables.unreplaced import left_open
+from flowdsl.compiler.lint.variables.uses import Spot, expression_use, unclosed
+from flowdsl.grammar.template import ROOTS, tags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.problem import Problem
+    from flowdsl.diagnostic import Finding
+
+
+def workflow_references(view: View) -> Iterator[Problem]:
+    """Tags outside of the templates name variables of the workflow that exist."""
+    known = workflow_variables(view)
+    spec = {key: value for key, value in view.spec.items() if key != "templates"}
+    for path, field, text in strings(spec, view.path):
+        if field in EXPRESSIONS:
+            yield from workflow_expression(view, path, text, known)
+        for tag in tags(text):
+            name = tag.body.strip()
+            if left_open(tag):
+                yield unclosed(path, text, tag)
+                continue
+            if tag.kind == "expression":
+                yield from workflow_expression(view, path, tag.body, known, tag.end - 2 - len(tag.body))
+                continue
+            if tag.kind != "simple":
+                continue
+            if name.startswith("workflow.") and "{{" not in name:
+                finding = None if name in known else workflow_fault(view, name, known)
+            elif path[len(view.path)] == "hooks" and name.partition(".")[0] in ROOTS and name not in known:
+                finding = UnknownVariable(name, (), _IN_HOOK)
+            elif path[len(view.path)] == "arguments" and name.startswith(_OF_TEMPLATES):
+                finding = UnknownVariable(name, (), _IN_ARGUMENT)
+            elif path[len(view.path) :] == ("podSpecPatch",) and name.startswith("inputs.parameters."):
+                finding = _in_all(view, name)
+            else:
+                finding = misspelt(name)
+            if finding is not None:
+                yield Spot.of_name(path, name, tag.body, tag.start + 2).problem(finding)
+
+
+def _in_all(view: View, name: str) -> Finding | None:
+    """The finding about an input in the patch of all pods that not all of their templates have."""
+    wanted = name.removeprefix("inputs.parameters.")
+    without = [each.title for each in view.templates if each.is_pod and wanted not in each.parameters]
+    if not without or not view.runs:
+        return None
+    way = f"the patch is of all pods, and `{without[0]}` has no such input: move it to the templates that have it"
+    return UnknownVariable(name, (), way)
+
+
+_IN_HOOK = (
+    "a hook of the workflow knows the variables of the workflow only: of an output with a `globalName`, "
+    "it knows `workflow.outputs.parameters.` with that name"
+)
+
+
+_OF_TEMPLATES = ("inputs.", "item.", "steps.", "tasks.")
+"""Variables that Argo has to replace where they stand. Source: Argo Workflows, workflow/validate/validate.go."""
+
+_IN_ARGUMENT = (
+    "what a workflow is given is put in as it stands, where this means nothing: name one of the workflow"
+)
+
+_IN_LABEL = (
+    "labels of a run are made before anything runs: write a parameter of the workflow, or a text in quotes"
+)
+
+
+def cron_references(view: View) -> Iterator[Problem]:
+    """What says when a CronWorkflow starts runs, and when it stops doing so, can be read and names what there is."""
+    if view.kind != "CronWorkflow":
+        return
+    spec = inside(view.document, "spec")
+    stop = string(spec, "stopStrategy", "expression")
+    if stop:
+        yield from _cron_expression(("spec", "stopStrategy", "expression"), stop)
+    when, path = string(spec, "when"), ("spec", "when")
+    if when and not conditions.plain(when):
+        yield from (fault.at(path) for fault in reading.condition(when))
+    for tag in tags(when):
+        name = tag.body.strip()
+        if tag.kind == "expression":
+            yield from _cron_expression(path, tag.body, tag.end - 2 - len(tag.body))
+        elif tag.kind == "simple" and name not in CRON:
+            yield Spot.of_name(path, name, tag.body, tag.start + 2).problem(_no_history(name))
+
+
+def _cron_expression(path: Path, text: str, offset: int | None = None) -> Iterator[Problem]:
+    """The findings about an expression over the history of a CronWorkflow, in a tag at an offset or in its field."""
+    use: typing.Use = "flag" if offset is None else "value"
+    extra = CRON_STOP.extra(use) if offset is None else typing.Extra(use)
+    read = reading.expression(text, extra, tag=offset is not None)
+    yield from (fault.at(path, offset or 0) for fault in read.found)
+    for reference in read.named:
+        name = ".".join(reference.path[:2])
+        if (
+            reference.path[0] in ROOTS
+            and len(reference.path) > 1
+            and not reference.guarded
+            and name not in CRON
+        ):
+            start = (offset or 0) + reference.start
+            part = start, start + reference.end - reference.start
+            yield Spot(path, part).problem(_no_history(reference.dotted))
+
+
+def _no_history(name: str) -> Finding:
+    """What is wrong with a variable that the history of a CronWorkflow has not."""
+    own = name.startswith("cronworkflow.")
+    return UnknownVariable(name, CRON, "" if own else "only `cronworkflow` is known before there is a run")
+
+
+def workflow_expression(
+    view: View, path: Path, text: str, known: frozenset[str], offset: int | None = None
+) -> Iterator[Problem]:
+    """The findings about an expression outside of the templates, in a tag at an offset or alone in its field."""
+    use: typing.Use = expression_use(path) if offset is None else "value"
+    only = known_at(path) if offset is None else None
+    extra = only.extra(use) if only else typing.Extra(use)
+    read = reading.expression(text, extra, tag=offset is not None)
+    start = offset or 0
+    yield from (fault.at(path, start) for fault in read.found)
+    for reference in read.named:
+        name = reference.dotted
+        if only is not None:
+            if (fault := only.fault(reference, known)) is not None:
+                yield Spot(path, (reference.start, reference.end)).problem(fault)
+            continue
+        why = {"hooks": _IN_HOOK, "workflowMetadata": _IN_LABEL}.get(str(path[len(view.path)]))
+        if why and reference.path[0] in ROOTS - {"workflow"} and name not in known:
+            span = start + reference.start, start + reference.end
+            yield Spot(path, span, expression=True).problem(UnknownVariable(name, (), why))
+            continue
+        if reference.path[0] != "workflow" or len(reference.path) == 1 or reference.guarded:
+            continue
+        part = any(each.startswith(f"{name}.") for each in known)
+        if name not in known and not part and (finding := workflow_fault(view, name, known)) is not None:
+            span = start + reference.start, start + reference.end
+            yield Spot(path, span, expression=True).problem(finding)

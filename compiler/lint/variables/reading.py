@@ -1,0 +1,141 @@
+"""Expressions and conditions as they are read: what is wrong with their form and kinds, and what they name."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.compiler.lint.variables import conditions, typing
+from flowdsl.compiler.lint.variables.failures import needed, passed_on
+from flowdsl.compiler.lint.variables.findings import BrokenExpression
+from flowdsl.compiler.lint.variables.hyphens import as_keys, hyphenated
+from flowdsl.compiler.lint.variables.kinds import text_length
+from flowdsl.compiler.lint.variables.uses import short
+from flowdsl.compiler.problem import Fault
+from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar import kube_path
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.expression import parse
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import ROOTS, TAG, masked, unbalanced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.problem import Part
+    from flowdsl.grammar.template import Reference
+
+
+class Read(NamedTuple):
+    """The findings about an expression, and the variables that it names.
+
+    `bound` is what it begins with that `let` binds, `needed` the parts that may not be nil.
+    """
+
+    found: tuple[Fault, ...]
+    named: tuple[Reference, ...] = ()
+    bound: tuple[t.Let, ...] = ()
+    needed: frozenset[Part] = frozenset()
+
+
+@lru_cache(maxsize=8192)
+def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool = False) -> Read:
+    """An expression, in a `tag` or alone in its field; `braces` says that `}}` follows behind its tag.
+
+    The simple tags in one alone in its field may become any
+    word: Argo fills them in before it reads the expression.
+    """
+    way = "close what is open: brackets and quotes come in pairs"
+    if braces and text.count("{") > text.count("}"):
+        way = "the first two closing braces end the tag: write a space between them"
+    tags = () if tag else tuple(TAG.finditer(text))
+    read = masked(text) if tags else text
+    if (broken := balance(read, text, way)) is not None:
+        return Read((broken,))
+    if hyphens := tuple(hyphenated(read, extra.names)):
+        return Read(hyphens)
+    try:
+        node = parse(read)
+    except GrammarError as error:
+        if error.start != error.end and any(
+            one.start() < error.end and error.start < one.end() for one in tags
+        ):
+            return Read(())  # what the tag becomes decides
+        way = "write the expression as expr-lang has it"
+        return Read((_broken(text, error, way),))
+    named = t.variables(node)
+    filled = {
+        each for each in named if any(each.start < one.end() and one.start() < each.end for one in tags)
+    }
+    known = extra.names.union(each.path[0] for each in filled)
+    found = typing.kinds(text, node, extra._replace(names=known))
+    others = tuple(
+        each._replace(path=each.path[: text_length(each.path)]) for each in named if each not in filled
+    )
+    return Read((*found, *(passed_on(text, node) if tag else ())), others, tuple(_bound(node)), needed(node))
+
+
+def _bound(node: t.Node) -> Iterator[t.Let]:
+    while isinstance(node, t.Let):
+        yield node
+        node = node.body
+
+
+def condition(text: str) -> tuple[Fault, ...]:
+    """The findings about the whole of a `when`, whatever its tags become."""
+    way = "write comparisons such as `'{{...}}' == 'yes'` with && and ||"
+    if _CALLS.search(text) and (written := _as_expression(text)):
+        way = f"functions need an expression: `{{{{={written}}}}}`"
+    if (broken := balance(masked(text), text, way)) is not None:
+        return (broken,)
+    found = conditions.condition(text)
+    if not isinstance(found, GrammarError):
+        return found
+    if found.found.partition(".")[0] in ROOTS:
+        way = f"put the variable into double braces: `{{{{{found.found}}}}}`"
+    elif found.found in _WORDS:
+        way = f"write `{_WORDS[found.found]}`"
+    return (_broken(text, found, way),)
+
+
+_WORDS = {"and": "&&", "or": "||"}
+_CALLS = regex(r"\w\(|\b(?:contains|matches|startsWith|endsWith)\b")
+_SIMPLE = regex(r"(['\"]?)\{\{([^{}=][^{}]*)\}\}\1")
+
+
+def _as_expression(text: str) -> str:
+    """A condition as an expression, where it is one once its simple tags are variables, or nothing."""
+    written = as_keys(_SIMPLE.sub(lambda tag: tag[2].strip(), text))
+    try:
+        parse(written)
+    except GrammarError:
+        return ""
+    return written
+
+
+def query(text: str, field: str) -> Fault | None:
+    """The finding about a `jsonPath`, or about a `jqFilter`, of which the brackets and quotes are looked at."""
+    pairs = "close what is open: brackets and quotes come in pairs"
+    if field == "jqFilter" or "{{" in text:
+        read = text.replace("//", "  ") if field == "jqFilter" else text  # an operator there, no comment
+        return balance(read, text, pairs)
+    try:
+        kube_path.check(text)
+    except GrammarError as error:
+        way = (
+            pairs if "clos" in error.expected else "write the path as kubectl has it, as in `{.status.phase}`"
+        )
+        return _broken(text, error, way)
+    return None
+
+
+def balance(read: str, text: str, way: str) -> Fault | None:
+    """The finding about text that cannot be read; `read` is `text` with its tags made harmless."""
+    if (fault := unbalanced(read)) is None:
+        return None
+    return _broken(text, GrammarError(text, fault[0], fault[0] + 1, fault[1]), way)
+
+
+def _broken(text: str, error: GrammarError, way: str) -> Fault:
+    finding = BrokenExpression(short(text), error.expected, error.start + 1, way)
+    return Fault(finding, (error.start, error.end))

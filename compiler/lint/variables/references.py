@@ -1,0 +1,510 @@
+"""Tags and expressions name variables that exist where they stand, of tasks that have ended by then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.manifest.globals import workflow_variables
+from flowdsl.compiler.lint.manifest.items import survey
+from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping, pairs, string
+from flowdsl.compiler.lint.variables import conditions, reading, typing
+from flowdsl.compiler.lint.variables.converted import converted
+from flowdsl.compiler.lint.variables.failures import Missing, can_fail, missing, missing_at_end, skip
+from flowdsl.compiler.lint.variables.filled import filled
+from flowdsl.compiler.lint.variables.findings import (
+    ItemKey,
+    LiteralTag,
+    NotEarlier,
+    UnknownOutput,
+    UnknownVariable,
+)
+from flowdsl.compiler.lint.variables.hyphens import as_keys
+from flowdsl.compiler.lint.variables.known import known_at
+from flowdsl.compiler.lint.variables.scope import Scope
+from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault, PassedOn, WrongOperand
+from flowdsl.compiler.lint.variables.unreplaced import left_open, must_close, unreplaced
+from flowdsl.compiler.lint.variables.uses import (
+    BODY_OF,
+    WORD_OF,
+    InTag,
+    Late,
+    Place,
+    Spot,
+    expression_use,
+    gathered,
+    late_problems,
+    loop_around,
+    other_sort,
+    output_fault,
+    unclosed,
+)
+from flowdsl.compiler.lint.workflow.arriving import arriving, as_called
+from flowdsl.compiler.lint.workflow.loops import read_list
+from flowdsl.compiler.schema.table import value_at
+from flowdsl.grammar.depends import asks
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import ROOTS, tags
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+
+    from flowdsl.compiler.lint.manifest.items import Survey
+    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.lint.variables.failures import Skip
+    from flowdsl.compiler.problem import Problem
+    from flowdsl.diagnostic import Finding
+    from flowdsl.grammar.functions import Kind
+
+ELSEWHERE = frozenset(("name", "depends", "dependencies", "continueOn", "hooks", "inline"))
+"""Fields of a call that hold no tags, or whose tags are looked at by themselves."""
+
+EXPRESSIONS = frozenset(("expression", "fromExpression"))
+"""Fields that hold an expression without braces."""
+
+QUERIES = frozenset(("jsonPath", "jqFilter"))
+"""Fields that hold a path into an object."""
+
+HTTP = ("http", "successCondition")
+"""The end of the path to a condition on an answer."""
+
+_SIMPLE = regex(r"\{\{([^{}=][^{}]*)\}\}")
+_READ = ('"expression":', '"fromExpression":', '"when":', '"jsonPath":', '"jqFilter":', '"successCondition":')
+
+
+_READER = regex(r"\b(fromJSON|jsonpath)\(\s*$")
+
+
+def references(view: View) -> Iterator[Problem]:
+    """Every tag and expression of the templates names variables that exist there."""
+    common = workflow_variables(view)
+    scopes: dict[int, Scope] = {}
+    late: list[Late] = []
+    for template in view.templates:
+        around = scopes[id(template.around.owner)].allowed if template.around is not None else common
+        scopes[id(template)] = scope = Scope(view, template, around)
+        reader = Reader(view, scope, late)
+        data = template.data
+        if template.body in WORD_OF:
+            yield from reader.calls()
+            yield from reader.texts(data.get("outputs"), (*template.path, "outputs"), Place(template, None))
+            if target := string(data, "dag", "target"):
+                yield from reader.text(
+                    (*template.path, "dag", "target"), "target", target, Place(template, None)
+                )
+            data = {
+                key: value for key, value in data.items() if key not in ("steps", "dag", "outputs", "metrics")
+            }
+        elif harmless(template, scope.allowed):
+            continue
+        yield from reader.texts(as_called(view, template, data), template.path, Place(template, None).outer)
+    yield from late_problems(late)
+
+
+def harmless(template: Template, allowed: frozenset[str]) -> bool:
+    """Whether a leaf has no expressions, and all tags of its texts are plain."""
+    if any(field in template.text for field in _READ):
+        return False
+    return all(plain(text, allowed) for text in (template.name, template.source, template.text))
+
+
+def plain(text: str, allowed: frozenset[str]) -> bool:
+    """Whether all tags are simple ones, of variables that surely exist; of one text, or of several as JSON."""
+    if "{{" not in text:
+        return True
+    bodies = _SIMPLE.findall(text)
+    return len(bodies) == text.count("{{") and allowed.issuperset(bodies)
+
+
+def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
+    """The texts below a node that hold a tag or are an expression, each with its path and its field."""
+    stack: list[tuple[Any, Path]] = [(node, path)] if node else []
+    while stack:
+        node, path = stack.pop()
+        for key, value in pairs(node):
+            if isinstance(value, str):
+                if "{{" in value or key in EXPRESSIONS or key in QUERIES or key == HTTP[1]:
+                    yield (*path, key), str(key), value
+            elif is_mapping(value) or is_list(value):
+                stack.append((value, (*path, key)))
+
+
+_BOUND = "in a loop, Argo takes what `let` binds for a variable that is missing: write the value itself"
+
+
+class Reader:
+    """Reads the texts of one template in its scope."""
+
+    def __init__(self, view: View, scope: Scope, late: list[Late]) -> None:
+        self.view = view
+        self.scope = scope
+        self.template = scope.template
+        self.late = late
+        self.lists: dict[int, list[Survey]] = {}
+        self.values: dict[str, list[tuple[Path, str]]] = {}
+        self.skips: dict[int, Skip | None] = {}
+
+    def calls(self) -> Iterator[Problem]:
+        """The findings about the tasks or steps of the template, and their hooks."""
+        template = self.template
+        is_plain = self.plain()
+        for position, call in enumerate(template.calls):
+            for field, value in call.data.items():
+                if field in ELSEWHERE or not value:
+                    continue
+                if field == "arguments":
+                    for number, parameter in enumerate(value.get("parameters") or ()):
+                        text = parameter.get("value")
+                        if type(text) is str and "{{" in text and not is_plain(text, position):
+                            path = (*call.path, "arguments", "parameters", number, "value")
+                            yield from self.text(path, "value", text, Place(template, call))
+                    if artifacts := value.get("artifacts"):
+                        path = (*call.path, "arguments", "artifacts")
+                        yield from self.texts(artifacts, path, Place(template, call))
+                elif field == "withItems":
+                    if "{{" in self.view.survey(call).text:
+                        yield from self.texts(value, (*call.path, field), Place(template, call))
+                elif type(value) is str:
+                    if field == "when" or "{{" in value:
+                        yield from self.text((*call.path, field), field, value, Place(template, call))
+                elif type(value) is dict:
+                    yield from self.texts(value, (*call.path, field), Place(template, call))
+        for hook in template.hooks:
+            yield from self.texts(hook.data, hook.path, Place(template, hook))
+
+    def plain(self) -> Callable[[str, int], bool]:
+        """A quick test for texts with nothing but variables that surely exist: most texts of a big graph."""
+        template, allowed = self.template, self.scope.allowed
+        word, index = WORD_OF[template.body], template.call_index
+        calls = template.calls
+        if template.body == "dag":
+            before: list[Collection[int]] = [
+                set(each) if len(each) > 8 else each for each in template.dag.needs
+            ]
+        else:
+            groups = template.data["steps"]
+            ends: list[int] = [0]
+            for group in groups:
+                ends.append(ends[-1] + len(group))
+            before = [range(ends[call.group]) for call in calls]
+
+        everywhere: set[str] = set()  # texts that are right wherever they stand
+
+        def is_plain(text: str, position: int) -> bool:
+            if text in everywhere:
+                return True
+            bodies = _SIMPLE.findall(text)
+            if len(bodies) != text.count("{{"):
+                return False
+            if allowed.issuperset(bodies):
+                everywhere.add(text)
+                return True
+            for body in bodies:
+                if body in allowed:
+                    continue
+                parts = body.split(".", 2)
+                if len(parts) < 3 or parts[0] != word:
+                    return False
+                producer = index.get(parts[1], -1)
+                if producer not in before[position]:
+                    return False
+                known = calls[producer].outputs
+                if known is None or parts[2] not in known or parts[2].startswith("outputs.artifacts."):
+                    return False
+                if self.skip(calls[producer]) is not None:
+                    return False
+            return True
+
+        return is_plain
+
+    def texts(self, node: Any, path: Path, place: Place) -> Iterator[Problem]:
+        """The findings about every text below a node."""
+        for found, field, text in strings(node, path):
+            yield from self.text(found, field, text, place)
+
+    def text(self, path: Path, field: str, text: str, place: Place) -> Iterator[Problem]:
+        """The findings about one text: its tags, and the whole where it is an expression or a condition."""
+        if field in EXPRESSIONS or path[-2:] == HTTP:
+            yield from self.rescued(path, self.expression(path, text, place, expression_use(path)))
+        elif field in QUERIES and (broken := reading.query(text, field)) is not None:
+            yield broken.at(path)
+        found = tags(text) if "{{" in text else ()
+        if field == "when" and not any(map(left_open, found)):
+            if not conditions.plain(text):
+                yield from (fault.at(path) for fault in reading.condition(text))
+            yield from (fault.at(path) for fault in filled(self.view, text, place) if found)
+        for tag in found:
+            if left_open(tag) or (tag.kind == "unclosed" and must_close(text, tag, place)):
+                yield unclosed(path, text, tag)
+            elif tag.kind == "expression":
+                whole = field == "when" and tag.start == 0 and tag.end == len(text)
+                use: typing.Use = "condition" if whole else "value"
+                inside_tag = InTag(tag.end - 2 - len(tag.body), "}}" in text[tag.end :])
+                yield from self.expression(path, tag.body, place, use, inside_tag)
+            elif tag.kind == "simple" and "{{" not in tag.body:
+                name = tag.body.strip()
+                spot = Spot.of_name(path, name, tag.body, tag.start + 2)
+                yield from self.variable(spot, name, place, text)
+                yield from self.missing(
+                    spot, place, Missing(name, path, True, len(tag.body) + 4 == len(text))
+                )
+
+    def rescued(self, path: Path, found: Iterable[Problem]) -> Iterator[Problem]:
+        """The findings about an expression; of an output with a `default`, which it has where the expression fails.
+
+        Source: Argo Workflows, getTemplateOutputsFromScope in workflow/controller/operator.go.
+        """
+        if path[-2:] != ("valueFrom", "expression") or not self.has_default(path):
+            yield from found
+            return
+        for problem in found:
+            finding = problem.finding
+            if finding.severity == "error":
+                yield problem._replace(finding=OnlyDefault(finding.message, finding.advice))
+            elif not isinstance(finding, PassedOn):
+                yield problem
+
+    def variable(self, spot: Spot, name: str, place: Place, text: str) -> Iterator[Problem]:
+        """The findings about the variable of a simple tag."""
+        root, _, rest = name.partition(".")
+        own = place.call is None and spot.path[-1] in EXPRESSIONS
+        if name in self.scope.allowed and not (own and root == "lastRetry"):
+            return
+        if rest and own and (root in BODY_OF or root == "lastRetry"):
+            reason = f"write `{as_keys(name)}` without braces: Argo reads the expression as it stands"
+            yield spot.problem(UnknownVariable(name, (), reason))
+            return
+        if root in BODY_OF and rest:
+            producer, _, output = rest.partition(".")
+            found = list(self.output(spot, (root, producer, output), place, exact=True))
+            if not found and (sort := other_sort(spot.path, name, output)) is not None:
+                found = [spot.problem(sort)]
+            yield from found
+        elif root == "item":
+            yield from self.item(spot, rest, place, exact=True, text=text)
+        elif (finding := unreplaced(self.scope.fault(name), name, spot.path, text, place)) is not None:
+            yield spot.problem(finding)
+
+    def missing(self, spot: Spot, place: Place, use: Missing) -> Iterator[Problem]:
+        """The finding about an output whose task may be skipped."""
+        root, _, rest = use.name.partition(".")
+        graph, call = place
+        if graph is None or BODY_OF.get(root) != graph.body:
+            return
+        name, _, output = rest.partition(".")
+        position = graph.call_index.get(name)
+        if position is None:
+            return
+        producer = graph.calls[position]
+        if (why := self.skip(producer)) is None:
+            return
+        if call is not None:
+            finding = missing(producer, call, output, use, why)
+        elif use.path[-1] == "fromExpression" or (
+            (use.path[-2] == "valueFrom" or use.path[-1] == "from") and not self.has_default(use.path)
+        ):
+            finding = missing_at_end(producer, output, use, why)
+        else:
+            finding = None
+        if finding is not None:
+            yield spot.problem(finding)
+
+    def skip(self, call: Call) -> Skip | None:
+        """Why a call may be skipped, as far as it is written."""
+        depends: str = call.data.get("depends") or ""
+        if not asks(depends) and call.data.keys().isdisjoint(("when", "withParam", "withSequence")):
+            return None
+        found = self.skips
+        return found[id(call)] if id(call) in found else found.setdefault(id(call), skip(self.view, call))
+
+    def has_default(self, path: Path) -> bool:
+        """Whether an output has a value, or need not be there, where what it comes from has none."""
+        output = path[:-1]
+        return any(
+            value_at(self.view.document, (*output, field)) not in (None, False)
+            for field in ("default", "optional")
+        )
+
+    def expression(
+        self, path: Path, text: str, place: Place, use: typing.Use, tag: InTag | None = None
+    ) -> Iterator[Problem]:
+        """The findings about an expression, alone in its field or in a tag: its form, kinds and variables."""
+        offset = 0 if tag is None else tag.offset
+        known = known_at(path) if tag is None else None
+        extra = known.extra(use) if known else self.extra(use, text, place)
+        read = reading.expression(text, extra, tag is not None, tag is not None and tag.braces)
+        yield from (fault.at(path, offset) for fault in read.found)
+        if not read.found:
+            yield from converted(self.arrived, path, text, offset)
+        if read.bound and tag is not None and place.call is not None and place.call.loop:
+            one = read.bound[0]
+            spot = Spot(path, (one.start + offset, one.value.end + offset), expression=True)
+            yield spot.problem(UnknownVariable(one.name, (), _BOUND))
+        if path[-2:] == ("valueFrom", "expression") and place.call is None:
+            yield from (fault.at(path) for fault in can_fail(self.view, self.template, text))
+        for reference in read.named:
+            root, *rest = reference.path
+            name = reference.dotted
+            if known is not None:
+                if (finding := known.fault(reference, self.scope.allowed)) is not None:
+                    yield Spot(path, (reference.start, reference.end)).problem(finding)
+                continue
+            if root not in ROOTS or not rest or name in self.scope.allowed:
+                continue
+            spot = Spot(path, (reference.start + offset, reference.end + offset), expression=True)
+            if root in BODY_OF:
+                target = (root, rest[0], ".".join(rest[1:]))
+                yield from self.output(spot, target, place, exact=False, guarded=reference.guarded)
+                if rest[1:] == ["outputs", "parameters"]:
+                    yield from self.mapping(spot, text[: reference.start], name, place)
+                written = text[reference.start : reference.end]
+                if not (reference.guarded and "?." in written.rpartition("outputs")[2]):
+                    alone = len(written) == len(text.strip())
+                    needed = (reference.start, reference.end) in read.needed
+                    use_of_it = Missing(name, path, False, alone, reference.guarded, needed)
+                    yield from self.missing(spot, place, use_of_it)
+            elif reference.guarded and not (root == "inputs" and self.scope.without_inputs(rest[0])):
+                continue
+            elif root == "item":
+                yield from self.item(spot, ".".join(rest), place, exact=False)
+            elif path[-2:] == ("valueFrom", "expression") and root == "workflow":
+                reason = "the expression of an output has no `workflow`: write the simple tag in quotes"
+                yield spot.problem(UnknownVariable(name, (), reason))
+            elif name in self.scope.prefixes:
+                continue
+            elif (finding := self.scope.fault(name)) is not None:
+                yield spot.problem(finding)
+
+    def arrived(self, variable: str) -> list[tuple[Path, str]]:
+        """The values that a parameter has, as far as they are written, each with its path."""
+        if variable not in self.values:
+            tag = f"{{{{{variable}}}}}"
+            self.values[variable] = list(arriving(self.view, self.template, tag, self.template.path))
+        return self.values[variable]
+
+    def mapping(self, spot: Spot, before: str, name: str, place: Place) -> Iterator[Problem]:
+        """The finding about the outputs of a loop as text: in an expression they are a mapping by their names.
+
+        Source: Argo Workflows, util/expand, which keeps what stands below a name.
+        """
+        reader = _READER.search(before)
+        graph = place.graph
+        position = None if graph is None or reader is None else graph.call_index.get(name.split(".")[1])
+        callee = None if graph is None or position is None else graph.calls[position].callee
+        if reader is not None and callee is not None and callee.output_parameters:
+            one = as_keys(f"{name}.{next(iter(callee.output_parameters))}")
+            way = f"write `{one}`, which is a list in JSON for each output"
+            yield spot.problem(
+                WrongOperand(reader[1], as_keys(name), "a mapping of the outputs by name", way)
+            )
+
+    def output(
+        self, spot: Spot, target: tuple[str, str, str], place: Place, exact: bool, guarded: bool = False
+    ) -> Iterator[Problem]:
+        """The findings about a variable of a task or step: `target` is the word, its name, the rest.
+
+        `exact` asks for a whole variable, as simple tags do; an expression may name a part of one.
+        """
+        word, name, output = target
+        while place.graph is not None and place.graph.body != BODY_OF[word]:
+            place = place.outer
+        graph, call = place
+        if graph is None:
+            other = WORD_OF.get(self.template.body)
+            reason = f"write `{other}.`, for its own {other}" if other else "hand the value on as an argument"
+            yield spot.problem(UnknownVariable(f"{word}.{name}.{output}".rstrip("."), (), reason))
+            return
+        position = graph.call_index.get(name)
+        if position is None:
+            reason = "" if graph.call_index else f"there are no {word}"
+            known = [f"{word}.{each}" for each in graph.call_index]
+            yield spot.problem(UnknownVariable(f"{word}.{name}", known, reason))
+            return
+        producer = graph.calls[position]
+        fault = None if guarded else output_fault(producer, output, exact)
+        at_end = call is None and graph.body == "dag" and "hooks" not in producer.data
+        if fault is None and call is None and not (guarded or self.has_default(spot.path)):
+            fault = self.left_out(graph, position, output)
+        if fault is None and at_end and exact and output == "status":
+            reason = "the outputs of a DAG cannot use it in a simple tag: use an expression"
+            fault = UnknownOutput(name, output, (), reason)
+        if fault is not None:
+            yield spot.problem(fault)
+        elif call is not None:
+            yield from self.order(spot, graph, producer, call)
+
+    def order(self, spot: Spot, graph: Template, producer: Call, call: Call) -> Iterator[Problem]:
+        """The finding about a call that uses one which may not have ended. The hooks of a call may use it."""
+        user = call.parent or call
+        if user is producer and call.parent is not None:
+            return
+        if graph.body == "dag":
+            first, second = graph.call_index[producer.name], graph.call_index[user.name]
+            self.late.append(Late(graph, first, second, spot))
+        elif producer.group >= user.group:
+            when = "runs at the same time" if producer.group == user.group else "runs later"
+            when = "is the step itself" if user is producer else when
+            yield spot.problem(NotEarlier(user.name, producer.name, when))
+
+    def left_out(self, graph: Template, position: int, output: str) -> Finding | None:
+        """The finding about an output of a graph from a task that its targets leave out."""
+        target = string(graph.data, "dag", "target")
+        if not target:
+            return None
+        targets = target.split(" ")
+        wanted = [graph.call_index[each] for each in targets if each in graph.call_index]
+        if len(wanted) < len(targets) or not graph.dag.is_sound or position in graph.dag.before(wanted):
+            return None
+        reason = "no target waits for it, so it does not run: add it to `target`"
+        return UnknownOutput(graph.calls[position].name, output, (), reason)
+
+    def extra(self, use: typing.Use, text: str, place: Place) -> typing.Extra:
+        """What is known of the place of an expression, and of `item` in it: of a mapping, it is one."""
+        call = loop_around(place) if "item" in text else None
+        if call is None or call.loop != "withItems":
+            return typing.Extra(use, open=call is not None and call.loop == "withParam")
+        found = self.view.survey(call).kinds
+        kind: Kind = "text" if dict not in found else "map" if len(found) == 1 else "any"
+        return typing.Extra(use, item=kind)
+
+    def items_of(self, call: Call) -> list[Survey]:
+        """What a loop goes over, as far as it is written: of `withParam`, each list that arrives there."""
+        if call.loop == "withItems":
+            return [self.view.survey(call)]
+        if id(call) not in self.lists:
+            text: str = call.data["withParam"]
+            written = arriving(self.view, call.owner, text, (*call.path, "withParam"))
+            lists = [read_list(value) for _, value in written] or [gathered(call, text)]
+            self.lists[id(call)] = [survey(each, written=False) for each in lists if each]
+        return self.lists[id(call)]
+
+    def item(
+        self, spot: Spot, key: str, place: Place, exact: bool, text: str | None = None
+    ) -> Iterator[Problem]:
+        """The findings about `item` or `item.key`, in a tag of a `text` or in an expression."""
+        call = loop_around(place)
+        name = f"item.{key}" if key else "item"
+        if call is None:
+            reason = "add a loop here, or hand the item on as an argument"
+            if key:
+                yield spot.problem(UnknownVariable(name, (), reason))
+            else:
+                literal: Finding | None = LiteralTag(name, "there is no loop", reason)
+                literal = unreplaced(literal, name, spot.path, text, place) if text else literal
+                yield from [] if literal is None else [spot.problem(literal)]
+            return
+        if not key:
+            return
+        if call.loop == "withSequence":
+            reason = "the items of `withSequence` are numbers: write `item`"
+            yield spot.problem(UnknownVariable(name, ("item",), reason))
+            return
+        whole = key if exact else key.partition(".")[0]
+        found = next((each for each in self.items_of(call) if whole not in each.common), None)
+        if found is None:
+            return
+        if not found.some:
+            yield spot.problem(UnknownVariable(name, ("item",), "the items are plain values: write `item`"))
+        else:
+            which = "not every item has" if key in found.some else "no item has"
+            yield spot.problem(ItemKey(which, key, found.some - {key}))

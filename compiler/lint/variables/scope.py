@@ -1,0 +1,191 @@
+"""Which variables a template may name in its tags besides tasks, steps and items."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.globals import global_outputs
+from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
+from flowdsl.compiler.lint.variables.hyphens import as_keys
+from flowdsl.diagnostic import near
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.expression import parse
+from flowdsl.grammar.functions import builtins, sprig
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import ROOTS
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.diagnostic import Finding
+
+RETRY = ("retries", "lastRetry.exitCode", "lastRetry.status", "lastRetry.duration", "lastRetry.message")
+"""What exists where there is a `retryStrategy`."""
+
+
+class Scope:
+    """The variables of one template, as Argo's validator and controller see them.
+
+    `allowed` holds what needs no further thought. `around` are the variables of the workflow, or of the
+    scope around an inline template.
+    """
+
+    def __init__(self, view: View, template: Template, around: frozenset[str]) -> None:
+        self.view = view
+        self.template = template
+        self.allowed: frozenset[str] = around | self._own()
+
+    @cached_property
+    def prefixes(self) -> frozenset[str]:
+        """The beginnings of the allowed variables, which an expression may name as mappings."""
+        parts = (name.split(".") for name in (*self.allowed, "workflow.parameters.json"))
+        return frozenset(".".join(each[:length]) for each in parts for length in range(1, len(each)))
+
+    def _own(self) -> set[str]:
+        template = self.template
+        known = {f"inputs.parameters.{name}" for name in template.parameters}
+        if not template.is_leaf:
+            known |= {f"inputs.artifacts.{name}" for name in template.artifacts}
+        known.add("inputs.parameters")
+        if template.is_leaf:
+            known |= {f"inputs.artifacts.{name}.path" for name in template.artifacts}
+        if template.is_pod:
+            known.add("pod.name")
+        if self.view.tries(template):
+            known.update(RETRY)
+        return known
+
+    def fault(self, name: str) -> Finding | None:
+        """What is wrong with a variable that is not one of a task, a step or an item, or None."""
+        if name in self.allowed:
+            return None
+        finding = self._fault(name)
+        if isinstance(finding, UnknownVariable) and (written := as_expression(name)):
+            return UnknownVariable(name, (), f"write `{{{{={written}}}}}`")
+        return finding
+
+    def without_inputs(self, kind: str) -> bool:
+        """Whether there are no inputs of a kind: the expression is then text, also where it has another value."""
+        return not any(each.startswith(f"inputs.{kind}.") for each in self.allowed)
+
+    def _fault(self, name: str) -> Finding | None:
+        root, dot, rest = name.partition(".")
+        if dot and not rest and root in _NEVER_ALONE:
+            return UnknownVariable(name, (), "write the rest of the name behind the dot, or take it out")
+        if root == "inputs" and f"{name}.path" in self.allowed:
+            reason = "an artifact is a file, which is at its path"
+            return LiteralTag(name, reason, f"write `{{{{{name}.path}}}}`", f"{name}.path")
+        if root == "inputs" and rest:
+            known = sorted(
+                each for each in self.allowed if each.startswith(("inputs.parameters.", "inputs.artifacts."))
+            )
+            return UnknownVariable(name, known, "" if known else "the template has no inputs")
+        if root == "workflow" and rest:
+            return workflow_fault(self.view, name, self.allowed)
+        if (path := _OUTPUT_PATH.fullmatch(name)) is not None and self.template.is_pod:
+            return self._output_path(name, path[1])
+        if root == "pod" and rest:
+            return UnknownVariable(name, (), "only a template that runs in a pod has `pod.name`")
+        if root in ("retries", "lastRetry") and "retries" in self.allowed:
+            return UnknownVariable(name, RETRY, "")
+        if root in ("retries", "lastRetry"):
+            way = "give the template a `retryStrategy`, or take the tag out"
+            return LiteralTag(name, "the template has no `retryStrategy`", way)
+        bare = name.lstrip(".")
+        for meant in (bare, f"inputs.{bare}", f"workflow.{bare}"):
+            if root in ("", "parameters") and meant in self.allowed:
+                way = f"write `{{{{{meant}}}}}`"
+                return LiteralTag(name, f"Argo has no variables below `{root or '.'}`", way, meant)
+        return misspelt(name)
+
+    def _output_path(self, name: str, kind: str) -> Finding | None:
+        """What is wrong with the path of an output of the template itself, or None."""
+        outputs = self.template.output_parameters if kind == "parameters" else self.template.output_artifacts
+        known = sorted(f"outputs.{kind}.{each}.path" for each in outputs)
+        reason = "" if known else f"the template has no output {kind}"
+        return None if name in known else UnknownVariable(name, known, reason)
+
+
+_NEVER_ALONE = ("inputs", "pod", "steps", "tasks", "workflow")
+"""With a dot behind these Argo looks for a variable. Source: Argo Workflows, validate_util.go and validate.go."""
+
+_OUTPUT_PATH = regex(r"outputs\.(parameters|artifacts)\.[^.]+\.path")
+
+
+def misspelt(name: str) -> Finding | None:
+    """The warning for a variable whose first word is nearly one of Argo's, or for an expression, or None."""
+    if _CALL.match(name) and (written := as_expression(name)):
+        return LiteralTag(name, "an expression begins with `=`", f"write `{{{{={written}}}}}`")
+    root, _, rest = name.partition(".")
+    if root in ROOTS or not rest or not _WORD.fullmatch(root) or (meant := near(root, ROOTS)) is None:
+        return None
+    way = f"write `{{{{{meant}.{rest}}}}}`, or ignore this where the braces belong to the text"
+    return LiteralTag(name, f"Argo has no variables below `{root}`", way, f"{meant}.{rest}")
+
+
+def as_expression(name: str) -> str:
+    """How the body of a simple tag is written as an expression, if it is meant as one, or nothing."""
+    if not (_OPERATION.search(name) and _VARIABLE.search(name)):
+        return ""
+    written = as_keys(name)
+    known = (*builtins(), *(f"sprig.{each}" for each in sprig()))
+    if (call := _CALL.match(written)) is not None and call[1] not in known:
+        close = near(call[1], known)
+        written = f"{close}{written[call.end(1) :]}" if close else ""
+    try:
+        parse(written)
+    except GrammarError:
+        return ""
+    return written
+
+
+_CALL = regex(r"((?:sprig\.)?\w+)\(")
+_VARIABLE = regex(rf"\b(?:{'|'.join(sorted(ROOTS))})\b")
+_WORD = regex(r"\w+")
+_OPERATION = regex(r"\w\(| (?:[-+*/%<>?|]|[<>=!]=|&&|\|\||\?\?|in|contains|matches|startsWith|endsWith) ")
+
+
+_FORMS = (*"AaBbdHILMmpSYyZz", "s", "RFC3339")
+"""How a time may be written. Source: Argo Workflows, util/strftime and setGlobalParameters."""
+
+
+def workflow_fault(view: View, name: str, known: frozenset[str]) -> Finding | None:
+    """What is wrong with a variable of the workflow that is not among the `known`, or None.
+
+    What a workflow that uses this template may bring along is left alone: the parameters of a
+    WorkflowTemplate, everything of a document with `workflowTemplateRef`.
+    """
+    word = name.split(".")[1]
+    if view.external or word == "duration":
+        return None
+    if word == "creationTimestamp":
+        form = name.split(".")[2:]
+        if not form or form[0] in _FORMS:
+            return None
+        way = f"write one of {', '.join(f'`{each}`' for each in _FORMS)} behind `workflow.creationTimestamp.`"
+        return LiteralTag(name, "Argo does not write times so", way)
+    if word == "scheduledTime":
+        if view.kind != "Workflow":
+            return None
+        return LiteralTag(
+            name, "only a CronWorkflow has a scheduled time", "use `workflow.creationTimestamp`"
+        )
+    if view.kind in ("WorkflowTemplate", "ClusterWorkflowTemplate") and word in ("parameters", "failures"):
+        return None
+    if word == "outputs" and any(not call.known for call in view.calls):
+        return None  # a template of another document may declare it
+    if word == "outputs" and any("{{" in each for each in known):
+        return None
+    if any(name in global_outputs(template) for template in view.all):
+        way = "Argo knows the global outputs only of what a task, step or hook calls: start with one that calls it"
+        return UnknownVariable(name, (), way)
+    reasons = {
+        "priority": "set `priority` in the spec to use it",
+        "failures": "only exit handlers have it: name one as `onExit`",
+    }
+    own = [each for each in known if each.startswith(f"workflow.{word}.") and not each.endswith(".json")]
+    if word in ("parameters", "labels", "annotations") and not own:
+        key = name.removeprefix("workflow.parameters.")
+        way = f"add `{key}` to the arguments of the workflow, which has none"
+        return UnknownVariable(name, (), f"the workflow has no {word}" if key in (name, "json") else way)
+    return UnknownVariable(name, sorted(own or known), reasons.get(word, ""))

@@ -1,0 +1,498 @@
+"""The kinds of values in expressions, with the knowledge that every parameter is text when it arrives.
+
+What is found depends on the text alone, not on where it stands: the variables are resolved elsewhere.
+Source of what fails and what runs: github.com/expr-lang/expr 1.17.8 (checker, vm/runtime), asked by running it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from flowdsl.compiler.lint.variables.kinds import (
+    NUMERIC,
+    WORDS,
+    fits,
+    group,
+    of_path,
+    of_value,
+    pattern_fault,
+    statuses,
+    text_length,
+    way_to,
+)
+from flowdsl.compiler.lint.variables.typing_findings import (
+    AsText,
+    NeverEqual,
+    UnknownName,
+    WrongArgument,
+    WrongOperand,
+    WrongResult,
+    no_status,
+)
+from flowdsl.compiler.problem import Fault
+from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar.expression_types import ANY, MAP, STRING, refusal
+from flowdsl.grammar.functions import builtins, sprig
+from flowdsl.grammar.template import ROOTS
+
+if TYPE_CHECKING:
+    from flowdsl.diagnostic import Finding
+    from flowdsl.grammar.expression_types import Type
+    from flowdsl.grammar.functions import Kind, Signature
+
+Use = Literal["value", "flag", "condition", "text", "artifact"]
+"""What becomes of the result: any value as text, true or false, the whole of a `when`, where text may be `true`,
+text that Argo does not make of other values, or an artifact."""
+
+_ORDER = frozenset(("<", ">", "<=", ">="))
+_TEXTUAL = frozenset(("contains", "startsWith", "endsWith", "matches"))
+_JSON = frozenset(("parameters", "result", "failures", "message", "body"))
+"""Words in the paths of variables whose text may be JSON."""
+_ARGO = {"asInt": "int", "asFloat": "float", "toJson": "toJSON", "jsonpath": "fromJSON"}
+"""The functions that Argo adds to those of expr-lang, and what expr-lang has in their place."""
+
+
+_KINDS: dict[str, Kind] = {
+    "bool": "flag",
+    "int": "whole",
+    "float64": "number",
+    "string": "text",
+    "list": "list",
+    "map": "map",
+    "time.Time": "time",
+    "time.Duration": "time",
+}
+"""The kinds of types that expr-lang knows."""
+
+
+class Extra(NamedTuple):
+    """What is known about the place of an expression: its use, the names that only it has, the kind of `item`.
+
+    Whether it has no other names, whether it has the functions that Argo adds, and whether an item that is text may be
+    an object too, as in a list that is not written.
+    """
+
+    use: Use
+    names: frozenset[str] = frozenset()
+    item: Kind = "text"
+    alone: bool = False
+    argo: bool = True
+    open: bool = False
+
+
+@lru_cache(maxsize=8192)
+def kinds(text: str, node: t.Node, extra: Extra) -> tuple[Fault, ...]:
+    """The findings about the kinds of an expression, one of each mistake."""
+    made = _Kinds(text, extra)
+    kind = made.of(node, {})
+    made.refused(node)
+    if not made.found:
+        made.result(node, kind, extra.use)
+    return tuple(made.found)
+
+
+@lru_cache(maxsize=1024)
+def result(text: str, node: t.Node) -> Kind:
+    """The kind of the result of an expression."""
+    return _Kinds(text, Extra("value")).of(node, {})
+
+
+class _Kinds:
+    def __init__(self, text: str, extra: Extra) -> None:
+        self.text = text
+        self.names = extra.names
+        self.roots = extra.names if extra.alone else ROOTS | extra.names
+        self.argo = extra.argo
+        self.whole, self.float = ("asInt", "asFloat") if extra.argo else ("int", "float")
+        self.item: Kind = extra.item
+        self.open = extra.open
+        self.found: list[Fault] = []
+
+    def report(self, finding: Finding, node: t.Node) -> None:
+        self.found.append(Fault(finding, (node.start, node.end)))
+
+    def shown(self, node: t.Node) -> str:
+        """The text of a node, shortened."""
+        found = self.text[node.start : node.end]
+        return found if len(found) <= 60 else found[:57] + "..."
+
+    def refused(self, node: t.Node) -> None:
+        """Reports what expr-lang refuses before it evaluates anything, in place of what it would come to."""
+        mismatch = refusal(node, self.root)
+        if mismatch is None or any(one.finding.severity == "error" for one in self.found):
+            return
+        wrong = mismatch.node
+        if self.open and isinstance(wrong, t.Member) and t.path(wrong.of) == ("item",):
+            return
+        self.found = [one for one in self.found if one.part != (wrong.start, wrong.end)]
+        sides: list[Kind] = [_KINDS.get(side[0], "any") if side else "any" for side in mismatch.sides]
+        one, two = (*sides, "any", "any")[:2]
+        match wrong:
+            case t.Member(of):
+                way = f"read it by `fromJSON({self.shown(of)})` where the text is a list or an object"
+                self.operand(self.text[of.end : wrong.end], of, one, way)
+            case t.Binary("in"):
+                kind = f"{WORDS[one]} among items of another kind"
+                self.report(WrongOperand("in", self.shown(wrong), kind, "give items of the same kind"), wrong)
+            case t.Binary(operator):
+                kind = f"{WORDS[one]} beside {WORDS[two]}"
+                self.report(
+                    WrongOperand(operator, self.shown(wrong), kind, self.alike(wrong, one, two)), wrong
+                )
+            case _:
+                pass  # of pointers, which is told as such
+
+    def root(self, name: str) -> Type:
+        """What expr-lang knows of the type of a variable."""
+        if name == "item":
+            return STRING if self.item == "text" else MAP if self.item == "map" else ANY
+        return STRING if name == "retries" else MAP if name in ROOTS - self.names else ANY
+
+    def of(self, node: t.Node, bound: dict[str, Kind]) -> Kind:
+        """The kind of a node; what is wrong inside is added to `found`."""
+        match node:
+            case t.Literal(value):
+                return of_value(value)
+            case t.Name() | t.Member() | t.Chain():
+                return self.member(node, bound)
+            case t.Element(name):
+                return "whole" if name == "index" else bound.get("#", "any") if not name else "any"
+            case t.Slice(of):
+                kind = self.of(of, bound)
+                return kind if kind in ("text", "list") else "any"
+            case t.Call():
+                return self.call(node, bound)
+            case t.Method(function, arguments):
+                return self.method(node, function, arguments, bound)
+            case t.Unary(operator, operand):
+                return self.unary(operator, operand, bound)
+            case t.Binary():
+                return self.binary(node, bound)
+            case t.Conditional(condition, yes, no):
+                self.flag("?", condition, bound)
+                one, two = self.of(yes, bound), self.of(no, bound)
+                return one if group(one) == group(two) else "any"
+            case t.Let(name, value, body):
+                return self.of(body, {**bound, name: self.of(value, bound)})
+            case _:
+                last: Kind = "any"
+                for part in t.children(node):
+                    last = self.of(part, bound)
+                if isinstance(node, t.Items):
+                    return "list"
+                return "map" if isinstance(node, t.Mapping) else last
+
+    def member(self, node: t.Name | t.Member | t.Chain, bound: dict[str, Kind]) -> Kind:
+        parts = t.path(node)
+        if parts is None:
+            inner = node.of if isinstance(node, t.Chain) else node
+            if isinstance(inner, t.Chain | t.Name) or not isinstance(inner, t.Member):
+                return self.of(inner, bound) if inner is not node else "any"
+            kind, key = self.of(inner.of, bound), self.of(inner.key, bound)
+            if kind == "text":
+                self.character(inner, key)
+            elif kind == "list" and key == "text":
+                self.operand("[...]", inner.key, "text", f"write `{self.whole}({self.shown(inner.key)})`")
+            return "any"
+        root = parts[0]
+        if root in bound:
+            return bound[root] if len(parts) == 1 else "any"
+        if root not in ROOTS and root not in self.names:
+            known = (*builtins(), "sprig")
+            if root not in known:
+                self.report(UnknownName("variable", ".".join(parts), sorted(self.roots)), node)
+            return "any"
+        if parts == ("item",):
+            return self.item
+        if (length := text_length(parts)) < len(parts):
+            self.below(node, len(parts) - length)
+            return "any"
+        return of_path(parts)
+
+    def character(self, node: t.Member, key: Kind) -> None:
+        """Reports an item of a text: a number takes the code of a character, a text fails."""
+        way = f"read it by `fromJSON({self.shown(node.of)})`"
+        if key == "text":
+            self.operand("[...]", node.of, "text", way)
+        elif group(key) == "number" and t.path(node.of) is not None:
+            effect = "gives the code of a character, such as 97 for `a`"
+            self.report(AsText(self.shown(node), f"{way} where the text is a list", effect), node)
+
+    def below(self, node: t.Node, depth: int) -> None:
+        """Reports a field of a text, so many steps before the end of a path."""
+        step: t.Node = node
+        while depth:
+            if isinstance(step, t.Member):
+                node, step, depth = step, step.of, depth - 1
+            elif isinstance(step, t.Chain):
+                step = step.of
+        field = self.text[step.end : node.end]
+        holds_json = not _JSON.isdisjoint(t.path(step) or ())
+        way = f"write `fromJSON({self.shown(step)}){field}`" if holds_json else f"take `{field}` off"
+        self.operand(field, step, "text", way)
+
+    def operand(self, operator: str, node: t.Node, kind: Kind, way: str, words: str = "") -> None:
+        """Reports a value on which an operator does not work; `words` say what it is, if not its kind."""
+        finding = WrongOperand(operator, self.shown(node), words or WORDS[kind], way)
+        if all(vars(finding) != vars(each.finding) for each in self.found):
+            self.report(finding, node)
+
+    def flag(self, operator: str, node: t.Node, bound: dict[str, Kind]) -> None:
+        """Reports a value that should be true or false, and is neither."""
+        kind = self.of(node, bound)
+        if group(kind) not in ("", "flag"):
+            shown = self.shown(node)
+            way = (
+                f"compare it, as in `{shown} == 'true'`"
+                if kind == "text"
+                else f"compare it, as in `{shown} > 0`"
+            )
+            self.operand(operator, node, kind, way if kind in ("text", "whole", "number") else "compare it")
+
+    def number(self, operator: str, node: t.Node, kind: Kind) -> None:
+        """Reports a value that should be a number."""
+        if group(kind) not in ("", "number"):
+            way = f"write `{self.whole}({self.shown(node)})` or `{self.float}({self.shown(node)})`"
+            self.operand(operator, node, kind, way if kind == "text" else "give it numbers")
+
+    def unary(self, operator: str, operand: t.Node, bound: dict[str, Kind]) -> Kind:
+        if operator == "!":
+            self.flag("not", operand, bound)
+            return "flag"
+        kind = self.of(operand, bound)
+        self.number(operator, operand, kind)
+        return kind if kind in ("whole", "number") else "number"
+
+    def binary(self, node: t.Binary, bound: dict[str, Kind]) -> Kind:
+        operator, left, right = node.operator, node.left, node.right
+        if operator in ("&&", "||"):
+            self.flag(operator, left, bound)
+            self.flag(operator, right, bound)
+            return "flag"
+        one, two = self.of(left, bound), self.of(right, bound)
+        if operator in ("==", "!="):
+            self.equal(node, one, two)
+            return "flag"
+        if operator == "??":
+            return one if group(one) == group(two) else "any"
+        if operator in _ORDER:
+            self.order(node, one, two)
+            return "flag"
+        if operator == "in":
+            self.within(node, one, two)
+            return "flag"
+        if operator in _TEXTUAL:
+            sides: tuple[tuple[t.Node, Kind], ...] = ((left, one), (right, two))
+            for part, kind in sides:
+                if group(kind) not in ("", "text"):
+                    self.operand(operator, part, kind, f"write `string({self.shown(part)})`")
+            if operator == "matches" and isinstance(right, t.Literal) and two == "text":
+                self.pattern(right)
+            return "flag"
+        if operator == "+" and {one, two} & {"text", "time", "any", "nil"}:
+            self.added(node, one, two)
+            return "text" if "text" in (one, two) else "any"
+        if operator in ("-", "*") and "time" in (one, two):
+            return "any"  # a span of time, or a time
+        self.number(operator, left, one)
+        self.number(operator, right, two)
+        if operator == "..":
+            return "list"
+        return "whole" if one == two == "whole" and operator not in ("/", "**") else "number"
+
+    def pattern(self, node: t.Literal) -> None:
+        """Reports a pattern that no regular expression is."""
+        if expected := pattern_fault(str(node.value)):
+            kind = f"a pattern without {expected}"
+            self.operand("matches", node, "text", "write a pattern as Go has it", kind)
+
+    def added(self, node: t.Binary, one: Kind, two: Kind) -> None:
+        """A text and a number cannot be added."""
+        sides: tuple[tuple[t.Node, Kind, Kind, t.Node], ...] = (
+            (node.left, one, two, node.right),
+            (node.right, two, one, node.left),
+        )
+        for part, kind, other, beside in sides:
+            if kind == "text" and group(other) not in ("", "text", "time"):
+                if isinstance(part, t.Literal):
+                    self.operand("+", beside, other, f"write `string({self.shown(beside)})`")
+                else:
+                    self.operand(
+                        "+", part, kind, f"write `{self.whole}({self.shown(part)})`, or make both texts"
+                    )
+
+    def order(self, node: t.Binary, one: Kind, two: Kind) -> None:
+        """Numbers are put in order as numbers, and a text beside a number fails."""
+        if one == two == "text":
+            both = (node.left, node.right)
+            paths = [side for side in both if not isinstance(side, t.Literal)]
+            literals = [side.value for side in both if isinstance(side, t.Literal)]
+            if not paths or not literals or any(not NUMERIC.fullmatch(str(value)) for value in literals):
+                return
+            way = f"write `{self.float}({self.shown(paths[0])})`, and the number without quotes"
+            self.report(AsText(self.shown(node), way), node)
+            return
+        if "any" in (one, two) and "text" in (one, two):
+            return
+        sides: tuple[tuple[t.Node, Kind], ...] = ((node.left, one), (node.right, two))
+        for part, kind in sides:
+            self.number(node.operator, part, kind)
+
+    def equal(self, node: t.Binary, one: Kind, two: Kind) -> None:
+        """Values of different kinds are never equal, and no status is any word."""
+        self.status(node.left, node.operator, node.right)
+        self.status(node.right, node.operator, node.left)
+        first, second = group(one), group(two)
+        if not first or not second or first == second:
+            return
+        way = self.alike(node, one, two)
+        result = "false" if node.operator == "==" else "true"
+        reason = f"{WORDS[one]} is compared with {WORDS[two]}"
+        self.report(NeverEqual(self.shown(node), result, reason, way), node)
+
+    def status(self, side: t.Node, operator: str, other: t.Node) -> None:
+        """Reports the status of a node or workflow that is compared with what none is."""
+        known = statuses(t.path(side) or ())
+        if known and isinstance(other, t.Literal) and isinstance(other.value, str):
+            found = f"{self.shown(side)} {operator} {self.shown(other)}"
+            finding = no_status(found, "false" if operator == "==" else "true", other.value, known)
+            if finding is not None:
+                self.report(finding, other)
+
+    def alike(self, node: t.Binary, one: Kind, two: Kind) -> str:
+        """How two sides of different kinds are made alike."""
+        text, other = (node.left, node.right) if one == "text" else (node.right, node.left)
+        if "text" not in (one, two) or {"list", "map"} & {one, two}:
+            return "compare values of one kind"
+        if isinstance(other, t.Literal):
+            return f"write `'{self.shown(other)}'` in quotes"
+        if "flag" in (one, two):
+            return f"write `{self.shown(other)}`, or `not({self.shown(other)})`"
+        if isinstance(text, t.Literal) and isinstance(text.value, str) and NUMERIC.fullmatch(text.value):
+            return f"write `{text.value}` without quotes"
+        return f"write `{self.float}({self.shown(text)})`, or the number without quotes"
+
+    def within(self, node: t.Binary, one: Kind, two: Kind) -> None:
+        """`in` looks into lists and objects."""
+        if two == "text":
+            way = f"write `fromJSON({self.shown(node.right)})` for a list, or `contains` for a part of a text"
+            self.operand("in", node.right, two, way)
+        elif isinstance(node.right, t.Items) and node.right.items and group(one):
+            for item in node.right.items:
+                self.status(node.left, "==", item)
+            groups = {group(self.of(item, {})) for item in node.right.items}
+            if "" in groups or group(one) in groups:
+                return
+            reason = f"{WORDS[one]} is not among items of another kind"
+            self.report(NeverEqual(self.shown(node), "false", reason, "give items of the same kind"), node)
+
+    def call(self, node: t.Call, bound: dict[str, Kind]) -> Kind:
+        name = node.function
+        signature = builtins().get(name)
+        if signature is not None and (self.argo or name not in _ARGO):
+            return self.arguments(node, name, signature, node.arguments, bound)
+        if signature is not None:
+            self.foreign(name, _ARGO[name], node.start)
+        elif name not in bound:
+            known = [*builtins(), *(f"sprig.{each}" for each in sprig())]
+            finding = UnknownName("function", name, known)
+            self.found.append(Fault(finding, (node.start, node.start + len(name))))
+        for argument in node.arguments:
+            self.of(argument, bound)
+        return "any"
+
+    def foreign(self, name: str, instead: str, start: int) -> None:
+        """Reports a function of Argo where expr-lang is by itself."""
+        known = [each for each in builtins() if each not in _ARGO]
+        finding = UnknownName(
+            "function", name, known, instead, "here expressions have the functions of expr-lang only"
+        )
+        self.found.append(Fault(finding, (start, start + len(name))))
+
+    def method(
+        self, node: t.Method, function: t.Member, arguments: tuple[t.Node, ...], bound: dict[str, Kind]
+    ) -> Kind:
+        parts = t.path(function)
+        if parts is not None and parts[0] == "sprig" and len(parts) == 2:
+            if not self.argo:
+                close = parts[1] if parts[1] in builtins() else ""
+                self.foreign(".".join(parts), close, function.start)
+            elif (signature := sprig().get(parts[1])) is not None:
+                return self.arguments(node, ".".join(parts), signature, arguments, bound)
+            else:
+                known = [*(f"sprig.{each}" for each in sprig()), *builtins()]
+                self.report(UnknownName("function", ".".join(parts), known), function)
+        for argument in arguments:
+            self.of(argument, bound)
+        return "any"
+
+    def arguments(
+        self,
+        node: t.Node,
+        name: str,
+        signature: Signature,
+        arguments: tuple[t.Node, ...],
+        bound: dict[str, Kind],
+    ) -> Kind:
+        """The result of a function; its arguments are counted and looked at."""
+        least, most = signature.least, signature.most
+        if len(arguments) < least or (most is not None and len(arguments) > most):
+            wanted = (
+                f"{least}" if most == least else f"at least {least}" if most is None else f"{least} to {most}"
+            )
+            wanted += " argument" if wanted == "1" else " arguments"
+            way = "see the documentation of " + ("sprig" if name.startswith("sprig.") else "expr-lang")
+            self.report(WrongArgument(name, wanted, str(len(arguments)), way), node)
+            return signature.result
+        element: Kind = "any"
+        for index, argument in enumerate(arguments):
+            if isinstance(argument, t.Closure):
+                self.of(argument.body, {**bound, "#": element})
+                continue
+            kind = self.of(argument, bound)
+            wanted_kind = signature.argument(index)
+            if index == 0 and wanted_kind == "list" and _is_range(argument):
+                element = "whole"
+            if not fits(kind, wanted_kind):
+                way = way_to(argument, kind, wanted_kind, self.shown(argument))
+                given = f"`{self.shown(argument)}`, which is {WORDS[kind]}"
+                self.report(WrongArgument(name, WORDS[wanted_kind], given, way), argument)
+                break
+        return signature.result
+
+    def result(self, node: t.Node, kind: Kind, use: Use) -> None:
+        """Reports a result that Argo cannot use."""
+        if (nil := _nil(node)) is not None:
+            way = "give a value in every case, such as `''`"
+            self.report(WrongResult(self.shown(nil), "nil", "a value", way), nil)
+        elif use == "flag" and group(kind) not in ("", "flag"):
+            way = f"compare it, as in `{self.shown(node)} == 'true'`" if kind == "text" else "compare it"
+            self.report(WrongResult(self.shown(node), WORDS[kind], "true or false", way), node)
+        elif use == "text" and not fits(kind, "text"):
+            way = way_to(node, kind, "text", self.shown(node))
+            self.report(WrongResult(self.shown(node), WORDS[kind], "text", way), node)
+        elif use == "artifact" and group(kind) not in ("", "map"):
+            way = "name an artifact, as in `steps.a.outputs.artifacts.b`"
+            self.report(WrongResult(self.shown(node), WORDS[kind], "an artifact", way), node)
+        elif use == "condition" and group(kind) not in ("", "flag", "text"):
+            self.report(WrongResult(self.shown(node), WORDS[kind], "true or false", "compare it"), node)
+
+
+def _is_range(node: t.Node) -> bool:
+    return isinstance(node, t.Binary) and node.operator == ".."
+
+
+def _nil(node: t.Node) -> t.Node | None:
+    """The part that makes the result nil, or None."""
+    match node:
+        case t.Literal(None):
+            return node
+        case t.Conditional(_, yes, no):
+            return _nil(yes) or _nil(no)
+        case t.Binary("??", _, right):
+            return _nil(right)
+        case t.Let(_, _, body):
+            return _nil(body)
+        case _:
+            return None

@@ -1,0 +1,181 @@
+"""What can be wrong with the kinds of values in expressions: FD572 to FD579, FD779, FD826."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.variables.kinds import STATUSES
+from flowdsl.diagnostic import Finding, near
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+
+class UnknownName(Finding):
+    """A name that expressions do not have: the task fails, or gets the text of the expression as the value."""
+
+    code = "FD572"
+    title = "expressions have no {what} `{name}`"
+    label = "{hint}"
+    help = "{way}"
+    what: str
+    name: str
+    known: Collection[str]
+    key: str = ""
+    reason: str = "a hyphen is a minus here"
+
+    def words(self) -> dict[str, str]:
+        """The name, what was probably meant, and the way out; `key` is how it is written, for a reason."""
+        if self.key:
+            return {"what": self.what, "name": self.name, "hint": self.reason, "way": f"write `{self.key}`"}
+        if self.what == "variable":
+            root, dot, rest = self.name.partition(".")
+            close = _WORDS.get(root) or near(root, self.known)
+            meant = f"{close}{dot}{rest}" if close else ""
+            shown = "in `inputs.parameters.x`" if "inputs" in self.known else f"`{min(self.known)}`"
+            way = f"write `{meant}`" if meant else f"write a text in quotes, and a variable as {shown}"
+        else:
+            parent, dot, last = self.name.rpartition(".")
+            beside = [each.rpartition(".")[2] for each in self.known if each.rpartition(".")[0] == parent]
+            close = near(last, beside)
+            meant = (
+                f"{parent}{dot}{close}"
+                if close
+                else next((each for each in sorted(self.known) if each.rpartition(".")[2] == self.name), "")
+            )
+            below = ", or one below `sprig.`" if any("." in each for each in self.known) else ""
+            way = f"write `{meant}`" if meant else f"write a function of expr-lang{below}"
+        hint = f"did you mean `{meant}`?" if meant else ""
+        return {"what": self.what, "name": self.name, "hint": hint, "way": way}
+
+
+_WORDS = {"False": "false", "None": "nil", "True": "true", "null": "nil"}
+"""Words that other languages have for those of expressions."""
+
+
+class WrongArgument(Finding):
+    """An argument that a function of expressions does not take."""
+
+    code = "FD573"
+    title = "`{function}` takes {wanted}, not {given}"
+    help = "{way}"
+    function: str
+    wanted: str
+    given: str
+    way: str
+
+
+class WrongOperand(Finding):
+    """An operator with a value of a kind that it does not work on: the run fails there."""
+
+    code = "FD574"
+    title = "`{operator}` does not work on `{operand}`, which is {kind}"
+    label = "{kind}"
+    help = "{way}"
+    operator: str
+    operand: str
+    kind: str
+    way: str
+
+
+class AsText(Finding):
+    """A text that is taken as it is where a number or a list is meant: as text, `10` comes before `9`."""
+
+    code = "FD575"
+    severity = "warning"
+    title = "`{found}` {effect}"
+    label = "taken as text"
+    help = "{way}"
+    found: str
+    way: str
+    effect: str = "compares texts: as text, 10 comes before 9"
+
+
+class NeverEqual(Finding):
+    """A comparison that never holds: of two kinds, or with a word that a status or parameter never is there."""
+
+    code = "FD576"
+    severity = "warning"
+    title = "`{found}` is always {result}: {reason}"
+    label = "always {result}"
+    help = "{way}"
+    found: str
+    result: str
+    reason: str
+    way: str
+
+
+def no_status(found: str, result: str, word: str, known: Sequence[str]) -> NeverEqual | None:
+    """The finding about a status that is compared with a word, if it is none of those that are known there."""
+    if word in known:
+        return None
+    close = near(word, known)
+    way = f"did you mean `{close}`?" if close else f"write one of {', '.join(known)}"
+    what = "what is tried again never is" if word in STATUSES else "no status is"
+    return NeverEqual(found, result, f"{what} `{word}`", way)
+
+
+class WrongResult(Finding):
+    """An expression or condition whose result Argo cannot use."""
+
+    code = "FD577"
+    title = "`{found}` gives {kind}, and Argo needs {wanted}"
+    label = "gives {kind}"
+    help = "{way}"
+    found: str
+    kind: str
+    wanted: str
+    way: str
+
+
+class PassedOn(Finding):
+    """An expression that can fail where nobody notices, so that the run goes on or does not end."""
+
+    code = "FD578"
+    severity = "warning"
+    title = "when `{found}` fails, {effect}"
+    label = "can fail"
+    help = "{way}"
+    found: str
+    effect: str
+    way: str
+
+
+class OnlyDefault(Finding):
+    """The expression of an output that always fails, so that the output is never anything but its `default`."""
+
+    code = "FD779"
+    severity = "warning"
+    title = "the output is always its `default`: {reason}"
+    label = "always fails"
+    help = "{way}"
+    reason: str
+    way: str
+
+
+class MayBeMissing(Finding):
+    """An output of a task that may be skipped, where the run then fails, or waits for it for ever."""
+
+    code = "FD579"
+    severity = "warning"
+    title = "when `{producer}` {case}, there is no `{found}`, and {effect}"
+    label = "may be missing"
+    help = "{way}"
+    producer: str
+    case: str
+    found: str
+    effect: str
+    way: str
+
+
+class NothingLooped(Finding):
+    """An output of a loop that is written without an item: the run fails there, or waits for it for ever."""
+
+    code = "FD826"
+    title = "`{producer}` has no items, so there is no `{found}`, and {effect}"
+    label = "always missing"
+    help = "{way}"
+    producer: str
+    found: str
+    effect: str
+    way: str

@@ -1,0 +1,127 @@
+"""Tags that Argo does not replace: most stay in the text, but a loop and a `when` fail over them.
+
+Source: processItem in workflow/controller/operator.go, and shouldExecute in workflow/controller/steps.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.tree import compact
+from flowdsl.compiler.lint.manifest.view import LOOPS
+from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
+from flowdsl.compiler.lint.variables.uses import BODY_OF
+from flowdsl.compiler.lint.workflow.loops import no_list
+from flowdsl.diagnostic import near
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import ROOTS, masked
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.lint.variables.uses import Place
+    from flowdsl.diagnostic import Finding
+    from flowdsl.grammar.template import Tag
+
+_NAME = regex(r"\.?(\w+)((?:\.[-\w]+)*)")
+_QUOTED = regex(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+
+
+def unreplaced(finding: Finding | None, name: str, path: Path, text: str, place: Place) -> Finding | None:
+    """The finding about a variable that may be none of Argo's: an error where every tag must be replaced.
+
+    `finding` is what is wrong with the variable elsewhere.
+    """
+    if finding is not None and not isinstance(finding, LiteralTag):
+        return finding
+    if finding is None and name in ROOTS and place.call is not None:
+        finding = LiteralTag(name, "no variable is called so", "write the whole name of a variable")
+    if finding is None and name.partition(".")[0] in ROOTS:
+        return None  # what Argo knows, and this document does not tell
+    if not (reason := _failing(name, path, text, place)):
+        return finding
+    way = finding.way.partition(", or ignore")[0] if finding is not None else _way(name)
+    return UnknownVariable(name, (), f"{way}: {reason}")
+
+
+def _way(name: str) -> str:
+    """What was probably meant by a name, as something to do."""
+    parts = _NAME.fullmatch(name)
+    meant = near(parts[1], ROOTS) if parts is not None else None
+    return f"write `{{{{{meant}{parts[2]}}}}}`" if parts is not None and meant else "take it out"
+
+
+def _failing(name: str, path: Path, text: str, place: Place) -> str:
+    """Why a run fails over a tag that stays as it is, or nothing."""
+    call = place.call
+    if call is None:
+        return next((reason for end, reason in _FORMS if path[-len(end) :] == end), "")
+    if path[-1] == "when":
+        return "" if is_quoted(text, text.index(name)) else "a `when` with braces in it cannot be read"
+    call = call.parent or call
+    if name in BODY_OF:
+        return "Argo waits for it, and the run never ends"
+    when, field = call.data.get("when") or "", path[len(call.path)]
+    if not call.loop or (when and "{{" not in when):
+        return ""
+    if field in LOOPS and call.owner.body == "steps":
+        return _uncounted(path, text)
+    return "in a loop, Argo replaces every tag or fails"
+
+
+_TIME, _NUMBER = "a time with braces in it cannot be read", "a number with braces in it cannot be read"
+_FORMS: tuple[tuple[Path, str], ...] = (
+    (("dag", "target"), "no task is called so"),
+    (("timeout",), _TIME),
+    (("pendingTimeout",), _TIME),
+    (("suspend", "duration"), _TIME),
+    (("backoff", "duration"), _TIME),
+    (("backoff", "maxDuration"), _TIME),
+    (("backoff", "factor"), _NUMBER),
+    (("retryStrategy", "limit"), _NUMBER),
+    (("activeDeadlineSeconds",), _NUMBER),
+)
+"""The ends of paths to texts of templates that Argo reads as something else than text."""
+
+
+def _uncounted(path: Path, text: str) -> str:
+    """Why a loop fails over braces in what says how many items it has, or nothing."""
+    if path[-1] == "withParam":
+        return "a list with braces in it cannot be read" if no_list(text) else ""
+    return "" if path[-1] == "format" or "withItems" in path else "braces are no number"
+
+
+def is_quoted(condition: str, offset: int) -> bool:
+    """Whether an offset in a condition is inside quotes, whatever its tags become."""
+    return any(match.start() < offset < match.end() for match in _QUOTED.finditer(masked(condition)))
+
+
+def must_close(text: str, tag: Tag, place: Place) -> bool:
+    """Whether Argo fails over braces that are not closed: where none that close follow in the JSON of the task.
+
+    In a loop, what is closed so late cannot be replaced either.
+    """
+    call = place.call
+    if call is None or call.parent is not None:
+        return False
+    if call.loop:
+        return True
+    whole = compact({field: call.data[field] for field in _WRITTEN if field in call.data})
+    _, _, behind = whole.partition(compact(text)[1:-1])
+    return "}}" not in text[tag.start :] + behind
+
+
+_WRITTEN = (
+    *("name", "inline", "template", "arguments", "templateRef", "dependencies", "withItems", "withParam"),
+    *("withSequence", "when", "continueOn", "onExit", "failFast", "depends", "hooks"),
+)
+"""The order in which Argo writes the fields of a task. Source: DAGTask in workflow_types.go of Argo Workflows."""
+
+
+_OPENED = regex(rf"\s*(?:=|(?:{'|'.join(sorted(ROOTS))})\s*[.}}])")
+
+
+def left_open(tag: Tag) -> bool:
+    """Whether a tag of Argo's has no closing braces, or only those of another one."""
+    if tag.kind == "expression" or (tag.kind == "simple" and "}" not in tag.body.partition("{{")[0]):
+        return False
+    return _OPENED.match(tag.body) is not None

@@ -1,0 +1,197 @@
+"""The uses of one task or step by another, and of what each has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.compiler.lint.variables.findings import (
+    LoopArtifact,
+    NotAncestor,
+    OtherSort,
+    UnclosedTag,
+    UnknownOutput,
+    UnknownVariable,
+    in_expression,
+)
+from flowdsl.compiler.problem import Problem
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.lint.manifest.view import Call, Template
+    from flowdsl.compiler.lint.variables.typing import Use
+    from flowdsl.compiler.problem import Part
+    from flowdsl.diagnostic import Finding
+    from flowdsl.grammar.template import Tag
+
+BODY_OF = {"tasks": "dag", "steps": "steps"}
+
+
+WORD_OF = {"dag": "tasks", "steps": "steps"}
+
+
+class Spot(NamedTuple):
+    """Where a variable is named: the path of the text, the part of it, and whether that is in an expression."""
+
+    path: Path
+    part: Part
+    expression: bool = False
+
+    @classmethod
+    def of_name(cls, path: Path, name: str, body: str, offset: int) -> Spot:
+        """The spot of a name in the body of a tag, which begins at an offset of its text."""
+        start = offset + body.index(name)
+        return cls(path, (start, start + len(name)))
+
+    def problem(self, finding: Finding) -> Problem:
+        """A finding about the variable."""
+        return Problem(self.path, in_expression(finding) if self.expression else finding, part=self.part)
+
+
+class InTag(NamedTuple):
+    """Where the expression of a tag begins in its text, and whether there are closing braces behind the tag."""
+
+    offset: int
+    braces: bool
+
+
+class Late(NamedTuple):
+    """A use of one task by another, by their positions in a DAG, to be asked of the DAG with all others."""
+
+    graph: Template
+    producer: int
+    user: int
+    spot: Spot
+
+
+class Place(NamedTuple):
+    """Where a text stands: the template whose calls it may name, and the call that it belongs to.
+
+    `call` is None in the outputs of `graph`, which all calls are before.
+    """
+
+    graph: Template | None
+    call: Call | None
+
+    @property
+    def outer(self) -> Place:
+        """The place around the template, where it is inline in a call."""
+        around = self.graph.around if self.graph is not None else None
+        return Place(around.owner, around) if around is not None else Place(None, None)
+
+
+def loop_around(place: Place) -> Call | None:
+    """The nearest loop around a text, whose items it may name."""
+    while place.graph is not None and (place.call is None or not (place.call.parent or place.call).loop):
+        place = place.outer
+    return None if place.call is None else place.call.parent or place.call
+
+
+_GATHERED = regex(r"\{\{\s*(tasks|steps)\.([^{}.\s]+)\.outputs\.parameters\s*\}\}")
+
+
+def gathered(call: Call, text: str) -> list[dict[str, str]]:
+    """An item as those are that a loop has from another one, of which it goes over the parameters; else nothing."""
+    tag, owner = _GATHERED.fullmatch(text), call.owner
+    position = owner.call_index.get(tag[2]) if tag is not None and BODY_OF[tag[1]] == owner.body else None
+    maker = None if position is None else owner.calls[position]
+    if maker is None or maker.callee is None or maker.loop == "withSequence" or not maker.loop:
+        return []
+    names = maker.callee.output_parameters
+    return [dict.fromkeys(names, "")] if names else []
+
+
+def late_problems(late: list[Late]) -> Iterator[Problem]:
+    """The findings about tasks that are used by others which do not wait for them."""
+    graphs: dict[int, list[Late]] = {}
+    for use in late:
+        graphs.setdefault(id(use.graph), []).append(use)
+    for uses in graphs.values():
+        graph = uses[0].graph
+        dag = graph.dag
+        pairs = [(use.producer, use.user) for use in uses]
+        ordered = dag.reached(pairs) if dag.is_sound else {each for each in pairs if dag.may_reach(*each)}
+        for use in uses:
+            if (use.producer, use.user) not in ordered:
+                names = graph.calls[use.user].name, graph.calls[use.producer].name
+                yield use.spot.problem(NotAncestor(*names))
+
+
+def unclosed(path: Path, text: str, tag: Tag) -> Problem:
+    """The finding about a tag of a text without its closing braces."""
+    written = text[tag.start : tag.start + 40]
+    end = written.find("}") + 1 or len(written)
+    return Spot(path, (tag.start, tag.start + 2)).problem(UnclosedTag(written[:end]))
+
+
+def expression_use(path: Path) -> Use:
+    """What Argo does with the result of a field that holds an expression."""
+    owner, around = path[-2:-1], path[-3:-2]
+    if around == ("labelsFrom",):
+        return "text"
+    if path[-1] == "fromExpression":
+        return "artifact"
+    asked = owner in (("retryStrategy",), ("stopStrategy",), ("http",)) or around == ("hooks",)
+    return "flag" if path[-1:] in (("expression",), ("successCondition",)) and asked else "value"
+
+
+_SORTS = {
+    ("parameters", "value"): (
+        "artifacts",
+        "an artifact",
+        "a parameter",
+        "hand it on in `artifacts`, with `from`",
+    ),
+    ("artifacts", "from"): (
+        "parameters",
+        "a parameter",
+        "an artifact",
+        "hand it on in `parameters`, with `value`",
+    ),
+}
+
+
+def other_sort(path: Path, name: str, output: str) -> Finding | None:
+    """What is wrong with an output of a call as an argument of another, where one is a file and the other a text."""
+    if path[-4:-3] != ("arguments",):
+        return None
+    listed, found, wanted, way = _SORTS.get((str(path[-3]), str(path[-1])), ("", "", "", ""))
+    parts = output.split(".")
+    return OtherSort(name, found, wanted, way) if parts[:-1] == ["outputs", listed] else None
+
+
+def short(text: str) -> str:
+    """A text, shortened for a message."""
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
+    """What is wrong with an output of a call, or None. The template of the call may not be known."""
+    known = producer.outputs
+    if exact and not output:
+        variable = f"{WORD_OF[producer.owner.body]}.{producer.name}"
+        parts = sorted(known or ("status",), key=lambda each: not each.startswith("outputs."))
+        return UnknownVariable(variable, (), f"write which part of it, such as `{variable}.{parts[0]}`")
+    if known is None or output in known:
+        return None
+    if not exact and (not output or any(f"{output}.".startswith(f"{each}.") for each in known)):
+        return None
+    if not exact and any(each.startswith(f"{output}.") for each in known):
+        return None
+    callee = producer.callee
+    reason = ""
+    if callee is not None and output in callee.outputs:
+        if output.startswith("outputs."):
+            return LoopArtifact(producer.name)
+        reason = "each round of a loop has its own, the loop has none, and Argo would wait for it for ever"
+    elif output == "outputs.parameters":
+        reason = "only `withItems` and `withParam` collect the parameters of all items"
+    elif callee is not None and callee.data.get("daemon") and callee.is_pod:
+        reason = "a daemon has no outputs before it ends, and it ends when all that uses it has"
+    elif output in ("outputs.result", "exitCode") and callee is not None:
+        reason = f"a template with `{callee.body}` has none"
+    elif output == "ip":
+        reason = "only a template with `daemon: true` and a pod of its own has an address"
+    return UnknownOutput(producer.name, output, known, reason)

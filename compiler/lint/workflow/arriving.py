@@ -1,0 +1,330 @@
+"""Times, numbers and labels that templates get by a tag: the values of its inputs, as far as they are written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.findings.bodies import BadImage
+from flowdsl.compiler.lint.manifest.tree import compact, entries, inside, is_mapping, string
+from flowdsl.compiler.lint.manifest.view import Template
+from flowdsl.compiler.lint.workflow.loops import LoopFields, is_whole, no_list
+from flowdsl.compiler.lint.workflow.names import VALUE_FORM, BadLabel
+from flowdsl.compiler.lint.workflow.settings import (
+    NO_MEMO_KEY,
+    BadKey,
+    duration_faults,
+    too_short,
+    whole_faults,
+)
+from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.schema.table import value_at
+from flowdsl.grammar.image import fault as image_fault
+from flowdsl.grammar.names import is_label_value
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG, tags, variables
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.diagnostic import Finding
+
+_TIMES = (
+    (("timeout",), False),
+    (("pendingTimeout",), True),
+    (("suspend", "duration"), True),
+    (("memoize", "maxAge"), False),
+    (("retryStrategy", "backoff", "duration"), True),
+    (("retryStrategy", "backoff", "maxDuration"), True),
+)
+"""Where a template may have a duration, and whether whole seconds need no unit there."""
+
+_NUMBERS = (("retryStrategy", "limit"), ("retryStrategy", "backoff", "factor"), ("activeDeadlineSeconds",))
+"""Where a template may have a text that is a whole number."""
+
+_HEADS = frozenset(fields[0] for fields in (*(each for each, _ in _TIMES), *_NUMBERS))
+
+
+def arriving_times(view: View) -> Iterator[Problem]:
+    """The values that durations and numbers of templates get by a tag are such, where they are written."""
+    for template in view.all:
+        if template.data.keys().isdisjoint(_HEADS):
+            continue
+        for fields in (*(each for each, _ in _TIMES), *_NUMBERS):
+            text: object = value_at(template.data, fields)
+            if not isinstance(text, str) or "{{" not in text:
+                continue
+            for path, value in arriving(view, template, text, (*template.path, *fields)):
+                if fields in _NUMBERS:
+                    yield from whole_faults(value, fields[-1], path, None)
+                else:
+                    field = str(path[-1])
+                    found = list(duration_faults({field: value}, field, path[:-1], dict(_TIMES)[fields]))
+                    if not found and fields[-1] in ("timeout", "pendingTimeout"):
+                        found = list(too_short(template, fields[-1], value, path))
+                    yield from (each._replace(finding=_renamed(each.finding, fields[-1])) for each in found)
+
+
+def arriving_keys(view: View) -> Iterator[Problem]:
+    """The values that keys of memoization get by a tag are such, where they are written."""
+    for template in view.all:
+        text = string(template.data, "memoize", "key")
+        if "{{" in text and not NO_MEMO_KEY.search(_plain(text)):
+            for path, value in composed(view, template, text, (*template.path, "memoize", "key")):
+                if (wrong := NO_MEMO_KEY.search(value)) is not None:
+                    whole = value_at(view.document, path) == value
+                    yield Problem(path, BadKey(value), part=wrong.span() if whole else None)
+
+
+def arriving_labels(view: View) -> Iterator[Problem]:
+    """The values that labels of pods and of nodes get by a tag are such, where they are written."""
+    around = Template(view.spec, view.path)
+    for template, pod in ((around, "podMetadata"), *((each, "metadata") for each in view.all)):
+        for fields, what in (((pod, "labels"), "a label"), (("nodeSelector",), "a node's label")):
+            for key, text in inside(template.data, *fields).items():
+                if "{{" not in str(text) or not is_label_value(_plain(text)):
+                    continue
+                for path, value in composed(view, template, text, (*template.path, *fields, key)):
+                    if value and not is_label_value(value):
+                        yield Problem(path, BadLabel(value, f"the value of {what}", VALUE_FORM))
+
+
+def arriving_made_labels(view: View) -> Iterator[Problem]:
+    """The values that labels of the run get by an expression that is one parameter are such, where they are written."""
+    around = Template({}, view.path)
+    for each in inside(view.spec, "workflowMetadata", "labelsFrom").values():
+        tag = f"{{{{{string(each or {}, 'expression')}}}}}"
+        for path, value in arriving(view, around, tag, ()):
+            if path and value and not is_label_value(value):
+                yield Problem(path, BadLabel(value, "the value of a label", VALUE_FORM))
+
+
+def arriving_loops(view: View) -> Iterator[Problem]:
+    """The values that loops get by a tag are lists and numbers, where they are written."""
+    told: set[Path] = set()
+    for call in view.looping:
+        texts: list[tuple[tuple[str, ...], object]] = [(("withParam",), call.data.get("withParam"))]
+        texts += [(("withSequence", end), inside(call.data, "withSequence").get(end)) for end in _ENDS]
+        for fields, text in texts:
+            if not isinstance(text, str) or "{{" not in text:
+                continue
+            for path, value in arriving(view, call.owner, text, (*call.path, *fields)):
+                if value and path not in told:
+                    told.add(path)
+                    yield from _of_loop(view, fields[-1], path, value)
+
+
+_ENDS = ("start", "count", "end")
+
+
+def _of_loop(view: View, field: str, path: Path, value: str) -> Iterator[Problem]:
+    """The finding about a value that arrives in a field of a loop."""
+    if field != "withParam":
+        if not is_whole(value):
+            found = f"`{field}` of a `withSequence` becomes `{value}`"
+            yield Problem(path, LoopFields(found, "write a whole number"))
+    elif (part := no_list(value)) is not None:
+        entry: object = value_at(view.document, path[:-1])
+        name: object = entry.get("name") if is_mapping(entry) else None
+        found = f"a loop goes over `{name}`, and its value" if name else "a loop goes over this value, which"
+        found += " is not a JSON list"
+        yield Problem(path, LoopFields(found, "write a list in JSON, such as `[1, 2]`"), part=part)
+
+
+def arriving_images(view: View) -> Iterator[Problem]:
+    """The images that containers get by a tag are such, where they are written."""
+    told: set[Path] = set()
+    for template in view.all:
+        for place, container in template.containers:
+            text = string(container, "image")
+            for path, value in (
+                composed(view, template, text, (*template.path, *place))
+                if "{{" in text and not image_fault(_plain(text))
+                else ()
+            ):
+                reason = image_fault(value) if value else "the API server refuses a pod without an image"
+                if reason and path not in told:
+                    told.add(path)
+                    yield Problem(path, BadImage(value, reason))
+
+
+def _plain(text: str) -> str:
+    """A text with a word in place of each tag: what is wrong with that is told where it stands."""
+    return TAG.sub("tag", text)
+
+
+def _renamed(finding: Finding, field: str) -> Finding:
+    """A finding about a value, under the name of the field that it arrives in."""
+    return type(finding)(**{**vars(finding), "field": field})
+
+
+_LITERAL = regex(r"=\s*(?:(\d+)|'([^'\\]*)'|\"([^\"\\]*)\")\s*")
+
+
+def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[tuple[Path, str]]:
+    """The values of a text that is one tag, or has none, each with the path where it is written.
+
+    An input gets what the calls of its template hand over, which may be tags again.
+    """
+    left, seen = [(template, text, path)], {(id(template), text)}
+    for template, text, path in left:  # grows while it is walked
+        tag = TAG.fullmatch(text)
+        if tag is None:
+            if "{{" not in text:
+                yield path, text
+            continue
+        if (literal := _LITERAL.fullmatch(tag[1])) is not None:
+            yield path, next(each for each in literal.groups() if each is not None)
+            continue
+        for giver, value, place in _given(view, template, tag[1].strip()):
+            if "{{" not in value:
+                yield place, value
+            elif giver is not None and value.count("{{") == 1 and (id(giver), value) not in seen:
+                seen.add((id(giver), value))
+                left.append((giver, value, place))
+
+
+def composed(view: View, template: Template, text: str, path: Path) -> Iterator[tuple[Path, str]]:
+    """The values of a text that may have tags between other words, each with the path of what decides it.
+
+    All that its tags stand for has to be written, and not left empty for now. Where several of them have several
+    values, those of one call are taken together.
+    """
+    if TAG.fullmatch(text) or "{{" not in text:
+        yield from arriving(view, template, text, path)
+        return
+    given = {tag[0]: list(arriving(view, template, tag[0], path)) for tag in TAG.finditer(text)}
+    longest = max(given.values(), key=len, default=None)
+    if longest is None:  # braces that are not closed
+        return
+    if any(
+        len(some) not in (1, len(longest)) or not all(each for _, each in some) for some in given.values()
+    ):
+        return
+    for index, (place, _) in enumerate(longest):
+        values = {tag: some[index if index < len(some) else 0][1] for tag, some in given.items()}
+        yield place, _with(text, values)
+
+
+def never_filled(view: View, template: Template, text: str) -> bool:
+    """Whether a tag in a text of a template has no value when Argo checks the workflow.
+
+    It knows the parameters of the workflow then, and the inputs of what the workflow starts with; for all else it puts
+    words of its own. Source: Argo Workflows, workflow/validate/validate.go.
+    """
+    started = not view.runs or template.name in (
+        view.setting("entrypoint"),
+        view.setting("onExit"),
+    )
+    filled = ("workflow.parameters.", "inputs.parameters.") if started else ("workflow.parameters.",)
+    return not all(
+        name.startswith(filled)
+        for tag in tags(text)
+        for name in (
+            [each.dotted for each in variables(tag.body)] if tag.kind == "expression" else [tag.body.strip()]
+        )
+    )
+
+
+def _with(text: str, values: dict[str, str]) -> str:
+    """A text with values in place of its tags."""
+    return TAG.sub(lambda tag: values[tag[0]], text)
+
+
+def _given(view: View, template: Template, variable: str) -> Iterator[tuple[Template | None, str, Path]]:
+    """The texts that a variable of a template stands for, each with where it is written, and in which template."""
+    word, _, name = variable.rpartition(".")
+    if word == "workflow.parameters" and view.runs:
+        yield from _values(None, view.spec, (*view.path, "arguments"), name)
+    if word != "inputs.parameters" or name not in template.parameters:
+        return
+    calls = view.callers.get(id(template), ())
+    givers: list[tuple[Template | None, Object, Path]] = [
+        (call.owner, call.data, (*call.path, "arguments")) for call in calls
+    ]
+    if template.name in (view.setting("entrypoint"), view.setting("onExit")):
+        givers.append((None, view.spec, (*view.path, "arguments")))
+    for giver, owner, place in givers:
+        for given in _values(giver, owner, place, name):
+            yield from _of_items(owner, place[:-1], given) if "{{item" in given[1] else (given,)
+    if not all(_names(owner, name) for _, owner, _ in givers) or not givers:
+        yield from _values(
+            None, {"arguments": inside(template.data, "inputs")}, (*template.path, "inputs"), name
+        )
+
+
+def _of_items(
+    call: Object, path: Path, given: tuple[Template | None, str, Path]
+) -> Iterator[tuple[Template | None, str, Path]]:
+    """What an argument of a loop becomes that is an item, or one key of it; itself where that is not known."""
+    tag, items = _ITEM.fullmatch(given[1]), call.get("withItems")
+    if tag is None or not items or "{{item" in str(call.get("when")):
+        yield given
+        return
+    for index, item in enumerate(items):
+        key: str | None = tag[1]
+        value: object = item.get(key) if key and is_mapping(item) else None if key else item
+        text = value if isinstance(value, str) else None if value is None else compact(value)
+        # Quotes and backslashes in a text arrive with more of them, which is told as such.
+        if text is not None and not (isinstance(value, str) and _ESCAPED.search(text)):
+            yield None, text, (*path, "withItems", index, *((key,) if key else ()))
+
+
+_ITEM = regex(r"\{\{\s*item(?:\.([^{}\s]+))?\s*\}\}")
+_ESCAPED = regex(r"[\"\\\n{]")
+
+
+def _values(
+    giver: Template | None, owner: Object, path: Path, name: str
+) -> Iterator[tuple[Template | None, str, Path]]:
+    """The value of a parameter among the arguments of an owner, which stand at a path."""
+    for index, each in enumerate(entries(owner, "arguments", "parameters")):
+        field = "value" if each.get("value") is not None else "default"
+        value: object = each.get(field)
+        if each.get("name") == name and isinstance(value, str):
+            yield giver, value, (*path, "parameters", index, field)
+
+
+def _names(owner: Object, name: str) -> bool:
+    return any(each.get("name") == name for each in entries(owner, "arguments", "parameters"))
+
+
+def with_values(view: View, text: str) -> str:
+    """A text with the values that the parameters of the run have in it, as far as they are written."""
+    if not view.runs:
+        return text
+
+    def value(tag: re.Match[str]) -> str:
+        parameter = view.arguments.get(tag[1].strip().removeprefix("workflow.parameters."), {})
+        given: object = parameter.get("value")
+        known = isinstance(given, str) and _HARMLESS.fullmatch(given) and "workflow.parameters." in tag[1]
+        return str(given) if known else tag[0]
+
+    return TAG.sub(value, text)
+
+
+_HARMLESS = regex(r"[\w.+-]+")
+"""Values that are what they are with quotes around them and without."""
+
+
+def as_called(view: View, template: Template, data: Object) -> Object:
+    """A template without the values of inputs that each call replaces. Source: Argo Workflows, ProcessArgs."""
+    calls = view.callers.get(id(template))
+    listed = entries(data, "inputs", "parameters")
+    if not calls or template.name in (view.setting("entrypoint"), view.setting("onExit")):
+        return data
+    given = [
+        {
+            each.get("name")
+            for each in entries(call.data, "arguments", "parameters")
+            if each.get("value") is not None
+        }
+        for call in calls
+    ]
+    kept = [
+        {**each, "value": None} if all(each.get("name") in names for names in given) else each
+        for each in listed
+    ]
+    return {**data, "inputs": {**data["inputs"], "parameters": kept}} if listed else data

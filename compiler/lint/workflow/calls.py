@@ -1,0 +1,181 @@
+"""What a workflow starts with and what its tasks, steps and hooks call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.globals import ALWAYS
+from flowdsl.compiler.lint.manifest.view import named_by
+from flowdsl.compiler.lint.workflow.arriving import composed, never_filled
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, suggest
+from flowdsl.grammar.template import TAG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Object
+    from flowdsl.compiler.lint.manifest.view import Call, View
+
+
+class NoEntrypoint(Finding):
+    """A workflow that does not say where it starts."""
+
+    code = "FD510"
+    title = "the workflow has no `entrypoint`"
+    label = "needs `entrypoint`"
+    help = "add `entrypoint` with the name of the template to start with"
+
+
+class TemplatesBesideReference(Finding):
+    """Templates in a workflow that takes them from elsewhere."""
+
+    code = "FD511"
+    title = "`templates` cannot stand beside `workflowTemplateRef`"
+    label = "refused beside `workflowTemplateRef`"
+    help = "move the templates to the WorkflowTemplate, or take `workflowTemplateRef` out"
+
+
+class UndefinedTemplate(Finding):
+    """The name of a template that there is none of."""
+
+    code = "FD514"
+    title = "there is no template `{name}`"
+    label = "{suggestion}"
+    help = "{way}"
+    name: str
+    known: Iterable[str]
+
+    def words(self) -> dict[str, str]:
+        """The name, what was probably meant, and the way out."""
+        way = "name a template of `templates`, or add this one"
+        if "{{" in self.name:
+            way = "write the name itself: Argo looks for the template before this tag has a value"
+        return {"name": self.name, "suggestion": suggest(self.name, self.known), "way": way}
+
+
+class CallTarget(Finding):
+    """A task, step or hook that names no template, or several."""
+
+    code = "FD515"
+    title = "`{name}` names {found}"
+    label = "exactly one of `template`, `templateRef` and `inline`"
+    help = "keep exactly one of `template`, `templateRef` with `name` and `template`, and `inline`"
+    name: str
+    found: str
+
+
+class HookWithoutExpression(Finding):
+    """A hook that does not say when it runs."""
+
+    code = "FD523"
+    title = "hook `{name}` has no `expression`"
+    label = "only the hook `exit` needs none"
+    help = 'add `expression`, such as `workflow.status == "Running"`, or name the hook `exit`'
+    name: str
+
+
+class WrongScope(Finding):
+    """A reference that is looked for in the namespace where the object is of the cluster, or the other way round."""
+
+    code = "FD831"
+    severity = "warning"
+    title = "`{name}` is a {kind}, and a {wanted} is asked for"
+    label = "looked for {where}"
+    help = "{way}"
+    name: str
+    kind: str
+    wanted: str
+    where: str
+    way: str
+
+
+def scopes(view: View) -> Iterator[Problem]:
+    """References ask for the kind that the object of their name has, where it is one of those that are known."""
+    references = [(view.spec, view.path, "workflowTemplateRef")]
+    references += [(call.data, call.path, "templateRef") for call in (*view.outlines, *view.hooks)]
+    for owner, path, field in references:
+        reference: Object | None = owner.get(field)
+        if reference is None or named_by(reference) in (
+            *view.library,
+            (view.kind, view.metadata.get("name")),
+        ):
+            continue
+        wanted, name = named_by(reference)
+        kind = "WorkflowTemplate" if wanted.startswith("Cluster") else "ClusterWorkflowTemplate"
+        if (kind, name) in view.library:
+            far = kind.startswith("Cluster")
+            where = "in the namespace of the workflow" if far else "in the whole cluster"
+            way = "add `clusterScope: true` beside the name" if far else "take `clusterScope` out"
+            yield Problem((*path, field, "name"), WrongScope(name, kind, wanted, where, way))
+
+
+def entrypoint(view: View) -> Iterator[Problem]:
+    """The workflow starts with a template that exists; templates come from one place only."""
+    spec = view.spec
+    start = view.setting("entrypoint")
+    if (view.external or view.base is not None) and spec.get("templates"):
+        yield Problem((*view.path, "templates"), TemplatesBesideReference(), on_key=True)
+    if not start and not view.external and view.runs:
+        yield Problem(view.path, NoEntrypoint())
+    for field, name in (("entrypoint", start), ("onExit", spec.get("onExit") or "")):
+        if name and name not in view.named and not view.external and not ("{{" in name and view.base):
+            yield Problem((*view.path, field), UndefinedTemplate(name, view.named))
+
+
+def targets(view: View) -> Iterator[Problem]:
+    """Each task, step and hook names one template, and one that exists."""
+    for call in (*view.outlines, *view.hooks):
+        data = call.data
+        if call.callee is not None and data.get("template") and len(data.keys() & _TARGETS) == 1:
+            continue
+        given = [
+            field for field in ("template", "templateRef", "inline") if data.get(field) not in (None, "")
+        ]
+        if len(given) != 1:
+            found = " and ".join(f"`{field}`" for field in given) + " at once" if given else "no template"
+            yield Problem(call.path, CallTarget(call.title, found))
+        elif given == ["templateRef"]:
+            reference: Object = data["templateRef"]
+            missing = [field for field in ("name", "template") if not reference.get(field)]
+            if missing:
+                finding = CallTarget(call.title, f"a `templateRef` without `{'` and `'.join(missing)}`")
+                yield Problem((*call.path, "templateRef"), finding)
+            elif call.callee is None and (there := view.templates_of(reference)) is not None:
+                place = (*call.path, "templateRef", "template")
+                yield Problem(place, UndefinedTemplate(reference["template"], there))
+        elif call.callee is None and (call.known or _is_never_filled(view, call, data["template"])):
+            yield Problem((*call.path, "template"), UndefinedTemplate(data["template"], view.named))
+        elif call.callee is None and not view.external:
+            for path, name in composed(view, call.owner, data["template"], (*call.path, "template")):
+                if name and name not in view.named:
+                    yield Problem(path, UndefinedTemplate(name, view.named))
+    for call in view.outlines:  # a task's own `onExit` names a template too
+        last: str = call.data.get("onExit") or ""
+        unknown = "{{" not in last or _names_the_run(last)
+        if last and unknown and last not in view.named and not view.external:
+            yield Problem((*call.path, "onExit"), UndefinedTemplate(last, view.named))
+
+
+_TARGETS = frozenset(("template", "templateRef", "inline"))
+
+
+def _is_never_filled(view: View, call: Call, name: str) -> bool:
+    """Whether a tag in the name of a template has no value when Argo looks for the template; for hooks, when they run.
+
+    Source: Argo Workflows, validateTemplateHolder.
+    """
+    hooked = call.parent is not None or call.owner.path == view.path
+    return _names_the_run(name) if hooked else never_filled(view, call.owner, name)
+
+
+def _names_the_run(name: str) -> bool:
+    """Whether a tag in a name stands for something of the run that no template is named after."""
+    return any(tag[1].strip() in ALWAYS for tag in TAG.finditer(name))
+
+
+def hooks(view: View) -> Iterator[Problem]:
+    """Every hook but `exit` says when it runs."""
+    for call in (*view.hooks, *(call for call in view.outlines if call.parent is not None)):
+        if call.place[-1] != "exit" and not call.data.get("expression"):
+            yield Problem(call.path, HookWithoutExpression(str(call.place[-1])))

@@ -1,0 +1,409 @@
+"""The shape of the workflow: what its templates are made of, and in which order their tasks run."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.dag import cycles, inner_first
+from flowdsl.compiler.lint.manifest.tree import entries, inside, string
+from flowdsl.compiler.lint.manifest.view import BODIES, GRAPH_BODIES, Template
+from flowdsl.compiler.lint.workflow.arriving import composed, never_filled
+from flowdsl.compiler.lint.workflow.loops import has_items
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, suggest
+from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, asks
+from flowdsl.grammar.names import is_argo_name, is_depended_upon
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG, is_filled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.lint.manifest.view import Call, View
+
+
+class NoBody(Finding):
+    """A template that does nothing."""
+
+    code = "FD512"
+    title = "template `{name}` has nothing to run"
+    label = "nothing says what it does"
+    help = "give it exactly one of {bodies}"
+    name: str
+    bodies: tuple[str, ...]
+
+
+class SeveralBodies(Finding):
+    """A template that is of several sorts at once."""
+
+    code = "FD513"
+    title = "template `{name}` has {bodies} at once"
+    label = "one of them only"
+    help = "keep one of {bodies}, and move the others to templates of their own"
+    name: str
+    bodies: tuple[str, ...]
+
+
+class EmptyGraph(Finding):
+    """Steps or a DAG without anything to do."""
+
+    code = "FD528"
+    title = "{owner} has no {what}"
+    label = "{reason}"
+    help = "add one, or take {part} out"
+    owner: str
+    what: str
+    part: str = "the template"
+    reason: str = "needs at least one"
+
+
+class BadPlugin(Finding):
+    """A `plugin` template that does not name one plugin, or a plugin without what its pod needs."""
+
+    code = "FD529"
+    title = "{found}"
+    help = "{way}"
+    found: str
+    way: str
+
+
+class UndefinedTask(Finding):
+    """A dependency or target that is no task of the DAG."""
+
+    code = "FD516"
+    title = "there is no task `{name}` in this DAG"
+    label = "{suggestion}"
+    help = "{way}"
+    name: str
+    known: Iterable[str]
+
+    def words(self) -> dict[str, str]:
+        """The name, what was probably meant, and the way out."""
+        way = "name a task of the same DAG, or add this one"
+        if "{{" in self.name:
+            way = "write the name itself: Argo looks for the task before this tag has a value"
+        return {"name": self.name, "suggestion": suggest(self.name, self.known), "way": way}
+
+
+class EmptyTarget(Finding):
+    """A `target` with a space too many, behind which Argo looks for a task without a name."""
+
+    code = "FD805"
+    title = "`target` has a space too many, and Argo looks for a task without a name there"
+    help = "write one space between two names, and none around them"
+
+
+class Cycle(Finding):
+    """Tasks or containers that wait for each other."""
+
+    code = "FD517"
+    title = "{what} wait for each other: {cycle}"
+    label = "waits for itself"
+    help = "take one of these dependencies out"
+    what: str
+    cycle: str
+
+
+class BadDepends(Finding):
+    """A `depends` text that Argo cannot read."""
+
+    code = "FD518"
+    title = "`depends` cannot be read: expected {expected}, found {found}"
+    label = "at character {column}"
+    help = "write task names, `&&`, `||`, `!` and parentheses, such as `a && (b.Failed || c)`"
+    expected: str
+    found: str
+    column: int
+
+
+class UnknownResult(Finding):
+    """A word behind a task's name that Argo does not know."""
+
+    code = "FD519"
+    title = "`{result}` is not a result of task `{task}`"
+    label = "{suggestion}"
+    help = "use one of {results}"
+    result: str
+    task: str
+
+    def words(self) -> dict[str, str]:
+        """The word and what was probably meant."""
+        return {
+            "result": self.result,
+            "task": self.task,
+            "suggestion": suggest(self.result, RESULTS),
+            "results": ", ".join(RESULTS),
+        }
+
+
+class LoopResult(Finding):
+    """A result of all items, asked of a task without items."""
+
+    code = "FD520"
+    title = "`{task}.{result}` needs a task with a loop, and `{task}` has none"
+    label = "`{task}` has no items"
+    help = "use `{task}.{instead}`, or give `{task}` a loop"
+    task: str
+    result: str
+    instead: str
+
+
+class DigitFirst(Finding):
+    """A task's name that cannot stand in `depends`."""
+
+    code = "FD521"
+    title = "task `{name}` begins with a digit in a DAG with dependencies"
+    label = "begins with a digit"
+    help = "begin the name with a letter: Argo computes with names when `depends` or `dependencies` is used"
+    name: str
+
+
+class WordOfExpressions(Finding):
+    """A task's name that Argo reads as something else where another task depends on it."""
+
+    code = "FD695"
+    title = "task `{name}` cannot be depended upon: to Argo its name is a word of expressions"
+    label = "no name in an expression"
+    help = "use another name, such as `{instead}`: Argo makes an expression of `depends` and `dependencies`"
+    name: str
+    instead: str
+
+
+class MixedDependencies(Finding):
+    """Two ways of saying the order, in one DAG."""
+
+    code = "FD522"
+    title = "`{field}` cannot be used in a DAG that uses `depends`"
+    label = "refused beside `depends`"
+    help = "{way}"
+    field: str
+    way: str
+
+
+class EndlessRecursion(Finding):
+    """Templates that call each other without a condition: Argo stops them at depth 100."""
+
+    code = "FD527"
+    title = "templates call each other without end: {cycle}"
+    label = "calls itself in the end"
+    help = "give one of these calls a `when` that ends the recursion"
+    cycle: str
+
+
+class TooDeep(Finding):
+    """Templates so deep in one another that Argo ends the run."""
+
+    code = "FD782"
+    title = "what `{name}` runs is {depth} templates deep, and Argo ends a run at {most}"
+    label = "the first of them"
+    help = "let graphs that only hand on to another one be that one"
+    name: str
+    depth: int
+    most: int
+
+
+DEEPEST = 100
+"""How deep templates may not be in one another. Source: maxStackDepth in workflow/controller/controller.go."""
+
+
+def bodies(view: View) -> Iterator[Problem]:
+    """Each template has exactly one body, with something in it."""
+    for template in view.templates:
+        if len(template.bodies) != 1:
+            kind = SeveralBodies if template.bodies else NoBody
+            yield Problem(template.path, kind(template.title, tuple(template.bodies) or BODIES))
+        elif template.body in GRAPH_BODIES and not template.calls:
+            what = "tasks" if template.body == "dag" else "steps"
+            yield Problem((*template.path, template.body), EmptyGraph(f"template `{template.title}`", what))
+        elif template.body == "steps":
+            yield from _empty_groups(template)
+
+
+def _empty_groups(template: Template) -> Iterator[Problem]:
+    """The groups without a step, before others. Source: a real controller, which then starts nothing more."""
+    groups: list[list[object]] = template.data["steps"]
+    if not all(groups[:-1]):
+        finding = EmptyGraph("the group", "steps", "it", "the run never gets beyond it")
+        for index, group in enumerate(groups[:-1]):
+            if not group:
+                yield Problem((*template.path, "steps", index), finding)
+
+
+def plugins(view: View) -> Iterator[Problem]:
+    """A `plugin` template names one plugin; plugins of the workflow have what Argo asks of their container.
+
+    Source: Argo Workflows, Plugin.UnmarshalJSON and Sidecar.Validate.
+    """
+    for template in view.templates:
+        plugin = template.data.get("plugin")
+        if plugin is not None and len(plugin) != 1:
+            finding = BadPlugin(f"`plugin` has {len(plugin)} keys", "give one key, the name of the plugin")
+            yield Problem((*template.path, "plugin"), finding)
+    for index, each in enumerate(entries(view.spec, "executorPlugins")):
+        place: Path = (*view.path, "executorPlugins", index)
+        if not string(each, "metadata", "name"):
+            yield Problem((*place, "metadata"), BadPlugin("the plugin has no name", "add `name`"))
+        container = inside(each, "spec", "sidecar", "container")
+        resources = inside(container, "resources")
+        needed = {
+            "ports": container.get("ports"),
+            "resources.requests": resources.get("requests") is not None,
+            "resources.limits": resources.get("limits") is not None,
+            "securityContext": container.get("securityContext") is not None,
+        }
+        for field, given in needed.items():
+            if not given:
+                finding = BadPlugin(f"the container of the plugin has no `{field}`", f"add `{field}`")
+                yield Problem((*place, "spec", "sidecar", "container"), finding)
+
+
+def dependencies(view: View) -> Iterator[Problem]:
+    """Tasks depend on tasks that exist, in words that Argo knows, and not on themselves."""
+    for template in view.templates:
+        if template.body != "dag":
+            continue
+        calls, dag = template.calls, template.dag
+        for position, error in dag.malformed:
+            found = f"`{error.found}`" if error.found else "the end"
+            finding = BadDepends(error.expected, found, error.start + 1)
+            yield Problem((*calls[position].path, "depends"), finding, part=(error.start, error.end))
+        for missing in dag.missing:
+            path = (*calls[missing.task].path, *missing.place)
+            yield Problem(path, UndefinedTask(missing.name, dag.index), part=missing.part)
+        for position, operand in dag.results:
+            result = operand.result or ""
+            path = (*calls[position].path, "depends")
+            if result not in RESULTS:
+                part = operand.end - len(result), operand.end
+                yield Problem(path, UnknownResult(result, operand.task), part=part)
+            elif result not in LOOP_RESULTS or operand.task not in dag.index:
+                continue
+            elif not calls[dag.index[operand.task]].loop:
+                instead = "Succeeded" if result == "AnySucceeded" else "Failed"
+                part = operand.start, operand.end
+                yield Problem(path, LoopResult(operand.task, result, instead), part=part)
+        for cycle in cycles(dag.needs):
+            path = (
+                *calls[cycle[0]].path,
+                "depends" if calls[cycle[0]].data.get("depends") else "dependencies",
+            )
+            yield Problem(path, Cycle("tasks", _chain([calls[i].name for i in cycle])))
+        yield from _one_way(template)
+        yield from _readable(calls, {one for needed in dag.needs for one in needed})
+        for path, text in _targets(view, template):
+            for word in _WORD.finditer(text):
+                waits = "{{" in word[0] and not (is_filled(word[0]) and never_filled(view, template, word[0]))
+                if word[0] not in dag.index and not waits:
+                    yield Problem(path, UndefinedTask(word[0], dag.index), part=word.span())
+            if text and "" in TAG.sub("tag", text).split(" "):
+                yield Problem(path, EmptyTarget())
+
+
+_WORD = regex(rf"(?:{TAG.pattern}|\S)+", re.DOTALL)
+"""A word of a target; a tag may have spaces."""
+
+
+def _targets(view: View, template: Template) -> Iterator[tuple[Path, str]]:
+    """The texts that name the targets of a DAG: its own, and what is given for the tags in it."""
+    target: str = template.data["dag"].get("target") or ""
+    path = (*template.path, "dag", "target")
+    yield path, target
+    for word in _WORD.finditer(target):
+        if "{{" in word[0] and not never_filled(view, template, word[0]):
+            yield from composed(view, template, word[0], path)
+
+
+def _chain(names: list[str]) -> str:
+    """A cycle in words, shortened where it is long."""
+    shown = names if len(names) <= 8 else [*names[:4], "...", *names[-3:]]
+    return " -> ".join([*shown, names[0]])
+
+
+def _readable(calls: list[Call], needed: set[int]) -> Iterator[Problem]:
+    """The names of tasks are names in the expressions that Argo makes of what others depend on."""
+    uses_depends = any(call.data.get("depends") for call in calls)
+    for position, call in enumerate(calls):
+        if call.name[:1].isdigit():
+            if uses_depends or call.data.get("dependencies") or position in needed:
+                yield Problem((*call.path, "name"), DigitFirst(call.name))
+        elif position in needed and not is_depended_upon(call.name) and is_argo_name(call.name):
+            yield Problem((*call.path, "name"), WordOfExpressions(call.name, f"{call.name}-1"))
+
+
+def _one_way(template: Template) -> Iterator[Problem]:
+    """A DAG says its order in one way."""
+    if not any(call.data.get("depends") for call in template.calls):
+        return
+    for call in template.outlines:
+        data = call.data
+        if data.get("dependencies"):
+            way = "write `depends: " + " && ".join(map(str, data["dependencies"])) + "`"
+            yield Problem((*call.path, "dependencies"), MixedDependencies("dependencies", way), on_key=True)
+        if data.get("continueOn") is not None:
+            way = (
+                f"ask for results where they are used, such as `{call.name}.Succeeded || {call.name}.Failed`"
+            )
+            yield Problem((*call.path, "continueOn"), MixedDependencies("continueOn", way), on_key=True)
+
+
+def recursion(view: View) -> Iterator[Problem]:
+    """Templates do not call themselves without a condition, also through templates of other objects."""
+    templates = view.templates.copy()
+    position = {id(template): index for index, template in enumerate(templates)}
+    called: list[list[int]] = []
+    for template in templates:  # grows while it is walked, by what other objects have
+        callees = [callee for callee, _ in _certain(view, template)]
+        for callee in callees:
+            if position.setdefault(id(callee), len(templates)) == len(templates):
+                templates.append(callee)
+        called.append([position[id(callee)] for callee in callees])
+    for cycle in cycles(called):
+        own = next((at for at, index in enumerate(cycle) if index < len(view.templates)), None)
+        if own is None:
+            continue  # it is reported in the object that has it
+        chain = [templates[index] for index in (*cycle[own:], *cycle[:own])]
+        path = next(path for callee, path in _certain(view, chain[0]) if callee is chain[1 % len(chain)])
+        yield Problem(path, EndlessRecursion(_chain([template.title for template in chain])))
+
+
+def _certain(view: View, template: Template) -> Iterator[tuple[Template, Path]]:
+    """The graphs that a template runs whenever all goes well, also at the ends of its tasks; each with its place."""
+    for call in template.calls:
+        if call.callee is not None and call.callee.body in GRAPH_BODIES and _runs(call):
+            yield call.callee, call.path
+        last = view.named.get(call.data.get("onExit") or "") if "onExit" in call.data else None
+        if last is not None and last.body in GRAPH_BODIES and _runs(call):
+            yield last, (*call.path, "onExit")
+    for hook in template.hooks:
+        at_end = hook.place[-1] == "exit" and not hook.data.get("expression")
+        task = hook.parent
+        if not at_end or task is None or task.data.get("onExit") or not _runs(task):
+            continue
+        if hook.callee is not None and hook.callee.body in GRAPH_BODIES:
+            yield hook.callee, hook.path
+
+
+def depth(view: View) -> Iterator[Problem]:
+    """Templates that certainly run are not too deep in one another."""
+    first = view.named.get(view.setting("entrypoint"))
+    if first is None or len(inner_first(first, Template.graphs)) < DEEPEST - 1:
+        return
+    depths: dict[int, int] = {}
+    for one in inner_first(first, _run_by):
+        depths[id(one)] = 1 + max((depths.get(id(each), 0) for each in _run_by(one)), default=0)
+    if (found := depths[id(first)]) >= DEEPEST:
+        yield Problem(first.path, TooDeep(first.title, found, DEEPEST))
+
+
+def _run_by(template: Template) -> list[Template]:
+    """What a template runs whenever all goes well."""
+    return [call.callee for call in template.calls if call.callee is not None and _runs(call)]
+
+
+def _runs(call: Call) -> bool:
+    data, owner = call.data, call.owner.data
+    depends: str = data.get("depends") or ""
+    target = string(owner, "dag", "target")
+    return not (data.get("when") or asks(depends) or target) and (not call.loop or has_items(call))

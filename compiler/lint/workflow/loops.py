@@ -1,0 +1,180 @@
+"""Loops are given in one way, with items that can be counted."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.manifest.tree import inside, string
+from flowdsl.compiler.lint.manifest.view import LOOPS
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.problem import Part
+
+
+class LoopFields(Finding):
+    """A loop that is given in several ways, or in none that can be counted."""
+
+    code = "FD524"
+    title = "{found}"
+    help = "{way}"
+    found: str
+    way: str
+
+
+class BadItem(Finding):
+    """An item that Argo cannot loop over."""
+
+    code = "FD525"
+    title = "an item of `withItems` is null"
+    label = "text, a number, true, false, a list or a mapping"
+    help = 'write a value; an empty text is `""`'
+
+
+class EmptyItems(Finding):
+    """An empty list of items, which is no loop to Argo: the task runs once, without an item."""
+
+    code = "FD526"
+    severity = "warning"
+    title = "`withItems` is empty, so `{name}` runs once, without an item"
+    label = "no items"
+    help = "take the task out, or use `withParam: '[]'`, which skips it"
+    name: str
+
+
+class InlineLoop(Finding):
+    """A loop over a template that stands in it: once its items have run, Argo looks for that template by its name."""
+
+    code = "FD696"
+    title = "`{name}` loops over a template of its own, which Argo does not find again"
+    label = "the run ends in Error when the items have run"
+    help = "give it a name among the `templates`, and call it: `template: {name}`"
+    name: str
+
+
+def loops(view: View) -> Iterator[Problem]:
+    """A loop is given in one way, with items that can be counted."""
+    for call in view.outlines:
+        data = call.data
+        if data.keys().isdisjoint(LOOPS):
+            continue
+        given = [field for field in LOOPS if data.get(field) not in (None, [], "")]
+        if len(given) > 1:
+            found = " and ".join(f"`{field}`" for field in given) + f" stand together in `{call.name}`"
+            yield Problem(call.path, LoopFields(found, "keep one of them"))
+        if (items := data.get("withItems")) is not None:
+            if not items:
+                yield Problem((*call.path, "withItems"), EmptyItems(call.name))
+            elif type(None) in set(map(type, items)):
+                yield Problem((*call.path, "withItems", items.index(None)), BadItem())
+        if (sequence := data.get("withSequence")) is not None:
+            yield from _sequence(call, sequence)
+        if data.get("inline") is not None and call.loop and _looked_for(call):
+            yield Problem((*call.path, "inline"), InlineLoop(call.name), on_key=True)
+        text: str = data.get("withParam") or ""
+        if text and "{{" not in text and (part := no_list(text)) is not None:
+            found = "the text of `withParam` is not a JSON list"
+            way = "write a list in JSON, such as `[1, 2]`, or a tag that gives one"
+            yield Problem((*call.path, "withParam"), LoopFields(found, way), part=part)
+
+
+def _looked_for(call: Call) -> bool:
+    """Whether something comes after a loop: in a DAG, a task that depends on it.
+
+    Source: buildLocalScopeFromTask and executeStepGroup in workflow/controller of Argo 4.1.
+    """
+    return call.is_awaited if call.owner.body == "dag" else not has_no_items(call)
+
+
+def has_no_items(call: Call) -> bool:
+    """Whether a loop is written without an item, so that Argo skips it; an empty `withItems` is no loop."""
+    return is_none(*amount(call))
+
+
+def has_items(call: Call) -> bool:
+    """Whether a loop is written with an item or more; one from a start to an end has at least one."""
+    if call.loop == "withSequence":
+        path, text = amount(call)
+        return text == "" or (text.isdecimal() and not is_none(path, text))
+    text = string(call.data, "withParam")
+    return call.loop == "withItems" or (text.lstrip().startswith("[") and bool(read_list(text)))
+
+
+def amount(call: Call) -> tuple[Path, str]:
+    """The text that says how many items a loop has, behind its path in the call."""
+    if text := string(call.data, "withParam"):
+        return ("withParam",), text
+    return ("withSequence", "count"), str(inside(call.data, "withSequence").get("count", ""))
+
+
+def is_none(path: Path, text: str) -> bool:
+    """Whether a text that says how many items a loop has says none."""
+    return text.strip() in (("[]", "null") if path == ("withParam",) else ("0",))
+
+
+_VERB = regex(r"%[-+# 0]*\d*(?:\.\d+)?([^\d.])")
+
+
+def _formats_number(text: str, start: object) -> bool:
+    """Whether Go's Sprintf makes a text of one whole number with it; those below 32 are no characters for JSON."""
+    bare = text.replace("%%", "")
+    found = _VERB.findall(bare)
+    return len(found) == bare.count("%") == 1 and found[0] in ("bdoOxXUvcq" if start else "bdoOxXUv")
+
+
+def _sequence(call: Call, sequence: Object) -> Iterator[Problem]:
+    """A `withSequence` has one end and whole numbers."""
+    path = (*call.path, "withSequence")
+    ends = [field for field in ("count", "end") if sequence.get(field) is not None]
+    if len(ends) != 1:
+        found = (
+            "`withSequence` has both `count` and `end`"
+            if ends
+            else "`withSequence` has neither `count` nor `end`"
+        )
+        yield Problem(path, LoopFields(found, "give exactly one of `count` and `end`"))
+    form: str = sequence.get("format") or ""
+    if form and "{{" not in form and not _formats_number(form, sequence.get("start")):
+        finding = LoopFields(f"`format` of `withSequence` is `{form}`", "write one `%d`, as in `host-%02d`")
+        yield Problem((*path, "format"), finding)
+    for field in ("start", "count", "end"):
+        value = sequence.get(field)
+        if isinstance(value, str) and not is_whole(TAG.sub("1", value)):
+            finding = LoopFields(f"`{field}` of `withSequence` is `{value}`", "write a whole number")
+            yield Problem((*path, field), finding)
+        elif field == "count" and str(value).startswith("-") and str(value).strip("-0"):
+            found = f"`count` of `withSequence` is `{value}`, for which Argo counts down"
+            yield Problem((*path, field), LoopFields(found, "write a number from 0"))
+
+
+def is_whole(text: str) -> bool:
+    """Whether Go reads the text as a whole number."""
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    return digits.isascii() and digits.isdigit()
+
+
+def read_list(text: str) -> list[Any]:
+    """The list that a text is in JSON; an empty one where it is none."""
+    if no_list(text) is not None:
+        return []
+    found: list[Any] | None = json.loads(text)
+    return found or []
+
+
+def no_list(text: str) -> Part | None:
+    """The part of a text because of which it is no list in JSON; None where it is one, or null, an empty one."""
+    try:
+        value: object = json.loads(text)
+        return None if value is None or isinstance(value, list) else (0, len(text))
+    except json.JSONDecodeError as error:
+        return error.pos, min(error.pos + 1, len(text))
+    except (ValueError, RecursionError):
+        return 0, len(text)

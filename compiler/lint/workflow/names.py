@@ -1,0 +1,454 @@
+"""Names: of the object, of what a manifest declares twice, of labels, containers, variables and volumes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.tree import entries, inside, string
+from flowdsl.compiler.lint.manifest.view import by_name
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding
+from flowdsl.grammar.labels import DISPLAY_NAME
+from flowdsl.grammar.names import (
+    dns_name,
+    is_argo_container,
+    is_dns_label,
+    is_dns_subdomain,
+    is_env_name,
+    is_label_value,
+    is_parameter_name,
+    is_qualified_name,
+    is_relaxed_env_name,
+)
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG, is_filled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.lint.manifest.view import Template, View
+
+LONGEST_NAMES = {"CronWorkflow": 52}
+"""How long an object's name may be; 63 for all other kinds.
+
+A workflow's name becomes the value of a label; the name of one that a CronWorkflow starts is eleven
+characters longer. Source: Argo Workflows, maxCharsInObjectName and maxCharsInCronWorkflowName.
+"""
+
+_DISPLAY_NAME = regex(r"[a-zA-Z0-9][a-zA-Z0-9.-]{0,61}[a-zA-Z0-9]")
+
+
+class NoObjectName(Finding):
+    """An object without a name: the API server refuses it."""
+
+    code = "FD501"
+    title = "the {kind} has no name"
+    label = "needs `name` or `generateName`"
+    help = "add `name`, or `generateName` for a prefix to which the cluster adds five characters"
+    kind: str
+
+
+class BadObjectName(Finding):
+    """An object's name that Kubernetes or Argo refuses."""
+
+    code = "FD502"
+    title = "`{name}` cannot be the name of a {kind}"
+    label = "{reason}"
+    help = (
+        "use at most {longest} lower-case letters, digits, `-` and `.`, with a letter or digit at both ends"
+    )
+    name: str
+    kind: str
+    longest: int
+    reason: str
+
+
+class DuplicateName(Finding):
+    """Two entries of one list with one name."""
+
+    code = "FD503"
+    title = "`{name}` is already the name of another {what}"
+    label = "the same name as entry {first}"
+    help = "give each {what} a name of its own"
+    name: str
+    what: str
+    first: int
+
+
+class NoName(Finding):
+    """A part of a workflow that Argo knows by its name, without one."""
+
+    code = "FD539"
+    title = "{what} has no name"
+    label = "needs `name`"
+    help = "add `name`"
+    what: str
+
+
+class BadArtifactName(Finding):
+    """An artifact or global name that the API server takes and Argo refuses."""
+
+    code = "FD504"
+    title = "`{name}` cannot be the name of {what}"
+    label = "letters, digits, `-` and `_` only"
+    help = "use letters, digits, `-` and `_`"
+    name: str
+    what: str
+
+
+class BadLabel(Finding):
+    """The key or value of a label, annotation or node selector in a form that Kubernetes refuses."""
+
+    code = "FD505"
+    title = "`{text}` cannot be {what}"
+    help = "{form}"
+    text: str
+    what: str
+    form: str
+
+
+class BadContainerName(Finding):
+    """The name of a container that the pod cannot have."""
+
+    code = "FD506"
+    title = "`{name}` cannot be the name of a container"
+    label = "{reason}"
+    help = "use another name of at most 63 lower-case letters, digits and `-`, such as `{instead}`"
+    name: str
+    reason: str
+    instead: str
+
+
+class BadVariableName(Finding):
+    """A name that no environment variable can have."""
+
+    code = "FD507"
+    title = "`{name}` cannot be the name of an environment variable"
+    label = "{reason}"
+    help = "{way}"
+    name: str
+    reason: str = "not a variable's name"
+    way: str = "use letters, digits and `_`"
+
+
+class OwnVariable(Finding):
+    """A variable that Argo sets in each container itself, so that the container never has the value given here."""
+
+    code = "FD827"
+    severity = "warning"
+    title = "Argo sets `{name}` itself, and this value does not arrive"
+    label = "never there"
+    help = "use another name"
+    name: str
+
+
+class UnusualVariableName(Finding):
+    """The name of an environment variable that clusters before Kubernetes 1.34 refuse."""
+
+    code = "FD508"
+    severity = "warning"
+    title = "`{name}` names an environment variable only from Kubernetes 1.34 on"
+    label = "refused by older clusters"
+    help = "use letters, digits and `_`, and begin with a letter or `_`"
+    name: str
+
+
+class BadVolumeName(Finding):
+    """The name of a volume that no pod can have."""
+
+    code = "FD509"
+    title = "`{name}` cannot be the name of a volume"
+    label = "{reason}"
+    help = "name it `{instead}`, and name it so in `volumeMounts` too"
+    name: str
+    instead: str
+    reason: str = "at most 63 lower-case letters, digits and `-`"
+
+
+KEY_FORM = "use `name` or `domain/name`, the name of at most 63 letters, digits, `-`, `_` and `.`"
+VALUE_FORM = "use at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"
+DISPLAY_FORM = "use 2 to 63 letters, digits, `-` and `.`, with a letter or digit at both ends"
+
+
+def object_name(view: View) -> Iterator[Problem]:
+    """The object has a name, and one that its kind may have."""
+    name = string(view.metadata, "name")
+    prefix = string(view.metadata, "generateName")
+    longest = LONGEST_NAMES.get(view.kind, 63)
+    if not name and not prefix:
+        yield Problem(("metadata",), NoObjectName(view.kind))
+        return
+    for field, given, whole in (("name", name, name), ("generateName", prefix, prefix[:58] + "xxxxx")):
+        reason = ""
+        if given and len(whole) > longest and not (name and prefix is given):
+            reason = f"{len(whole)} characters, {longest} are allowed"
+        elif given and not is_dns_subdomain(whole):
+            reason = "not the name of a Kubernetes object"
+        if reason:
+            yield Problem(("metadata", field), BadObjectName(given, view.kind, longest, reason))
+    namespace = string(view.metadata, "namespace")
+    if namespace and not is_dns_label(namespace):
+        reason = "not the name of a Kubernetes object"
+        yield Problem(("metadata", "namespace"), BadObjectName(namespace, "namespace", 63, reason))
+
+
+def given_names(view: View) -> Iterator[Problem]:
+    """Templates, steps, and the object that a workflow takes its templates from, have names.
+
+    Those of tasks are asked for by the schema. Source: Argo Workflows, validate.go.
+    """
+    for template in view.templates:
+        if not template.name and template.around is None:
+            yield Problem(template.path, NoName("the template"))
+    for call in view.calls:
+        if not call.name and call.parent is None and call.owner.body == "steps":
+            yield Problem(call.path, NoName("the step"))
+    if (reference := view.spec.get("workflowTemplateRef")) is not None and not reference.get("name"):
+        yield Problem((*view.path, "workflowTemplateRef"), NoName("the reference"))
+
+
+def unique_names(view: View) -> Iterator[Problem]:
+    """Names are unique within their list: templates, calls, parameters, artifacts, containers, volumes."""
+    spec, path = view.spec, view.path
+    yield from _repeated(spec.get("templates"), (*path, "templates"), "template")
+    yield from _repeated(spec.get("volumes"), (*path, "volumes"), "volume")
+    yield from _repeated_claims(spec, path)
+    yield from _repeated_in(inside(spec, "arguments"), (*path, "arguments"))
+    for template in view.templates:
+        data, path = template.data, template.path
+        for field in ("inputs", "outputs"):
+            yield from _repeated_in(inside(data, field), (*path, field))
+        if "volumes" in data:
+            yield from _repeated(data["volumes"], (*path, "volumes"), "volume")
+        if "containerSet" in data:
+            listed = entries(data, "containerSet", "containers")
+            yield from _repeated(listed, (*path, "containerSet", "containers"), "container")
+        for place, container in template.containers:
+            if "ports" in container:
+                yield from _repeated(container["ports"], (*template.path, *place, "ports"), "port")
+        yield from _one_pod(template)
+        what = "task" if template.body == "dag" else "step"
+        if len({call.name for call in template.calls}) < len(template.calls):
+            first: dict[str, int] = {}
+            for index, call in enumerate(template.calls):
+                if call.name and first.setdefault(call.name, index) != index:
+                    yield Problem((*call.path, "name"), DuplicateName(call.name, what, first[call.name]))
+    for call in view.outlines:
+        arguments: Object = call.data.get("arguments") or {}
+        given: list[Object] = arguments.get("parameters") or []
+        if len(given) > 1 and len({each.get("name") for each in given}) < len(given):
+            yield from _repeated(given, (*call.path, "arguments", "parameters"), "parameter")
+    for call in view.handing:
+        yield from _repeated(
+            call.data["arguments"]["artifacts"], (*call.path, "arguments", "artifacts"), "artifact"
+        )
+
+
+_LISTS = (("parameters", "parameter"), ("artifacts", "artifact"))
+
+
+def _repeated_in(lists: Object, path: Path) -> Iterator[Problem]:
+    """The repeated names among the parameters and artifacts of inputs, outputs or arguments."""
+    for field, what in _LISTS:
+        if field in lists:
+            yield from _repeated(lists[field], (*path, field), what)
+
+
+def _repeated_claims(spec: Object, path: Path) -> Iterator[Problem]:
+    """The claims made for a run that have the name of an earlier one, or of a volume: both are volumes of pods."""
+    first = {string(each, "name"): index for index, each in enumerate(entries(spec, "volumes"))}
+    for index, claim in enumerate(entries(spec, "volumeClaimTemplates")):
+        name = string(claim, "metadata", "name")
+        if name and name in first:
+            place = (*path, "volumeClaimTemplates", index, "metadata", "name")
+            yield Problem(place, DuplicateName(name, "volume", first[name]))
+        else:
+            first[name] = index
+
+
+def _one_pod(template: Template) -> Iterator[Problem]:
+    """The containers of a pod that have the name of another one; that of the template itself is `main`."""
+    own = [place for place, _ in template.containers if len(place) == 1]
+    first = {"main": 0} if own else dict[str, int]()
+    for index, (place, container) in enumerate(template.containers):
+        name = string(container, "name") if len(place) > 1 else ""
+        if name and first.setdefault(name, index) != index and place[:1] != ("containerSet",):
+            yield Problem((*template.path, *place, "name"), DuplicateName(name, "container", first[name]))
+
+
+def _repeated(listed: list[Object] | None, path: Path, what: str) -> Iterator[Problem]:
+    """The entries of a list that have the name of an earlier one."""
+    if not listed or len(by_name(listed)) == len(listed):
+        return
+    first: dict[str, int] = {}
+    for index, entry in enumerate(listed):
+        name: str = entry.get("name") or ""
+        if name and first.setdefault(name, index) != index:
+            yield Problem((*path, index, "name"), DuplicateName(name, what, first[name]))
+
+
+def artifact_names(view: View) -> Iterator[Problem]:
+    """Artifacts and global names are named as parameters are, which Argo asks and the API server does not."""
+    yield from _artifact_names(view.spec, view.path, "arguments", "artifacts")
+    for call in view.handing:
+        yield from _artifact_names(call.data, call.path, "arguments", "artifacts")
+    for template in view.templates:
+        for fields in (("inputs", "artifacts"), ("outputs", "artifacts"), ("outputs", "parameters")):
+            yield from _artifact_names(template.data, template.path, *fields)
+
+
+def _artifact_names(owner: Object, path: Path, *fields: str) -> Iterator[Problem]:
+    for index, entry in enumerate(entries(owner, *fields)):
+        for key, what in (("name", "an artifact"), ("globalName", "a global output")):
+            if key == "name" and fields[1] == "parameters":
+                continue  # which the API server asks for
+            name: str = entry.get(key) or ""
+            filled = "{{" in name and (key == "globalName" or (fields[0] == "outputs" and not _left(name)))
+            if name and not filled and not is_parameter_name(name):
+                yield Problem((*path, *fields, index, key), BadArtifactName(name, what))
+
+
+def _left(name: str) -> bool:
+    """Whether a tag in a name has no value when Argo judges the name: only inputs and the workflow have."""
+    return any(not tag[1].strip().startswith(("=", "inputs.", "workflow.")) for tag in TAG.finditer(name))
+
+
+def labels(view: View) -> Iterator[Problem]:
+    """Labels, annotations and node selectors have the form that Kubernetes asks for.
+
+    Text with template tags is left alone where Argo fills tags in.
+    """
+    yield from _metadata(view.metadata, ("metadata",), filled=False)
+    for field in ("workflowMetadata", "podMetadata"):
+        yield from _metadata(inside(view.spec, field), (*view.path, field))
+    if view.kind == "CronWorkflow":
+        metadata = inside(view.document, "spec", "workflowMetadata")
+        yield from _metadata(metadata, ("spec", "workflowMetadata"))
+    of_files = "artifactGC", "podMetadata"
+    yield from _metadata(inside(view.spec, *of_files), (*view.path, *of_files))
+    for template in view.with_defaults:
+        for index, artifact in enumerate(entries(template.data, "outputs", "artifacts")):
+            path = (*template.path, "outputs", "artifacts", index, *of_files)
+            yield from _metadata(inside(artifact, *of_files), path)
+        if "metadata" in template.data:
+            yield from _metadata(inside(template.data, "metadata"), (*template.path, "metadata"))
+        display = string(template.data, "annotations", DISPLAY_NAME)
+        if display and "{{" not in display and _DISPLAY_NAME.fullmatch(display) is None:
+            finding = BadLabel(display, "a display name", DISPLAY_FORM)
+            yield Problem((*template.path, "annotations", DISPLAY_NAME), finding)
+    for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates")):
+        path = (*view.path, "volumeClaimTemplates", index, "metadata")
+        yield from _metadata(inside(claim, "metadata"), path)
+    for owner, path in view.owners:
+        if selector := inside(owner, "nodeSelector"):
+            yield from label_faults(selector, (*path, "nodeSelector"), "a node's label", filled=True)
+
+
+def _metadata(metadata: Object, path: Path, filled: bool = True) -> Iterator[Problem]:
+    """The labels and annotations of one object or of its pods; `filled` says that Argo fills tags in."""
+    yield from label_faults(inside(metadata, "labels"), (*path, "labels"), "a label", filled)
+    for field, what in (("annotations", "an annotation"), ("labelsFrom", "a label")):
+        yield from _keys(inside(metadata, field), (*path, field), what, filled)
+
+
+def label_faults(labels: Object, path: Path, what: str, filled: bool) -> Iterator[Problem]:
+    """The keys and values of labels."""
+    yield from _keys(labels, path, what, filled)
+    for key, value in labels.items():
+        if value and not is_label_value(value) and not (filled and is_filled(value)):
+            yield Problem((*path, key), BadLabel(value, f"the value of {what}", VALUE_FORM))
+
+
+def _keys(labels: Object, path: Path, what: str, filled: bool) -> Iterator[Problem]:
+    """The keys of labels or annotations; Kubernetes looks at the keys of annotations in lower case."""
+    for key in map(str, labels):
+        name = key.lower() if what == "an annotation" else key
+        if not is_qualified_name(name) and not (filled and is_filled(key)):
+            finding = BadLabel(key, f"the key of {what}", KEY_FORM)
+            yield Problem((*path, key), finding, on_key=True)
+
+
+def containers(view: View) -> Iterator[Problem]:
+    """Containers and their variables have names that a pod accepts, and none that Argo keeps for itself."""
+    for template in view.templates:
+        for place, container in template.containers:
+            name = string(container, "name")
+            if len(place) > 1 and name and (reason := _container_fault(name)):
+                instead = f"my-{name}"[:63] if is_dns_label(name) else dns_name(name) or "container"
+                path = (*template.path, *place, "name")
+                yield Problem(path, BadContainerName(name, reason, instead))
+            for index, variable in enumerate(entries(container, "env")):
+                name = variable.get("name") or ""
+                if name and not is_filled(name) and (finding := _variable_fault(name, variable)) is not None:
+                    yield Problem((*template.path, *place, "env", index, "name"), finding)
+
+
+_OWN_VARIABLES = frozenset(
+    (
+        "ARGO_CONTAINER_NAME",
+        "ARGO_DEADLINE",
+        "ARGO_INCLUDE_SCRIPT_OUTPUT",
+        "ARGO_NODE_ID",
+        "ARGO_WORKFLOW_NAME",
+    )
+)
+"""The variables that Argo adds behind those of a container. Source: Argo Workflows, workflowpod.go."""
+
+
+def _variable_fault(name: str, variable: Object) -> Finding | None:
+    """What is wrong with the name of an environment variable, or None."""
+    if name == "ARGO_TEMPLATE":
+        reason = "Argo looks for a template in it, and the run ends in Error"
+        return BadVariableName(name, reason, "use another name")
+    if name in _OWN_VARIABLES:
+        # Who asks for the name of the run gets it.
+        same = name == "ARGO_WORKFLOW_NAME" and "{{" in str(variable.get("value"))
+        return None if same else OwnVariable(name)
+    if is_env_name(name):
+        return None
+    return UnusualVariableName(name) if is_relaxed_env_name(name) else BadVariableName(name)
+
+
+def _container_fault(name: str) -> str:
+    """Why a container cannot have a name; empty when it can."""
+    if is_argo_container(name):
+        return "Argo uses this name for a container of its own"
+    return "" if is_filled(name) or is_dns_label(name) else "at most 63 lower-case letters, digits and `-`"
+
+
+OWN_VOLUMES = frozenset(
+    ("argo-env-config", "argo-staging", "exec-sa-token", "input-artifacts", "tmp-dir-argo", "var-run-argo")
+)
+"""The volumes that Argo adds to pods. Source: Argo Workflows, workflow/controller/workflowpod.go."""
+
+
+def volumes(view: View) -> Iterator[Problem]:
+    """Volumes have names that a pod accepts, and none that their pods have already."""
+    listed = [
+        ((*path, "volumes", index, "name"), string(volume, "name"))
+        for owner, path in view.owners
+        for index, volume in enumerate(entries(owner, "volumes"))
+    ]
+    listed += [
+        ((*view.path, "volumeClaimTemplates", index, "metadata", "name"), string(claim, "metadata", "name"))
+        for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates"))
+    ]
+    for path, name in listed:
+        if name in OWN_VOLUMES and _is_taken(view, name):
+            reason = "Argo uses this name for a volume of its own"
+            yield Problem(path, BadVolumeName(name, f"my-{name}", reason))
+        elif name and "{{" not in name and not is_dns_label(name):
+            yield Problem(path, BadVolumeName(name, dns_name(name) or "volume"))
+
+
+def _is_taken(view: View, name: str) -> bool:
+    """Whether a pod that mounts a volume has one of Argo's with its name."""
+    for template in view.templates:
+        mounts = [
+            string(each, "name") for _, one in template.containers for each in entries(one, "volumeMounts")
+        ]
+        has = {"input-artifacts": bool(template.artifacts), "argo-staging": template.body == "script"}
+        if name in mounts and has.get(name, name.endswith("-argo")):
+            return True
+    return False

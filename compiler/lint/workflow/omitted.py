@@ -1,0 +1,135 @@
+"""Tasks that are always left out, because their `depends` holds in no case."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding
+from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, asks, depends, holds
+from flowdsl.grammar.error import GrammarError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.grammar.depends import Operand
+
+
+class NeverDepends(Finding):
+    """A `depends` that holds however the tasks end: its task is left out, and what waits for it."""
+
+    code = "FD813"
+    severity = "warning"
+    title = "`{task}` never runs: its `depends` holds in no case"
+    label = "{reason}"
+    help = "ask for results that can come together, such as `a.Succeeded || b.Failed`"
+    task: str
+    reason: str
+
+
+_MOST = 4
+"""Tasks of one text whose ends are tried in all combinations."""
+
+_USUAL = frozenset(("Succeeded", "Skipped", "Daemoned"))
+"""The results with which a task without a result is content. Source: Argo Workflows, expandDependency."""
+
+
+def omitted(view: View) -> Iterator[Problem]:
+    """Every task of a DAG runs for some end of those that it depends on."""
+    for template in view.templates:
+        for call in template.calls if template.body == "dag" else ():
+            text: str = call.data.get("depends") or ""
+            if not asks(text):
+                continue
+            try:
+                operands = depends(text)
+            except GrammarError:
+                continue
+            names = list(dict.fromkeys(each.task for each in operands))
+            if len(names) > _MOST or not all(name in template.call_index for name in names):
+                continue
+            tasks = [template.calls[template.call_index[name]] for name in names]
+            loops = {task.name for task in tasks if task.loop}
+            if not all(_known(each, each.task in loops) for each in operands):
+                continue
+            ends = (dict(zip(names, each, strict=True)) for each in product(*map(_ends, tasks)))
+            if not any(holds(text, [_answer(one, each) for one in operands]) for each in ends):
+                reason = _reason(operands, tasks)
+                yield Problem((*call.path, "depends"), NeverDepends(call.name, reason))
+
+
+def runs_without(call: Call, producer: Call) -> bool:
+    """Whether a task can run where another one, which its `depends` names, was left out because of its own.
+
+    Nothing is said of more tasks than can be tried, and where one of them waits for the one that was left out.
+    """
+    graph = call.owner
+    texts = [str(each.data.get("depends") or "") for each in (producer, call)]
+    try:
+        made, used = map(depends, texts)
+    except GrammarError:
+        return False
+    named = {each.task for each in (*made, *used)} - {producer.name}
+    if len(named) > _MOST or not named <= graph.call_index.keys() or len(used) == 0:
+        return False
+    tasks = {name: graph.calls[graph.call_index[name]] for name in sorted(named)}
+    position = graph.call_index[producer.name]
+    after = any(position in graph.dag.before([graph.call_index[name]]) for name in named)
+    if after or not any(each.task == producer.name for each in used) or not graph.dag.is_sound:
+        return False
+    if not all(
+        _known(each, each.task == producer.name or bool(tasks[each.task].loop)) for each in (*made, *used)
+    ):
+        return False
+    for each in product(*map(_ends, tasks.values())):
+        ends = {**dict(zip(tasks, each, strict=True)), producer.name: frozenset(("Omitted",))}
+        made_holds, used_holds = (
+            holds(text, [_answer(one, ends) for one in operands])
+            for text, operands in zip(texts, (made, used), strict=True)
+        )
+        if used_holds and not made_holds:
+            return True
+    return False
+
+
+def _known(operand: Operand, loop: bool) -> bool:
+    """Whether the result of an operand is one that its task can have."""
+    return operand.result is None or (
+        operand.result in RESULTS and (loop or operand.result not in LOOP_RESULTS)
+    )
+
+
+def _reason(operands: tuple[Operand, ...], tasks: list[Call]) -> str:
+    """Why a single task never ends so, where the text asks for one result of it."""
+    if len(operands) == len(tasks) == 1:
+        task, result = tasks[0], operands[0].result
+        if result == "Skipped":
+            return f"`{task.name}` has no `when`, and is never skipped"
+        if result == "Omitted":
+            return f"`{task.name}` depends on nothing, and is never left out"
+        if result == "Daemoned":
+            return f"`{task.name}` is no daemon"
+    return "these results never come together"
+
+
+def _ends(task: Call) -> list[frozenset[str]]:
+    """How a task may end: for each way, the results that hold then. Source: evaluateDependsLogic."""
+    data, callee = task.data, task.callee
+    ends: list[frozenset[str]] = [frozenset((word,)) for word in ("Succeeded", "Failed", "Errored")]
+    if task.loop:
+        ends += [each | {word} for each in ends for word in sorted(LOOP_RESULTS)]
+    if data.get("when") or task.loop:
+        ends.append(frozenset(("Skipped",)))
+    if data.get("depends") or data.get("dependencies"):
+        ends.append(frozenset(("Omitted",)))
+    if callee is None or callee.data.get("daemon"):
+        ends += [frozenset(("Daemoned",)), *(each | {"Daemoned"} for each in ends)]
+    return ends
+
+
+def _answer(operand: Operand, ends: Mapping[str, frozenset[str]]) -> bool:
+    """Whether an operand holds for ends of the tasks."""
+    wanted = _USUAL if operand.result is None else {operand.result}
+    return not ends[operand.task].isdisjoint(wanted)

@@ -1,0 +1,117 @@
+"""What a task surely prints: the results of a loop are collected as JSON, so each has to be some."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.tree import compact, inside, string
+from flowdsl.compiler.lint.workflow.loops import has_no_items
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding
+from flowdsl.grammar.regex import regex
+from flowdsl.values.lift import is_dict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flowdsl.compiler.lint.manifest.tree import Object
+    from flowdsl.compiler.lint.manifest.view import Call, View
+
+_TAG = regex(r"\{\{\s*([\w.-]+)\s*\}\}")
+_SHELLS = frozenset(("sh", "bash", "ash", "dash"))
+_SPECIAL = regex(r"[$`|&;<>*?(){}\[\]\\\n#~!]")
+
+
+class NotCollected(Finding):
+    """A loop whose results cannot be collected, because a task prints no JSON."""
+
+    code = "FD571"
+    title = "`{name}` prints `{text}`, which is no JSON, so the results of the loop cannot be collected"
+    label = "Argo reads each result of a loop as JSON"
+    help = (
+        "print JSON, such as a number or a text in double quotes, or hand the value on as an output parameter"
+    )
+    name: str
+    text: str
+
+
+def results(view: View) -> Iterator[Problem]:
+    """The results of a loop that are used can be collected. Source: processAggregateNodeOutputs of Argo 4.1."""
+    for call in view.looping:
+        if call.callee is None or has_no_items(call):
+            continue
+        wrong = next((text for text in _printed(call) if not _is_json(text)), None)
+        if wrong is not None and _is_used(call):
+            yield Problem(call.path, NotCollected(call.name, wrong))
+
+
+def _is_used(call: Call) -> bool:
+    text = compact(call.owner.data)
+    name = re.escape(call.name)
+    return (
+        re.search(rf"(?:tasks|steps)(?:\.{name}|\[\\?['\"]{name}\\?['\"]\])\.outputs\.result\b", text)
+        is not None
+    )
+
+
+def _printed(call: Call) -> Iterator[str]:
+    """What the items of a loop print, as far as that is known now."""
+    assert call.callee is not None
+    container = inside(call.callee.data, "container")
+    words: list[str] = [*(container.get("command") or ()), *(container.get("args") or ())]
+    if not words:
+        return
+    given = {
+        f"inputs.parameters.{each.get('name')}": string(each, "value")
+        for each in inside(call.data, "arguments").get("parameters") or ()
+    }
+    for item in call.data.get("withItems") or [None]:
+        found = [_known(_known(word, given), _item(item)) for word in words]
+        text = None if None in found else _echoed([word for word in found if word is not None])
+        if text is not None:
+            yield text
+
+
+def _item(item: object) -> dict[str, str]:
+    if is_dict(item):
+        fields: Object = item
+        return {f"item.{key}": value for key, value in fields.items() if isinstance(value, str)}
+    if isinstance(item, bool) or not isinstance(item, (str, int)):
+        return {}
+    return {"item": str(item)}
+
+
+def _known(text: str | None, values: Mapping[str, str]) -> str | None:
+    """A text with its tags replaced, or None where one is not known; tags of items come last."""
+    if text is None:
+        return None
+    replaced = _TAG.sub(lambda tag: values.get(tag[1], tag[0]), text)
+    left = _TAG.findall(replaced)
+    return replaced if all(name.startswith("item") for name in left) or not left else None
+
+
+def _echoed(words: list[str]) -> str | None:
+    """What a command line prints; None where that is not plain."""
+    if any("{{" in word for word in words):
+        return None
+    program = words[0].rpartition("/")[2] if words else ""
+    if program in _SHELLS and len(words) == 3 and words[1] == "-c" and not _SPECIAL.search(words[2]):
+        try:
+            words = shlex.split(words[2])
+        except ValueError:
+            return None
+        program = words[0] if words else ""
+    if program != "echo" or any("\\" in word for word in words):
+        return None
+    return " ".join(words[2:] if words[1:2] == ["-n"] else words[1:])
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,95 @@
+"""Schedules of a CronWorkflow can come true, in a time zone that exists; and its `when` can."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.tree import inside, string
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding
+from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar import govaluate
+from flowdsl.grammar.cron import NeverComes, cron, is_zone
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.expression import parse
+from flowdsl.grammar.template import Tag, masked, tags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.tree import Object
+    from flowdsl.compiler.lint.manifest.view import View
+
+
+class BadSchedule(Finding):
+    """A schedule, time zone or condition that Argo cannot read, or that never comes."""
+
+    code = "FD570"
+    title = "{found}"
+    help = "{way}"
+    found: str
+    way: str
+
+
+def schedules(view: View) -> Iterator[Problem]:
+    """The schedules of a CronWorkflow can come true, in a time zone that exists."""
+    if view.kind != "CronWorkflow":
+        return
+    spec = inside(view.document, "spec")
+    for index, schedule in enumerate(spec.get("schedules") or ()):
+        try:
+            cron(schedule)
+        except NeverComes as error:
+            found = f"the schedule `{schedule}` never comes: none of its months has the day"
+            finding = BadSchedule(found, f"name {error.expected}")
+            yield Problem(("spec", "schedules", index), finding, part=(error.start, error.end))
+        except GrammarError as error:
+            found = f"the schedule `{schedule}` cannot be read: {error}"
+            finding = BadSchedule(found, "write five fields: minute, hour, day, month, day of the week")
+            yield Problem(("spec", "schedules", index), finding, part=(error.start, error.end))
+    zone: str = spec.get("timezone") or ""
+    if zone and not is_zone(zone):
+        way = "write a name of the time zone database, such as `Europe/Berlin`"
+        yield Problem(("spec", "timezone"), BadSchedule(f"there is no time zone `{zone}`", way))
+    yield from _when(spec)
+
+
+def _when(spec: Object) -> Iterator[Problem]:
+    """Whether the condition of a CronWorkflow can be evaluated: if not, no run of it begins.
+
+    Other than in that of a step, a word without quotes is a variable, and there are none. Source: Argo Workflows,
+    shouldExecute and expressionEnv in workflow/cron/operator.go.
+    """
+    text = string(spec, "when")
+    try:
+        parts = list(govaluate.walk(govaluate.parse(masked(text)))) if text else []
+    except GrammarError:
+        return  # which is told where conditions are read
+    for word in parts:
+        if not isinstance(word, govaluate.Text) or word.quoted:
+            continue
+        written = text[word.start : word.end]
+        if all(one.kind != "expression" and one.body.strip() in _TEXTS for one in tags(written)):
+            finding = BadSchedule(
+                f"`{written}` in `when` of a CronWorkflow needs quotes", f"write `'{written}'`"
+            )
+            yield Problem(("spec", "when"), finding, part=(word.start, word.end))
+    for tag in tags(text):
+        if tag.kind == "expression" and _never_begins(tag):
+            found = f"`{'.'.join(_LAST)}` is nil until a run has begun, and none begins"
+            finding = BadSchedule(found, f"write `{'.'.join(_LAST)} == nil || ...`")
+            yield Problem(("spec", "when"), finding, part=(tag.start, tag.end))
+
+
+_TEXTS = ("cronworkflow.name", "cronworkflow.namespace")
+_LAST = ("cronworkflow", "lastScheduledTime")
+
+
+def _never_begins(tag: Tag) -> bool:
+    """Whether an expression takes the time of the last run for one that is there."""
+    try:
+        nodes = list(t.walk(parse(tag.body)))
+    except GrammarError:
+        return False
+    guards = (isinstance(one, t.Literal) and one.value is None for one in nodes)
+    return any(t.path(one) == _LAST for one in nodes) and not any(guards)
