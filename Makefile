@@ -20,7 +20,7 @@ TESTS = $(PYTEST) $(1) $(if $(RERUN),|| { test $$? = 1 && \
 # Many tests wait: for servers, for processes, for what was recorded.
 MANY = -n $$(( 2 * $(JOBS) )) --dist worksteal
 # What has a target of its own, because it takes long or needs more.
-LONG := end_to_end local/test_cost.py local/test_properties.py
+LONG := end_to_end artifacts/test_interrupted.py local/test_cost.py local/test_properties.py test_stability.py
 APART := apiserver checkers corpus peers reader wheel $(LONG)
 RUN := $(VENV)/.installed
 DEV := $(VENV)/.group-dev
@@ -36,7 +36,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help environments demo test test-runs corpus test-reader test-clients test-cluster test-peers lint types docs wheel-test bench clean
+.PHONY: help environments demo test test-long corpus test-reader test-clients test-cluster test-peers lint types docs wheel-test bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
@@ -52,7 +52,7 @@ demo: $(RUN) ## run an example on this machine: a sweep of twenty trials
 test: $(DEV) ## the tests that need nothing outside the checkout
 	$(call TESTS,tests $(APART:%=--ignore=tests/%) $(MANY))
 
-test-runs: $(DEV) ## pipelines and examples that run: each step gives what its Python gives; random graphs, large ones
+test-long: $(DEV) ## pipelines and examples that run, random graphs and large ones, every change of a call, a kill at every write
 	$(call TESTS,$(LONG:%=tests/%) $(MANY))
 
 corpus: $(DEV) ## the tests against the reference material in ../shared, or in $FLOWDSL_CORPUS
