@@ -65,6 +65,18 @@ def test_a_parameter_that_a_step_does_not_write_is_an_error_unless_it_has_a_defa
     assert done.outputs["parameters"][0]["value"] == "7"
 
 
+def test_a_folder_is_no_parameter(pods: Street) -> None:
+    wanted = [parameter("acc", "/tmp/acc", default="1"), parameter("other", "/tmp/other")]
+    done = pods.run({**sh("mkdir /tmp/acc; echo 2 > /tmp/other"), "outputs": {"parameters": wanted}})
+    assert done.phase == "Failed"
+    assert done.message == (
+        "main: Error (exit code 64): failed to copy /tmp/acc to /var/run/argo/outputs/parameters//tmp/acc: "
+        "write /var/run/argo/outputs/parameters//tmp/acc: copy_file_range: is a directory"
+    )
+    assert done.outputs is not None
+    assert (done.outputs["exitCode"], done.outputs["parameters"][0]["value"]) == ("64", "")
+
+
 def test_the_result_is_standard_output_and_the_log_has_both(pods: Street) -> None:
     done = pods.shell("echo one; echo two >&2; sleep 0.05; printf 'three\\n\\n'")
     assert done.outputs == {"exitCode": "0", "result": "one\nthree\n"}

@@ -32,6 +32,8 @@ def said(name: str, way: Way) -> str:
 def outcome(shape: Shape, ways: dict[str, Way], taken: Taken | None) -> Outcome:
     """How the pod ended: init containers count first, then the main ones, the outputs, and the sidecars."""
     phase, message = _of(shape.inits, ways, True)
+    if taken is not None and taken.unsaved and "main" in ways:
+        ways = {**ways, "main": Way(64, taken.unsaved)}
     if phase == "Succeeded":
         phase, message = _of(shape.mains, ways, False)
     main = ways.get("main")

@@ -1,7 +1,7 @@
 """What a pod has made is taken to where the rest of the run finds it.
 
-Source: SaveParameters, SaveArtifacts, SaveLogs and CaptureScriptResult in workflow/executor/executor.go of Argo 4.1,
-and inferFailedReason of its controller; the shapes are those of recordings of a real one.
+Source: saveParameter in cmd/argoexec/commands/emissary.go, SaveParameters, SaveArtifacts, SaveLogs and
+CaptureScriptResult in workflow/executor/executor.go of Argo 4.1, and inferFailedReason of its controller; the shapes are those of recordings of a real one.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ class Taken:
         self.there = there
         self.found: Json = {}
         self.errors: list[str] = []
+        self.unsaved = ""
+        """Why Argo's part in the main container, which copies what is not on a volume, has failed."""
 
     def all(self, result: str | None, logs: dict[str, Path]) -> None:
         """Take everything, in Argo's order."""
@@ -57,6 +59,15 @@ class Taken:
                 continue
             try:
                 text = self.there(self.view.place(source["path"]).read_bytes().decode(errors="replace"))
+            except IsADirectoryError as error:
+                path = source["path"]
+                if self._is_on_volume(path):
+                    self.errors.append(f"read {self._kept('parameters', path)}: {_reason(error)}")
+                    return
+                copy = f"/var/run/argo/outputs/parameters/{path}"
+                why = f"write {copy}: copy_file_range: {_reason(error)}"
+                self.unsaved = self.unsaved or f"failed to copy {path} to {copy}: {why}"
+                text = ""
             except OSError as error:
                 if source.get("default") is None:
                     self.errors.append(f"open {self._kept('parameters', source['path'])}: {_reason(error)}")
@@ -86,10 +97,11 @@ class Taken:
 
     def _kept(self, kind: str, path: str) -> str:
         """Where Argo's executor looks for what is at a path, which its messages name."""
-        on_volume = any(path == one or path.startswith(f"{one}/") for one in self.mounts)
-        return posixpath.normpath(
-            f"/mainctrfs/{path}" if on_volume else f"/var/run/argo/outputs/{kind}/{path}"
-        )
+        place = "/mainctrfs" if self._is_on_volume(path) else f"/var/run/argo/outputs/{kind}"
+        return posixpath.normpath(f"{place}/{path}")
+
+    def _is_on_volume(self, path: str) -> bool:
+        return any(path == one or path.startswith(f"{one}/") for one in self.mounts)
 
     def _missing(self, artifact: Json) -> str:
         path = str(artifact["path"])
