@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os, sys
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from flowdsl import *
 
@@ -36,6 +36,99 @@ def codes(case: Case, folder: Path) -> list[str]:
 
 
 RIGHT = {
+    "a step that never comes to its end": Case(
+        """
+import enum, subprocess
+class Mode(enum.Enum):
+    FAST = "fast"
+    EXACT = "exact"
+def stop(text: str) -> NoReturn:
+    raise SystemExit(text)
+def refuse(text: str):
+    if text:
+        raise ValueError(text)
+    else:
+        stop("empty")
+@step(image=IMAGE)
+def ways(n: int, flag: bool, mode: Mode, word: Literal["a", "b", "c"]) -> int:
+    if n == 1:
+        with open("/dev/null") as file:
+            return len(file.read())
+    elif n == 2:
+        while True:
+            if n > 5:
+                return 1
+            n += 1
+    elif n == 3:
+        for k in range(n):
+            if k > n:
+                return k
+        else:
+            raise ValueError(n)
+    elif n == 4:
+        try:
+            return int("4")
+        except ValueError:
+            sys.exit(3)
+        finally:
+            print("done")
+    elif n == 5:
+        match n:
+            case 5 if flag:
+                return 1
+            case (other):
+                return other
+    elif n == 6:
+        refuse("six")
+    elif n == 7:
+        assert False, "seven"
+    else:
+        stop("more")
+@step(image=IMAGE)
+def modes(mode: Mode) -> int:
+    if mode == Mode.FAST:
+        return 1
+    elif mode is Mode.EXACT:
+        return 2
+@step(image=IMAGE)
+def words(word: Literal["a", "b", "c"]) -> int:
+    if word in ("a", "b"):
+        return 1
+    if word == "c":
+        return 2
+@step(image=IMAGE)
+def flags(flag: bool) -> int:
+    if flag:
+        return 1
+    if not flag:
+        return 2
+@step(image=IMAGE)
+def matched(word: Literal["a", "b", "c"]) -> int:
+    match word:
+        case "a" | "b":
+            return 1
+        case "c":
+            return 2
+@step(image="pytorch/pytorch:2.7.1", distributed=Torch(workers=2), timeout="1h", store=Volume("claim") / "runs")
+def ranked(n: int) -> int:
+    if os.environ["RANK"] == "0":
+        return n
+@step(image=IMAGE)
+def forked(n: int) -> int:
+    if os.fork():
+        return n
+@step(image=IMAGE)
+def perhaps(n: int) -> int | None:
+    if n:
+        return n
+@step(image=IMAGE)
+def unknown(n: int) -> Any:
+    if n:
+        return n
+""",
+        'ways(1, True, Mode.FAST, "a"); modes(Mode.FAST); words("a"); flags(True); matched("a"); '
+        "perhaps(1); unknown(1); ranked(1); forked(1)",
+    ),
     "a module that is asked for by the version": Case(
         """
 @step(image="python:3.10")
@@ -228,6 +321,60 @@ def three(text: str) -> list[str]:
 }
 
 WRONG = {
+    "a step that may come to its end": (
+        Case(
+            """
+def told(text: str) -> None:
+    print(text)
+@step(image=IMAGE)
+def looping(n: int) -> int:
+    while n:
+        if n == 3:
+            return n
+@step(image=IMAGE)
+def broken(n: int) -> int:
+    while True:
+        for k in range(n):
+            break
+        if n == 3:
+            return n
+        elif n == 4:
+            break
+@step(image=IMAGE)
+def said(n: int) -> int:
+    if n:
+        return n
+    else:
+        told("no")
+@step(image=IMAGE)
+def words(word: Literal["a", "b", "c"]) -> int:
+    match word:
+        case "a" | "b":
+            return 1
+@step(image=IMAGE)
+def flags(flag: bool) -> int:
+    if flag:
+        return 1
+@step(image=IMAGE)
+def tried(n: int) -> int:
+    try:
+        print(n)
+    except ValueError:
+        return n
+    else:
+        n = 2
+@step(image=IMAGE)
+def otherwise(n: int) -> int:
+    for k in range(n):
+        if k:
+            break
+    else:
+        return n
+""",
+            'looping(1); broken(1); said(1); words("a"); flags(True); tried(1); otherwise(1)',
+        ),
+        ["FD786"] * 7,
+    ),
     "a pipeline that reads what a step fills": (
         Case(
             """

@@ -12,6 +12,7 @@ from flowdsl.compiler.checks.calls import calls_of
 from flowdsl.compiler.checks.exits import exits
 from flowdsl.compiler.checks.file_names import calls_by_step, file_names
 from flowdsl.compiler.checks.images import images_by_step, unsuited
+from flowdsl.compiler.checks.returns import LEAVES, ends_without
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.mistakes.arguments import WrongType
@@ -24,12 +25,12 @@ from flowdsl.values import types as t
 from flowdsl.values.lift import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from flowdsl.compiler.carry.carry import Carried, ModuleSource
     from flowdsl.places.place import Span
     from flowdsl.step import StepDef
-    from flowdsl.tracing.trace import Trace
+    from flowdsl.tracing.trace import Call, Trace
 
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _ALONE = frozenset((ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, *_NESTED))
@@ -41,7 +42,6 @@ _UNUSUAL = sum(UNUSUAL)
 _ADD = ("add", "append", "appendleft", "extend", "insert", "setdefault", "update")
 _TAKE = ("clear", "discard", "pop", "popitem", "remove", "reverse", "sort")
 _CHANGES = frozenset((*_ADD, *_TAKE))
-_LEAVES = frozenset(("exit", "_exit", "abort", "quit", "execv", "execvp", "fail", "skip"))
 
 
 class Body(NamedTuple):
@@ -74,7 +74,7 @@ def check_bodies(
         body = None if step.kind != "python" else _body(step, module_of(step))
         if body is not None:
             bodies.append(body)
-            yield from _results(body, step, step.name in used)
+            yield from _results(body, step, step.name in used, calls)
             yield from exits(step, body.node, body.module, calls)
             yield from file_names(step, body.node, body.module, calls)
             yield from calls_of(step, body.node, body.module)
@@ -97,7 +97,7 @@ def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Bod
         return None
     names = _names(code)
     returned: list[ast.expr] = []
-    ends = not _LEAVES.isdisjoint(names) or bool(code.co_flags & _UNUSUAL)
+    ends = not LEAVES.isdisjoint(names) or bool(code.co_flags & _UNUSUAL)
     todo = [*node.body]
     while todo:
         one = todo.pop()
@@ -105,11 +105,9 @@ def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Bod
             continue
         if isinstance(one, ast.Return):
             returned += [] if one.value is None else [one.value]
-        elif isinstance(one, ast.Raise) or (
-            isinstance(one, ast.While) and isinstance(one.test, ast.Constant)
-        ):
-            ends = True
         else:
+            ends |= isinstance(one, ast.Raise)
+            ends |= isinstance(one, ast.While) and isinstance(one.test, ast.Constant)
             todo.extend(inside(one))
     shared = names & module.containers
     changed, read = _uses(node, module, shared) if shared else ({}, {})
@@ -155,12 +153,16 @@ def _uses(
 # --- results -----------------------------------------------------------------------------------------
 
 
-def _results(body: Body, step: StepDef, used: bool) -> Iterator[Diagnostic]:
+def _results(
+    body: Body, step: StepDef, used: bool, calls: Callable[[], Mapping[int, list[Call]]]
+) -> Iterator[Diagnostic]:
     """Results that are not made, or that JSON has not; `used` where a lost one is missed already."""
     kind = step.signature.returns
     needed = not isinstance(kind, (t.Nothing, t.Maybe, t.Json, t.Unsupported))
     if needed and not body.returned and not body.ends and not _is_sketch(body.node):
         yield Diagnostic(findings.NoResult(step.name, t.spell(kind)), Definition(step.code, "return"))
+    elif needed and body.returned and not step.code.co_flags & _UNUSUAL:
+        yield from ends_without(step, body.node, body.module, calls)
     annotated = step.signature.annotated
     looked_into: Collection[type[ast.AST]] = _LOOKED_INTO
     if isinstance(kind, t.Nothing):

@@ -27,23 +27,26 @@ def exits(
 ) -> Iterator[Diagnostic]:
     """The first place where a step that returns something ends without that.
 
-    Not of a step on several pods, or that forks: all but one of its processes may end as they like.
+    Not of a step that is several processes: all but one of them may end as they like.
     """
     kind = step.signature.returns
     names = step.code.co_names
     if _NAMES.isdisjoint(names) or isinstance(kind, (t.Nothing, t.Unsupported)):
-        return
-    if not _FORKS.isdisjoint(names):
         return
     if isinstance(kind, t.Maybe) and t.holds_file(kind):
         return  # a file that is not there is None
     found = min(_successes(node.body), key=lambda one: one.lineno, default=None)
     if found is None:
         return
-    every = (step.options, *(call.options for call in calls().get(id(step), ())))
-    if not any(options.get("distributed") for options in every):
+    if not has_several(step, calls):
         finding = ExitWithoutResult(step.name, ast.unparse(found), t.spell(kind))
         yield Diagnostic(finding, module.span(found))
+
+
+def has_several(step: StepDef, calls: Callable[[], Mapping[int, list[Call]]]) -> bool:
+    """Whether a step runs as several processes, of which one gives the result: on several pods, or forked."""
+    every = (step.options, *(call.options for call in calls().get(id(step), ())))
+    return not _FORKS.isdisjoint(step.code.co_names) or any(options.get("distributed") for options in every)
 
 
 def _successes(nodes: Iterable[ast.AST]) -> Iterator[ast.expr]:

@@ -1,4 +1,4 @@
-"""What the body of a step shows that its run would fail on, or do otherwise than meant: FD766 to FD785.
+"""What the body of a step shows that its run would fail on, or do otherwise than meant: FD766 to FD786.
 
 Imported when the first one is reported.
 """
@@ -77,6 +77,19 @@ class NoResult(Finding):
     help = "end it with `return ...`, or annotate `-> None`"
     step: str
     want: str
+
+
+class EndsWithout(Finding):
+    """A step whose body returns what its annotation says on some of its ways only."""
+
+    code = "FD786"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{step}` may end without the {want} that it returns"
+    label = "{where} it ends without `return`"
+    help = "return a value there, or raise an error; `-> {want} | None` if a run goes on with none"
+    step: str
+    want: str
+    where: str
 
 
 class ExitWithoutResult(Finding):

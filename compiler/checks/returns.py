@@ -1,0 +1,177 @@
+"""Where the body of a step comes to its end without the result that it returns elsewhere."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.checks.exits import has_several
+from flowdsl.compiler.findings.bodies import EndsWithout
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.values import types as t
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import CodeType
+
+    from flowdsl.compiler.carry.carry import ModuleSource
+    from flowdsl.compiler.carry.tree import Function
+    from flowdsl.step import StepDef
+    from flowdsl.tracing.trace import Call
+    from flowdsl.values.signature import Parameter
+
+LEAVES = frozenset(
+    ("_exit", "abort", "assert_never", "execl", "execv", "execve", "execvp", "exit", "fail", "quit", "skip")
+)
+"""Functions that do not come back, by name: those of Python, and of what tests and commands are written with."""
+
+_NEVER = frozenset(("NoReturn", "Never"))
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def ends_without(
+    step: StepDef, node: Function, module: ModuleSource, calls: Callable[[], Mapping[int, list[Call]]]
+) -> Iterator[Diagnostic]:
+    """The last place behind which a step that returns something ends without it.
+
+    Not where all values of a parameter are told apart, and not of a step with a decorator of the user, which may
+    return another value, or one that is several processes: one of them gives the result.
+    """
+    end = None if step.plain is not step.function else _Flow(module).open_end(node.body)
+    if end is None or has_several(step, calls):
+        return
+    shown: ast.stmt | ast.expr
+    match end:
+        case ast.If(shown):
+            where = "where this does not hold,"
+        case ast.Match(shown):
+            where = "where no case fits,"
+        case ast.For(_, shown) | ast.AsyncFor(_, shown) | ast.While(shown):
+            where = "behind the loop"
+        case shown:
+            where = "behind this"
+    if not _tells_apart(shown, node, step.signature.by_name):
+        yield Diagnostic(EndsWithout(step.name, t.spell(step.signature.returns), where), module.span(shown))
+
+
+def _tells_apart(asked: ast.stmt | ast.expr, node: Function, parameters: Mapping[str, Parameter]) -> bool:
+    """Whether what is asked is about a parameter, of whose values each is asked for in the function."""
+    names = {one.id for one in ast.walk(asked) if isinstance(one, ast.Name)} & parameters.keys()
+    kinds = {name: parameters[name].type for name in names}
+    counts = {name: len(kind.values) for name, kind in kinds.items() if isinstance(kind, t.Choice)}
+    counts |= {name: 2 for name, kind in kinds.items() if isinstance(kind, t.Flag)}
+    counts |= {name: len(kind.cls) for name, kind in kinds.items() if isinstance(kind, t.Enumeration)}
+    values: dict[str, set[str]] = {name: set() for name in counts}
+    for one in ast.walk(node):
+        match one:
+            case ast.If(ast.Name(name) | ast.UnaryOp(ast.Not(), ast.Name(name)) as test) if name in values:
+                values[name].add(ast.dump(test))
+            case ast.Compare(ast.Name(name), [ast.Eq() | ast.Is()], [value]) if name in values:
+                values[name].add(ast.dump(value))
+            case ast.Compare(
+                ast.Name(name), [ast.In()], [ast.Tuple(several) | ast.List(several) | ast.Set(several)]
+            ) if name in values:
+                values[name].update(map(ast.dump, several))
+            case ast.Match(ast.Name(name), cases) if name in values:
+                patterns = (inner for case in cases for inner in ast.walk(case.pattern))
+                values[name].update(
+                    ast.dump(each)
+                    for each in patterns
+                    if isinstance(each, (ast.MatchValue, ast.MatchSingleton))
+                )
+            case _:
+                pass
+    return any(len(values[name]) >= count for name, count in counts.items())
+
+
+class _Flow:
+    """Which statements control comes out of behind their end."""
+
+    def __init__(self, module: ModuleSource) -> None:
+        self._module = module
+        self._asked: dict[CodeType, bool] = {}
+
+    def open_end(self, body: Sequence[ast.stmt]) -> ast.stmt | None:
+        """The statement behind which a block goes on to its end; None where it never does."""
+        end: ast.stmt | None = None
+        for one in body:
+            end = self._behind(one)
+            if end is None:
+                return None
+        return end
+
+    def _behind(self, node: ast.stmt) -> ast.stmt | None:
+        """The innermost statement behind which control comes out of this one; None where it does not."""
+        match node:
+            case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
+                return None
+            case ast.If(_, body, orelse):
+                return self.open_end(body) or (self.open_end(orelse) if orelse else node)
+            case ast.While(test, body, orelse):
+                if _breaks(body):
+                    return node
+                if isinstance(test, ast.Constant) and test.value:
+                    return None
+                return self.open_end(orelse) if orelse else node
+            case ast.For(orelse=orelse, body=body) | ast.AsyncFor(orelse=orelse, body=body):
+                return self.open_end(orelse) if orelse and not _breaks(body) else node
+            case ast.With(body=body) | ast.AsyncWith(body=body):
+                return self.open_end(body)
+            case ast.Try(body, handlers, orelse, last) | ast.TryStar(body, handlers, orelse, last):
+                if last and self.open_end(last) is None:
+                    return None
+                inside = [[*body, *orelse], *(one.body for one in handlers)]
+                return next((end for one in inside if (end := self.open_end(one)) is not None), None)
+            case ast.Match(_, cases):
+                ends = (end for one in cases if (end := self.open_end(one.body)) is not None)
+                whole = any(one.guard is None and _takes_all(one.pattern) for one in cases)
+                return next(ends, None if whole else node)
+            case ast.Assert(ast.Constant(value)) if not value:
+                return None
+            case ast.Expr(ast.Call(function) | ast.Await(ast.Call(function))) if self._never_returns(
+                function
+            ):
+                return None
+            case _:
+                return node
+
+    def _never_returns(self, function: ast.expr) -> bool:
+        """Whether a function is one that leaves, says so in its annotation, or only raises."""
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        if name in LEAVES:
+            return True
+        target = self._module.namespace.get(name) if isinstance(function, ast.Name) else None
+        code: CodeType | None = getattr(target, "__code__", None)
+        node = None if code is None else self._module.functions.get((code.co_firstlineno, code.co_name))
+        if code is None or node is None:
+            return False
+        if code not in self._asked:
+            self._asked[code] = False  # where it calls itself
+            said = None if node.returns is None else ast.unparse(node.returns).rpartition(".")[2]
+            returns = any(isinstance(one, ast.Return) for one in ast.walk(node))
+            self._asked[code] = said in _NEVER or (not returns and self.open_end(node.body) is None)
+        return self._asked[code]
+
+
+def _breaks(body: Sequence[ast.stmt]) -> bool:
+    """Whether a loop with this body has a `break` of its own."""
+    todo: list[ast.AST] = [*body]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, ast.Break):
+            return True
+        if isinstance(one, _LOOPS):
+            todo.extend(one.orelse)
+        elif isinstance(one, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+            todo.extend(ast.iter_child_nodes(one))
+    return False
+
+
+def _takes_all(pattern: ast.pattern) -> bool:
+    match pattern:
+        case ast.MatchAs(None | ast.MatchAs(None)):
+            return True
+        case ast.MatchOr(patterns):
+            return any(map(_takes_all, patterns))
+        case _:
+            return False
