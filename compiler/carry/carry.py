@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections import deque
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from flowdsl.compiler.carry.module import ModuleSource, Piece, Trouble
 from flowdsl.compiler.carry.piece import finding, imported, inner_function, piece
@@ -141,7 +141,7 @@ def _unfit(function: FunctionType, node: Function, module: ModuleSource) -> Iter
         for decorator in node.decorator_list[: ours.index(True)]:
             shown = ast.unparse(called(decorator))
             yield finding("DecoratorAbove", module.span(decorator), decorator=shown, step=node.name)
-    if all(ours) and hasattr(function, "__wrapped__"):
+    if all(ours) and isinstance(cast("object", function), FunctionType) and hasattr(function, "__wrapped__"):
         place = module.span(node.decorator_list[-1]) if ours else module.name_span(node)
         yield finding("LostWrapper", place, step=node.name)
 

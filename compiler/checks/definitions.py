@@ -35,7 +35,7 @@ from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.names import is_parameter_name
 from flowdsl.mistakes import mistake
 from flowdsl.mistakes.arguments import WrongDefault
-from flowdsl.pipeline import PipelineDef
+from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.places.place import Argument, Definition
 from flowdsl.step import StepDef
 from flowdsl.tracing.body import KINDS
@@ -59,7 +59,7 @@ _WRITTEN = {*STEP_OPTIONS, *_CALL_OPTIONS}
 
 def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> Iterator[Diagnostic]:
     """Everything that is wrong with one definition."""
-    if not is_function(found.plain):
+    if not is_function(found.plain) or _of_a_pipeline(found):
         what = "pipeline" if isinstance(found, PipelineDef) else WORDS[found.kind]
         if is_method(found.plain):
             from flowdsl.compiler.findings.carry import MethodStep
@@ -67,7 +67,7 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
             name = found.plain.__qualname__.rpartition("<locals>.")[2]
             yield Diagnostic(MethodStep(name, what), Definition(found.code))
         else:
-            yield Diagnostic(NotAFunction(what, _called(found)), found.site)
+            yield Diagnostic(NotAFunction(what, _called(found), _of_a_pipeline(found)), found.site)
         return
     code = found.code
     written = functools.partial(Argument, found.site)
@@ -105,9 +105,15 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
             yield Diagnostic(BadName(out.name), Definition(code, "return"))
 
 
+def _of_a_pipeline(found: StepDef | PipelineDef) -> bool:
+    return isinstance(cast("object", found.function), Pipeline)
+
+
 def _called(found: StepDef | PipelineDef) -> str:
     """What is not a function, in words."""
     thing = cast("object", found.plain)
+    if _of_a_pipeline(found):
+        return f"the pipeline `{found.name}`"
     if isinstance(thing, type):
         return f"the class `{found.name}`"
     if type(thing) is type(len):

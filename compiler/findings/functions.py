@@ -114,9 +114,17 @@ class NotAFunction(Finding):
     code = "FD346"
     title = "`{what}` takes a function, not {have}"
     label = "only a function says in Python what is to run"
-    help = "write a function with `def` that calls it, and put `@{what}` above that"
+    help = "{way}"
     what: str
     have: str
+    is_pipeline: bool
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out."""
+        way = f"write a function with `def` that calls it, and put `@{self.what}` above that"
+        if self.is_pipeline:
+            way = "take one of the two away: a pipeline says which steps run, and a step is what runs"
+        return {**super().words(), "way": way}
 
 
 class EmptyPipeline(Finding):
