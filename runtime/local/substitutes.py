@@ -150,6 +150,11 @@ class Fakes:
         elif "" in left and names:
             ways = " ".join(f"--fake {step}.{name}=..." for name in names)
             raise RunError(f"--fake {step}: it has several outputs: {ways}")
+        if unknown := left.keys() - ({*names} or {""}):
+            wrong = min(unknown)
+            raise RunError(
+                f"--fake {step}.{wrong}: `{step}` has no output `{wrong}`{said_near(wrong, names)}"
+            )
         values = [self._parameter(step, one, left, pod) for one in parameters]
         files = [self._artifact(step, one, left, pod) for one in artifacts]
         if values:
@@ -157,12 +162,7 @@ class Fakes:
         if any(one is not None for one in files):
             made["artifacts"] = [one for one in files if one is not None]
         if "" in left and not names:
-            made["result"] = left.pop("")
-        if left:
-            wrong = next(iter(left))
-            raise RunError(
-                f"--fake {step}.{wrong}: `{step}` has no output `{wrong}`{said_near(wrong, names)}"
-            )
+            made["result"] = left[""]
         return made
 
     def _parameter(self, step: str, one: Json, given: dict[str, str], pod: events.StartPod | None) -> Json:
