@@ -50,6 +50,7 @@ class Body(NamedTuple):
     definition: StepDef | PipelineDef
     module: ModuleSource
     node: Function
+    names: set[str]
     returned: list[ast.expr]
     changed: dict[str, Span]
     read: dict[str, Span]
@@ -77,7 +78,7 @@ def check_bodies(
             yield from _results(body, step, step.name in used, calls)
             yield from exits(step, body.node, body.module, calls)
             yield from file_names(step, body.node, body.module, calls)
-            yield from calls_of(step, body.node, body.module)
+            yield from calls_of(step, body.node, body.module, body.names)
             source = carried(step)
             if source is not None:
                 yield from unsuited(step, body.node, body.module, source.text, images)
@@ -111,7 +112,7 @@ def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Bod
             todo.extend(inside(one))
     shared = names & module.containers
     changed, read = _uses(node, module, shared) if shared else ({}, {})
-    return Body(definition, module, node, returned, changed, read, ends)
+    return Body(definition, module, node, names, returned, changed, read, ends)
 
 
 def _names(code: CodeType) -> set[str]:

@@ -10,7 +10,7 @@ from flowdsl.diagnostic import Diagnostic
 from flowdsl.step import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from flowdsl.compiler.carry.carry import ModuleSource
     from flowdsl.compiler.carry.tree import Function
@@ -20,16 +20,17 @@ _OF_THE_TASK = frozenset(("image", "name"))
 """Options that say nothing of what a function needs: FD767 tells what an image does not have."""
 
 
-def calls_of(step: StepDef, node: Function, module: ModuleSource) -> Iterator[Diagnostic]:
-    """Where a step calls another one that asks for something, each once."""
-    told: set[str] = set()
-    for one in ast.walk(node):
-        if not isinstance(one, ast.Call) or not isinstance(one.func, ast.Name) or one.func.id in told:
+def calls_of(
+    step: StepDef, node: Function, module: ModuleSource, names: Iterable[str]
+) -> Iterator[Diagnostic]:
+    """Where a step calls another one that asks for something, each once; `names` are those that it uses."""
+    found = {name: made for name in names if type(made := module.namespace.get(name)) is Step}
+    for one in ast.walk(node) if found else ():
+        if not isinstance(one, ast.Call) or not isinstance(one.func, ast.Name):
             continue
-        called = module.namespace.get(one.func.id)
-        if type(called) is not Step:
+        called = found.pop(one.func.id, None)
+        if called is None:
             continue
-        told.add(one.func.id)
         asked = called._definition.options  # pyright: ignore[reportPrivateUsage] -- it has no public names
         left = [word for word in asked if word not in _OF_THE_TASK and asked[word] != step.options.get(word)]
         if left:
