@@ -166,6 +166,13 @@ REFUSED: dict[str, tuple[str, Asked, list[str]]] = {
         Asked(),
         [],
     ),
+    "files that are listed beside those of the run": (
+        main("dag: {tasks: [{name: a, template: make}, {name: b, template: list, depends: a}]}")
+        + "- name: list\n  data: {source: {artifactPaths: {name: raw, s3: {key: in/}}}, transformation: []}\n"
+        + f"- name: make\n  outputs: {{artifacts: [{{name: x, path: /x, s3: {{key: in2/x}}}}]}}\n  container: {{{SH}}}",
+        Asked(),
+        ["the `data` of the step `b` lies in a store, under in/: give the file with --artifact raw=PATH"],
+    ),
     "a file of another name": (
         main(f"inputs: {{artifacts: [{{name: raw, path: /raw, raw: {{data: x}}}}]}}\n  container: {{{SH}}}"),
         Asked(artifacts=frozenset({"row"})),
