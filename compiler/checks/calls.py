@@ -24,14 +24,17 @@ def calls_of(
     step: StepDef, node: Function, module: ModuleSource, names: Iterable[str]
 ) -> Iterator[Diagnostic]:
     """Where a step calls another one that asks for something, each once; `names` are those that it uses."""
-    found = {name: made for name in names if type(made := module.namespace.get(name)) is Step}
+    found: dict[str, StepDef] = {}
+    for name in names:
+        if type(made := module.namespace.get(name)) is Step:
+            found[name] = made._definition  # pyright: ignore[reportPrivateUsage] -- it has no public names
     for one in ast.walk(node) if found else ():
         if not isinstance(one, ast.Call) or not isinstance(one.func, ast.Name):
             continue
         called = found.pop(one.func.id, None)
         if called is None:
             continue
-        asked = called._definition.options  # pyright: ignore[reportPrivateUsage] -- it has no public names
+        asked = called.options
         left = [word for word in asked if word not in _OF_THE_TASK and asked[word] != step.options.get(word)]
         if left:
             finding = OptionsLeftOut(one.func.id, step.name, ", ".join(f"`{word}`" for word in left))

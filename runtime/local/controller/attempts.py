@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Tried(Protocol):
     """The execution of a template that is tried again."""
 
-    machine: Run
+    run: Run
     call: Call
     template: Json
     origin: Origin
@@ -39,13 +39,13 @@ class Attempts:
     def __init__(self, execution: Tried, strategy: Json, node: Node) -> None:
         self.latest: Node | None = None
         self._execution = execution
-        self._machine = execution.machine
+        self._run = execution.run
         self._call = execution.call
         self._strategy = strategy
         self._policy = retry.policy_of(strategy)
         self._node = node
         self._origin = execution.origin
-        self._machine.retries[node.id] = self
+        self._run.retries[node.id] = self
 
     def begin(self) -> None:
         """Begin the next attempt, unless the template has ended meanwhile."""
@@ -53,13 +53,13 @@ class Attempts:
             self._begin()
 
     def _begin(self) -> None:
-        execution, machine = self._execution, self._machine
+        execution, run = self._execution, self._run
         made = self._node.attempts()
         name = f"{self._call.name}({len(made)})"
         local = retry.variables(made)
         if kind(execution.template) in PODS:
-            local["pod.name"] = pod_name(machine.name, name, execution.template.get("name", ""))
-        execution.origin = Origin(self._origin, machine.globals, machine.settled, local)
+            local["pod.name"] = pod_name(run.name, name, execution.template.get("name", ""))
+        execution.origin = Origin(self._origin, run.globals, run.settled, local)
         try:
             template = execution.origin.template()
         except ArgoError as error:
@@ -72,21 +72,21 @@ class Attempts:
         attempt.retried = True
         self._node.adopt(attempt)
         self.latest = attempt
-        if self._node.id in self._machine.held:
-            self._machine.held[attempt.id] = self._machine.held[self._node.id]
+        if self._node.id in self._run.held:
+            self._run.held[attempt.id] = self._run.held[self._node.id]
 
     def ended(self, attempt: Node, error: str | None) -> None:
         """Find out whether there is to be another attempt, when Argo comes to the template."""
-        held = self._machine.held.get(self._node.id)
+        held = self._run.held.get(self._node.id)
         if held is None or not held(self._node, lambda: self._ended(attempt, error)):
             self._ended(attempt, error)
 
     def _ended(self, attempt: Node, error: str | None) -> None:
-        node, machine, frame = self._node, self._machine, self._call.frame
-        if node.completed or node.id not in machine.retries:
+        node, run, frame = self._node, self._run, self._call.frame
+        if node.completed or node.id not in run.retries:
             return
         if frame is not None and (frame.over or frame.frozen()):
-            if machine.strategy is not None:
+            if run.strategy is not None:
                 self._stopped(attempt)
             return  # nobody else looks at it any more
         if error is not None and self._policy == "OnFailure":
@@ -98,15 +98,15 @@ class Attempts:
         if self._stopped(attempt):
             return
         try:
-            wait = retry.begins(self._strategy, node.attempts(), machine.now)
+            wait = retry.begins(self._strategy, node.attempts(), run.now)
         except ArgoError as failure:
             self._refuse(str(failure))
             return
         if isinstance(wait, str):
             self._end(attempt.phase, wait)
         elif wait:
-            node.message = f"Backoff for {retry.humanized(wait - (attempt.finished or machine.now))}"
-            machine.back_off(node, self._call.on_exit, wait, lambda: self._again(attempt))
+            node.message = f"Backoff for {retry.humanized(wait - (attempt.finished or run.now))}"
+            run.back_off(node, self._call.on_exit, wait, lambda: self._again(attempt))
         else:
             self._again(attempt)
 
@@ -121,7 +121,7 @@ class Attempts:
             self._refuse(str(error))
             return
         if reason is None:
-            self._machine.agenda.later(self._gate)
+            self._run.agenda.later(self._gate)
         else:
             self._end(attempt.phase, reason)
 
@@ -133,13 +133,13 @@ class Attempts:
         frame = self._call.frame
         if frame is not None and (frame.fail_fast() or (frame.gives_up() and not frame.node.retried)):
             return
-        if not self._machine.parallelism.waits(self._call, self._gate):
+        if not self._run.parallelism.waits(self._call, self._gate):
             self.begin()
 
     def _stopped(self, attempt: Node) -> bool:
         """End where nothing is tried again any more."""
-        message = self._machine.no_more_retries()
-        if message and not self._machine.may_run(self._node.in_exit_handler()):
+        message = self._run.no_more_retries()
+        if message and not self._run.may_run(self._node.in_exit_handler()):
             self.give_up()
             self._begin_needlessly()
         elif message:
@@ -150,15 +150,15 @@ class Attempts:
         """Fail without the outputs of the last attempt, which may never end: the run is to stop."""
         if self._node.completed:
             return
-        frame = None if self.latest is None else self._machine.frames.get(self.latest.name)
+        frame = None if self.latest is None else self._run.frames.get(self.latest.name)
         if frame is not None:
             frame.abandon()
-        self._machine.mark(self._node, FAILED, self._machine.no_more_retries())
+        self._run.mark(self._node, FAILED, self._run.no_more_retries())
         self._execution.over(self._node, None)
 
     def _refuse(self, message: str) -> None:
         """End with an error of the strategy, or of what the next attempt would be."""
-        self._machine.mark(self._node, ERROR, message)
+        self._run.mark(self._node, ERROR, message)
         self._execution.over(self._node, message)
 
     def _end(self, phase: str, message: str | None) -> None:
@@ -167,7 +167,7 @@ class Attempts:
         if phase == SUCCEEDED or node.at_rest():
             node.outputs = node.attempts()[-1].outputs
         node.daemoned = False
-        self._machine.mark(node, phase, message)
+        self._run.mark(node, phase, message)
         self._begin_needlessly()
         self._execution.over(node, None)
 
@@ -179,6 +179,6 @@ class Attempts:
         if self._node.at_rest():
             return
         self._begin()
-        frame = None if self.latest is None else self._machine.frames.get(self.latest.name)
+        frame = None if self.latest is None else self._run.frames.get(self.latest.name)
         if frame is not None:
-            self._machine.agenda.in_next_pass(frame.abandon)
+            self._run.agenda.in_next_pass(frame.abandon)

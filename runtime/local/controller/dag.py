@@ -76,7 +76,7 @@ class Dag(Frame):
 
     def start(self) -> None:
         """Begin with the tasks that wait for none."""
-        self.machine.agenda.soon(*self._ready(self.wanted))
+        self.run.agenda.soon(*self._ready(self.wanted))
 
     def goes_on(self) -> bool:
         """Whether tasks may begin and end."""
@@ -100,7 +100,7 @@ class Dag(Frame):
         if not self.goes_on():
             return
         for hook in self._hooks_before(task):
-            self.machine.when_fulfilled(hook, partial(self._begin, task))
+            self.run.when_fulfilled(hook, partial(self._begin, task))
             return
         try:
             execute = may_run(task, self.tasks)
@@ -147,7 +147,7 @@ class Dag(Frame):
         """A task that does not run."""
         node = self.new_node(task.name, "Skipped", phase, task.holder)
         node.message = message
-        node.told = self.machine.agenda.passes
+        node.told = self.run.agenda.passes
         task.node = node
         self._connect(task, node)
         if task.spoilt and task.name in self.last:
@@ -159,7 +159,7 @@ class Dag(Frame):
 
     def new_node(self, name: str, type: Type, phase: str, holder: Json) -> Node:
         """A new node for something in the graph that Argo makes itself."""
-        node = self.machine.new_node(f"{self.node.name}.{name}", type, phase, self.node, holder, self.base)
+        node = self.run.new_node(f"{self.node.name}.{name}", type, phase, self.node, holder, self.base)
         node.plain = True
         return node
 
@@ -200,7 +200,7 @@ class Dag(Frame):
         Argo notes it as a child of the ends of what it waited for before it has a place, and for those that are
         containers of a set it looks for their children when it comes to the task again.
         """
-        refuses = self.parallelism or self.machine.parallelism.limit or self.template.get("failFast")
+        refuses = self.parallelism or self.run.parallelism.limit or self.template.get("failFast")
         containers = [end for end in self._ends_before(task) if end.type == "Container"] if refuses else []
         for end in containers:
             end.announced = True
@@ -213,19 +213,19 @@ class Dag(Frame):
             self.watch(task, node)
 
         def refused(node: Node) -> None:
-            self.machine.agenda.in_next_pass(partial(self._look_again, task, node))
+            self.run.agenda.in_next_pass(partial(self._look_again, task, node))
 
         self.execute(task, holder, created, refused)
         if containers and task.node is None:
-            self.machine.agenda.in_next_pass(partial(self._seek, task))
+            self.run.agenda.in_next_pass(partial(self._seek, task))
 
     def _seek(self, task: Task) -> None:
         """Argo comes again to a task that had no place."""
         if task.node is not None or not self.goes_on():
             return
-        full = self.machine.parallelism.full
+        full = self.run.parallelism.full
         if full or self.full():
-            (self.machine.parallelism if full else self.places).postponed.append(partial(self._seek, task))
+            (self.run.parallelism if full else self.places).postponed.append(partial(self._seek, task))
         else:
             self._ends_before(task)
 
@@ -237,7 +237,7 @@ class Dag(Frame):
 
         def done(node: Node, error: str | None) -> None:
             if error is not None:
-                self.machine.mark(node, ERROR, f"task '{name}' errored: {error}")
+                self.run.mark(node, ERROR, f"task '{name}' errored: {error}")
                 refused(node)
 
         node = task.node if holder["name"] == task.name else None
@@ -249,10 +249,10 @@ class Dag(Frame):
             return
         try:
             holder = self._renewed(task)
-            _, template = self.machine.templates.resolve(self.base, holder)
-            supplied(template, part(holder, "arguments"), self.machine.config, self.machine.globals)
+            _, template = self.run.templates.resolve(self.base, holder)
+            supplied(template, part(holder, "arguments"), self.run.config, self.run.globals)
         except ArgoError as error:
-            self.machine.mark(node, ERROR, str(error))
+            self.run.mark(node, ERROR, str(error))
 
     def watch(self, task: Task, node: Node) -> None:
         """Follow the node of a task or of a round of it until it and its hooks have ended."""
@@ -265,9 +265,9 @@ class Dag(Frame):
                 loop.settled(found)
 
         if loop is not None and (task.holder.get("hooks") or task.holder.get("onExit")):
-            self.machine.held[node.id] = partial(loop.postpones, len(loop.rounds) - 1)
+            self.run.held[node.id] = partial(loop.postpones, len(loop.rounds) - 1)
         if not task.holder.get("onExit") and not _hooks_of(task.holder, whole=loop is None):
-            self.machine.when_fulfilled(node, lambda: settled(node))
+            self.run.when_fulfilled(node, lambda: settled(node))
             return
 
         def holder() -> Json:
@@ -276,7 +276,7 @@ class Dag(Frame):
 
         def refused(message: str, on_exit: bool) -> None:
             if not on_exit:
-                new = target and hooks.made == self.machine.agenda.passes
+                new = target and hooks.made == self.run.agenda.passes
                 self._refused(node, hooks, message, target=target, new=new)
 
         name = f"tasks.{task.name}"
@@ -297,8 +297,8 @@ class Dag(Frame):
         )
         if loop is None:
             task.hooks = hooks
-            self.machine.held[node.id] = hooks.postpones
-        self.machine.when_changed(node, hooks.changed, now=target)
+            self.run.held[node.id] = hooks.postpones
+        self.run.when_changed(node, hooks.changed, now=target)
 
     def _refused(self, node: Node, hooks: Hooks, message: str, *, target: bool, new: bool) -> None:
         """A hook cannot be judged or begin: its task is an error, and of a target the graph.
@@ -306,8 +306,8 @@ class Dag(Frame):
         In the pass in which the node of a target was made, only the graph asks (executeDAG).
         """
         if not new and (node.fulfilled or node.phase == RUNNING):
-            self.machine.mark(node, ERROR, message)
-            if (frame := self.machine.frames.get(node.name)) is not None:
+            self.run.mark(node, ERROR, message)
+            if (frame := self.run.frames.get(node.name)) is not None:
                 frame.abandon()  # what it began goes on, but nothing else
             message = hooks.wrong()
         if target and message:
@@ -348,15 +348,15 @@ class Dag(Frame):
             follower.missing -= 1
             follower.spoilt = follower.spoilt or spoilt
         for begin in self._ready(task.after):
-            self.machine.agenda.later(begin)
-        self.machine.agenda.later(self._maybe_finish)
+            self.run.agenda.later(begin)
+        self.run.agenda.later(self._maybe_finish)
 
     def _spoilt(self, task: Task, node: Node) -> str:
         """Why those after a loop cannot read what it handed on, though they may not ask (buildLocalScopeFromTask)."""
         if node.type != "TaskGroup":
             return ""
         try:
-            self.machine.templates.named(self.base, task.holder)
+            self.run.templates.named(self.base, task.holder)
             task.record = self._record(task, node)
         except ArgoError as error:
             return str(error)
@@ -370,7 +370,7 @@ class Dag(Frame):
         results = (
             None if among == 0 else self._results(among)
         )  # not even `tasks` is known to those that follow none
-        return Scope(self.inputs, self.machine.shared, self.machine.globals, prefix="tasks", results=results)
+        return Scope(self.inputs, self.run.shared, self.run.globals, prefix="tasks", results=results)
 
     def _results(self, among: int | None) -> Results:
         def names() -> Iterator[str]:
@@ -435,7 +435,7 @@ class Dag(Frame):
                     continue
                 if task.node.type == "TaskGroup" and "outputs.parameters" not in (task.record or {}):
                     task.record = self._record(task, task.node, list(task.node.children.values()))
-                self.machine.remember(task.node.outputs)
+                self.run.remember(task.node.outputs)
             scope = Scope(self.inputs, prefix="tasks", results=self._results(None))
             outputs = outputs_of(declared, scope)
         except ArgoError as error:
@@ -448,7 +448,7 @@ class Dag(Frame):
 
     def _exiting(self) -> bool:
         names = [f"{self.node.name}.{name}.onExit" for name in self.targets]
-        return any(name in self.machine.nodes and not self.machine.nodes[name].fulfilled for name in names)
+        return any(name in self.run.nodes and not self.run.nodes[name].fulfilled for name in names)
 
     def _outbound(self) -> list[Node]:
         nodes = [self.tasks[name].node for name in self.targets]
@@ -471,7 +471,7 @@ class Dag(Frame):
             return found
         if self.awaited is not found:
             self.awaited = found
-            self.machine.when_fulfilled(found, self._maybe_finish)
+            self.run.when_fulfilled(found, self._maybe_finish)
         return None
 
     def awaited_before(self, group: Node) -> Node | None:

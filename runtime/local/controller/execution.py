@@ -45,8 +45,8 @@ _TYPES: dict[str, Type] = {
 class Execution:
     """A template that is executed."""
 
-    def __init__(self, machine: Run, call: Call) -> None:
-        self.machine = machine
+    def __init__(self, run: Run, call: Call) -> None:
+        self.run = run
         self.call = call
         self.base = call.base
         self.template: Json = {}
@@ -60,24 +60,24 @@ class Execution:
 
     def begin(self) -> None:
         """Find the template, and give it its arguments."""
-        machine, call = self.machine, self.call
+        run, call = self.run, self.call
         if call.depth >= DEEPEST:
             self._refuse(_TOO_DEEP, told=False)
             return
         try:
-            self.base, template = machine.templates.resolve(call.base, call.holder)
+            self.base, template = run.templates.resolve(call.base, call.holder)
             self.retry = self._strategy(template)
             # To Argo the entrypoint and hooks are steps without a name.
             named = call.holder.get("name", "") if call.kind else ""
             local = Variables({"node.name": call.name, f"{call.kind or 'steps'}.name": named})
             if kind(template) in PODS and self.retry is None:
-                local["pod.name"] = pod_name(machine.name, call.name, template.get("name", ""))
-            template = supplied(template, call.arguments, machine.config, machine.globals)
-            self.origin = Origin(template, machine.globals, machine.settled, local)
+                local["pod.name"] = pod_name(run.name, call.name, template.get("name", ""))
+            template = supplied(template, call.arguments, run.config, run.globals)
+            self.origin = Origin(template, run.globals, run.settled, local)
             template = self.origin.template()
             label = part(template, "annotations").get(DISPLAY_NAME)
             if label and not _LABEL.fullmatch(label):
-                self.machine.agenda.in_next_pass(self._misnamed)
+                self.run.agenda.in_next_pass(self._misnamed)
             self.template = template
             self.retry = self._strategy(template)
         except ArgoError as error:
@@ -95,25 +95,25 @@ class Execution:
     def _strategy(self, template: Json) -> Json | None:
         """How it is tried again; an empty strategy is one, without a limit."""
         own: Json | None = template.get("retryStrategy")
-        return own if own is not None else self.machine.spec.get("retryStrategy")
+        return own if own is not None else self.run.spec.get("retryStrategy")
 
     def _refuse(self, message: str, *, told: bool = True) -> None:
         """An error before there is a body; the caller may be told of it by the phase of the node alone."""
         if self.node is None:
             node = self._new(self.call.name, "Skipped", ERROR)
             node.message = message
-            node.told = self.machine.agenda.passes
+            node.told = self.run.agenda.passes
             self.node = node
             self.call.created(node)
-            self.machine.agenda.soon(lambda: self.call.done(node, message if told else None))
+            self.run.agenda.soon(lambda: self.call.done(node, message if told else None))
         else:
-            self.machine.mark(self.node, ERROR, message)
+            self.run.mark(self.node, ERROR, message)
             self.over(self.node, message)
 
     def gate(self) -> None:
         """Wait for a place where `parallelism` has none (checkParallelism)."""
         frame = self.call.frame
-        if self.machine.parallelism.waits(self.call, self.gate):
+        if self.run.parallelism.waits(self.call, self.gate):
             return
         if frame is not None:
             if frame.fail_fast(begins=True):
@@ -125,34 +125,34 @@ class Execution:
 
     def lock(self) -> None:
         """Wait for the locks that the template asks for, and look into the cache."""
-        machine = self.machine
+        run = self.run
         wanted = self.template.get("synchronization")
         if self.stopped_waiting or (self.call.frame is not None and self.call.frame.over):
             if wanted and self.node is not None:  # it was its turn, and it does not want it any more
-                machine.decline(wanted)
+                run.decline(wanted)
             return
         try:
             if wanted:
-                waits = machine.acquire(self.call.name, wanted, self.lock, self.stop_waiting)
+                waits = run.acquire(self.call.name, wanted, self.lock, self.stop_waiting)
                 if waits is not None:
                     self._wait_for_lock(*waits)
                     return
                 if self.node is not None:
-                    machine.lock_taken(self.node)
+                    run.lock_taken(self.node)
             if self.template.get("memoize") is not None:
-                machine.agenda.soon(self._cached)
+                run.agenda.soon(self._cached)
                 return
         except ArgoError as error:
             self._refuse(str(error))
             return
-        self.run()
+        self.enter()
 
     def _wait_for_lock(self, name: str, message: str) -> None:
         node = self.node or self._pending(waits=True)
         node.lock = name
         node.message = message
-        if refusal := self.machine.refusal(node):
-            self.machine.agenda.in_next_pass(lambda: self.stop_waiting(refusal))
+        if refusal := self.run.refusal(node):
+            self.run.agenda.in_next_pass(lambda: self.stop_waiting(refusal))
 
     def _pending(self, *, waits: bool = False) -> Node:
         """Make the node before it runs. As a node of attempts it stays pending, for which there is a time."""
@@ -160,7 +160,7 @@ class Execution:
         self.call.created(node)
         if self.template.get("timeout"):
             deadline = node.started + retry.seconds(self.template["timeout"])
-            self.machine.agenda.at(
+            self.run.agenda.at(
                 deadline,
                 self._waited_too_long,
                 lambda: bool(node.lock) or (node.type == "Retry" and node.phase == PENDING),
@@ -174,7 +174,7 @@ class Execution:
         if node.lock:
             self.stop_waiting("timeout")
         else:
-            self.machine.mark(node, FAILED, "timeout")
+            self.run.mark(node, FAILED, "timeout")
             self.over(node, None)
         if self.call.frame is not None and not self.call.hooked:
             self.call.frame.timed_out(node, "timeout")
@@ -185,8 +185,8 @@ class Execution:
         if node is None or not node.lock:
             return
         self.stopped_waiting = True
-        self.machine.locks.forget(self.call.name)
-        self.machine.mark(node, FAILED, message)
+        self.run.locks.forget(self.call.name)
+        self.run.mark(node, FAILED, message)
         node.lock = ""
         self.over(node, None)
 
@@ -196,7 +196,7 @@ class Execution:
         cache = str((part(part(memo, "cache"), "configMap")).get("name", ""))
         key = any_string(memo.get("key"))
         try:
-            outputs = self.machine.cache.find(cache, key, memo.get("maxAge"), self.machine.now)
+            outputs = self.run.cache.find(cache, key, memo.get("maxAge"), self.run.now)
         except ArgoError as error:
             self._refuse(str(error))
             return
@@ -205,12 +205,12 @@ class Execution:
         node.memo = {"hit": hit, "key": key, "cacheName": cache}
         if hit:
             node.outputs = outputs or None
-            self.machine.mark(node, SUCCEEDED)
+            self.run.mark(node, SUCCEEDED)
             self.over(node, None)
             return
-        self.run()
+        self.enter()
 
-    def run(self) -> None:
+    def enter(self) -> None:
         """Run the body, or its first attempt."""
         try:
             self.template = self.origin.template()
@@ -230,7 +230,7 @@ class Execution:
 
     def body(self, name: str, template: Json, node: Node | None) -> None:
         """Execute the body of the template, as a node that is there already or a new one."""
-        machine, body = self.machine, kind(template)
+        run, body = self.run, kind(template)
         fresh = node is None
         if node is None:
             node = self._new(name, _TYPES.get(body, "Pod"), PENDING if body in PODS else RUNNING)
@@ -239,7 +239,7 @@ class Execution:
             else:
                 self.node = node
         elif body == "suspend":
-            machine.mark(node, RUNNING, "")
+            run.mark(node, RUNNING, "")
         inputs: Json = part(template, "inputs")
         if fresh and (inputs.get("parameters") or inputs.get("artifacts")):
             node.inputs = inputs
@@ -254,22 +254,22 @@ class Execution:
             self.call.created(node)
         try:
             if body == "dag":
-                machine.begin_frame(Dag(machine, self, node, template, self.base))
+                run.begin_frame(Dag(run, self, node, template, self.base))
             elif body == "steps":
-                machine.begin_frame(Steps(machine, self, node, template, self.base))
+                run.begin_frame(Steps(run, self, node, template, self.base))
             elif body == "suspend":
-                leaves.suspend(machine, self, node, template)
+                leaves.suspend(run, self, node, template)
             else:
-                leaves.start_pod(machine, self, node, template)
+                leaves.start_pod(run, self, node, template)
         except (ArgoError, GrammarError) as error:
             self.body_ended(node, str(error))
 
     def body_ended(self, node: Node, error: str | None = None) -> None:
         """The body of the template, or of one attempt, has ended."""
         if error is not None:
-            self.machine.mark(node, ERROR, error)
+            self.run.mark(node, ERROR, error)
         if node.memo and not node.memo.get("hit") and node.phase == SUCCEEDED:
-            self.machine.keep(node)
+            self.run.keep(node)
         if self.attempts is not None and node is self.attempts.latest:
             self.attempts.ended(node, error)
         else:
@@ -277,13 +277,13 @@ class Execution:
 
     def over(self, node: Node, error: str | None) -> None:
         """The template has ended: whoever asked for it goes on."""
-        self.machine.retries.pop(node.id, None)
+        self.run.retries.pop(node.id, None)
         self._release(node, error)
         if error is not None:  # the caller has its say before those that see the node's phase
-            node.told = self.machine.agenda.passes
-            self.machine.agenda.soon(lambda: self.call.done(node, error))
+            node.told = self.run.agenda.passes
+            self.run.agenda.soon(lambda: self.call.done(node, error))
         else:
-            self.machine.agenda.later(lambda: self.call.done(node, error))
+            self.run.agenda.later(lambda: self.call.done(node, error))
 
     def _release(self, node: Node, error: str | None) -> None:
         """Give its locks back.
@@ -299,19 +299,19 @@ class Execution:
         else:
             late = node.type == "Suspend" and self._timed_out(node)
         if late:
-            self.machine.agenda.in_next_pass(lambda: self._release_late(node))
+            self.run.agenda.in_next_pass(lambda: self._release_late(node))
         elif frame is None or not frame.fail_fast():
-            self.machine.release(self.call.name)
+            self.run.release(self.call.name)
 
     def _timed_out(self, node: Node) -> bool:
         """Whether a suspension has ended by itself, and not because somebody said so."""
         wait = any_string(self.template["suspend"].get("duration") or "")
-        return bool(wait) and self.machine.now >= node.started + retry.seconds(wait)
+        return bool(wait) and self.run.now >= node.started + retry.seconds(wait)
 
     def _release_late(self, node: Node) -> None:
         frame = self.call.frame
         if frame is None or frame.comes_to(node):
-            self.machine.release(self.call.name)
+            self.run.release(self.call.name)
 
     # --- nodes -------------------------------------------------------------------------------------
 
@@ -323,7 +323,7 @@ class Execution:
     def _new(self, name: str, type: Type, phase: str, *, waits: bool = False) -> Node:
         call = self.call
         boundary = call.frame.node if call.frame is not None else None
-        node = self.machine.new_node(name, type, phase, boundary, call.holder, call.base, waits=waits)
+        node = self.run.new_node(name, type, phase, boundary, call.holder, call.base, waits=waits)
         node.hooked = call.hooked
         label = part(self.template, "annotations").get(DISPLAY_NAME)
         if label and name == call.name and _LABEL.fullmatch(label):

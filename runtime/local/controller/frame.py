@@ -30,7 +30,7 @@ class Frame:
 
     def __init__(self, run: Run, execution: Leaf, node: Node, template: Json, base: Base) -> None:
         self.execution = execution
-        self.machine = run
+        self.run = run
         self.node = node
         self.template = template
         self.base = base
@@ -72,7 +72,7 @@ class Frame:
         return (
             bool(self.parallelism)
             and self.places.active_pods >= self.parallelism
-            and self.places.grown != self.machine.agenda.passes
+            and self.places.grown != self.run.agenda.passes
             and not self.node.retried
         )
 
@@ -113,15 +113,15 @@ class Frame:
         self.abandon()
         if error is None:
             for daemon in self.daemons:
-                self.machine.end_daemon(daemon)
-            self.machine.mark(self.node, phase, message)
+                self.run.end_daemon(daemon)
+            self.run.mark(self.node, phase, message)
         self.execution.body_ended(self.node, error)
 
     def abandon(self) -> None:
         """Begin nothing more, here and in what is executed in this one."""
         self.over = True
         self.places.waiting.clear()
-        self.machine.end_frame(self)
+        self.run.end_frame(self)
         for frame in list(self.inside.values()):
             frame.abandon()
 
@@ -143,7 +143,7 @@ class Frame:
 
         Raises ArgoError.
         """
-        changes = self.machine.settled_at
+        changes = self.run.settled_at
         if changes <= self._made_at:
             return made
         if changes != self._seen:
@@ -164,7 +164,7 @@ class Frame:
         node: Node | None = None,
     ) -> None:
         """Execute the template that a task or step names; `kind` is `tasks` or `steps`, `node` is there already."""
-        self.machine.call(
+        self.run.call(
             name,
             holder,
             part(holder, "arguments"),
@@ -191,7 +191,7 @@ class Frame:
             found["ip"] = node.ip
         found["status"] = node.phase
         if node.type == "Pod":
-            found["hostNodeName"] = self.machine.host
+            found["hostNodeName"] = self.run.host
         outputs: Json = node.outputs or {}
         if outputs.get("result") is not None:
             found["outputs.result"] = outputs["result"]
@@ -216,7 +216,7 @@ class Frame:
     def declared(self, holder: Json) -> Json | None:
         """The template of a task, or None where it cannot be found."""
         try:
-            return self.machine.templates.resolve(self.base, holder)[1]
+            return self.run.templates.resolve(self.base, holder)[1]
         except ArgoError:
             return None
 

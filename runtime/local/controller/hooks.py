@@ -114,8 +114,8 @@ class Hooks:
         self.again = again
         self.looked = looked
         self.frame = frame
-        self.machine: Run = frame.machine
-        self.made = self.machine.agenda.passes
+        self.run: Run = frame.run
+        self.made = self.run.agenda.passes
         self.node = node
         self.names = names
         self.holder = holder
@@ -147,26 +147,26 @@ class Hooks:
         before = None if self.order is None else self.order.before(self.place)
         if before is not None and before.postpones(self.frame.node, self.changed):
             return
-        full = self.machine.parallelism.full
+        full = self.run.parallelism.full
         if full or self.frame.full():
-            of = self.machine.parallelism if full else self.frame.places
+            of = self.run.parallelism if full else self.frame.places
             of.postponed.append(self.changed)
             return
         if not self.spoilt and not self._read():
             return
         late, self.ended = self.ended, self.ended or self.node.fulfilled
-        if self.node.completed and self.node.type == "TaskGroup" and self.made == self.machine.agenda.passes:
+        if self.node.completed and self.node.type == "TaskGroup" and self.made == self.run.agenda.passes:
             # A loop without a round that runs: Argo goes on behind it, and asks for its hooks if it comes to it again.
             if not late:
-                self.machine.agenda.in_next_pass(self.changed)
+                self.run.agenda.in_next_pass(self.changed)
             self._tell()
             return
         if self.node.completed and not late and self.waits and self.node.type in _IN_A_PASS:
-            self.machine.agenda.in_next_pass(self.changed)
+            self.run.agenda.in_next_pass(self.changed)
         elif (not self.ended or self._looked()) and not self._judge():
             return
-        if self.node.told == self.machine.agenda.passes:
-            self.machine.agenda.in_next_pass(self.changed)
+        if self.node.told == self.run.agenda.passes:
+            self.run.agenda.in_next_pass(self.changed)
         elif self.node.completed and self.node.fulfilled and not self.left:
             self.left = True
             self.leaving = not late or self._looked()
@@ -191,7 +191,7 @@ class Hooks:
                 self.refuse(str(error))
                 return False
             if wanted:
-                self.run(full, hook, on_exit=False)
+                self.start(full, hook, on_exit=False)
         return True
 
     def _read(self) -> bool:
@@ -201,7 +201,7 @@ class Hooks:
             self.refuse(str(error))
             return False
         self.others = {name: hook for name, hook in part(holder, "hooks").items() if name != EXIT}
-        self.exit = exit_hook(holder, self.machine.arguments)
+        self.exit = exit_hook(holder, self.run.arguments)
         return True
 
     def postpones(self, within: Node, action: Callable[[], None]) -> bool:
@@ -236,7 +236,7 @@ class Hooks:
             return
         self.leaving = False
         hook = self.exit
-        if hook is None or not self.machine.may_run(on_exit=True):
+        if hook is None or not self.run.may_run(on_exit=True):
             return
         try:
             if hook.get("expression") and not truth(hook["expression"], self._scope()):
@@ -253,9 +253,9 @@ class Hooks:
 
     def _take_turn(self, hook: Json) -> None:
         self.open -= 1
-        self.run(f"{self.node.name}.onExit", hook, on_exit=True)
+        self.start(f"{self.node.name}.onExit", hook, on_exit=True)
 
-    def run(self, name: str, hook: Json, *, on_exit: bool) -> None:
+    def start(self, name: str, hook: Json, *, on_exit: bool) -> None:
         """Run the template of a hook."""
         self.started.add(name)
         self.open += 1
@@ -268,7 +268,7 @@ class Hooks:
             self.open -= 1
             self.refused(str(error), on_exit)
             return
-        self.machine.parallelism.after_those_within(
+        self.run.parallelism.after_those_within(
             self.frame, self.rank, lambda: self._call(name, hook, arguments, on_exit)
         )
 
@@ -282,7 +282,7 @@ class Hooks:
                 return
             if self.frame.turns_away(lambda: self._call(name, hook, arguments, on_exit)):
                 return
-        self.machine.call(
+        self.run.call(
             name,
             hook,
             arguments,
@@ -299,10 +299,10 @@ class Hooks:
             if self.order is not None:
                 self.order.begun(self.place, self)
             if self.again is not None:
-                self.machine.parallelism.asked.append(self._asked)
+                self.run.parallelism.asked.append(self._asked)
 
     def _full(self) -> bool:
-        return self.machine.parallelism.saturated() or self.frame.blocked()
+        return self.run.parallelism.saturated() or self.frame.blocked()
 
     def _asked(self) -> None:
         if self.running and not self.frame.over and self.again is not None:
@@ -314,7 +314,7 @@ class Hooks:
         if not self.running:
             kept, self.kept = self.kept, []
             for within, action in kept:
-                self.machine.within(within, action)
+                self.run.within(within, action)
         if error is not None:
             self.refused(error, on_exit)
         self._leave()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Graph(Protocol):
     """The graph of a loop."""
 
-    machine: Run
+    run: Run
     lost: str
 
     def goes_on(self) -> bool:
@@ -55,7 +55,7 @@ class Loop:
     def __init__(self, dag: Graph, task: Task, group: Node, made: deque[Json]) -> None:
         self.rounds: list[Node] = []
         self._dag = dag
-        self._machine = dag.machine
+        self._run = dag.run
         self._task = task
         self._group = group
         self._made = made
@@ -84,9 +84,9 @@ class Loop:
         if not self._made or self._group.fulfilled or not self._dag.goes_on():
             return
         if self._refused is not None:
-            self._machine.agenda.later(self._held_up)
+            self._run.agenda.later(self._held_up)
             return
-        self._machine.agenda.soon(self.begin)
+        self._run.agenda.soon(self.begin)
         self._round(self._made.popleft())
 
     def _held_up(self) -> None:
@@ -94,7 +94,7 @@ class Loop:
         self._find_out(self._held_up)
         if self._refused is not None and not self._refused.refused:
             self._refused = None
-            self._machine.agenda.in_next_pass(self.begin)
+            self._run.agenda.in_next_pass(self.begin)
 
     def _round(self, holder: Json) -> None:
         try:
@@ -127,16 +127,16 @@ class Loop:
         """A round and its hooks have ended."""
         self._open -= 1
         if self._leaving.pop(node.id, None) is not None:
-            self._machine.agenda.later(self._go_on)
+            self._run.agenda.later(self._go_on)
         elif self._exits:
-            self._machine.agenda.later(self._next_exit)
+            self._run.agenda.later(self._next_exit)
         if not self._open and self._dag.goes_on():
             complete(self._dag, self._group, self.rounds)
 
     def leave(self, place: int, node: Node, begin: Callable[[], None]) -> None:
         """Begin the exit hook of a round when it is its turn."""
         heapq.heappush(self._exits, (place, node.id, begin))
-        self._machine.agenda.later(self._next_exit)
+        self._run.agenda.later(self._next_exit)
 
     def _next_exit(self) -> None:
         """Begin an exit hook: a round has its own when none before it runs.
@@ -185,8 +185,8 @@ class Loop:
         place = self._kept[0][0]
         while self._kept and self._kept[0][0] == place:
             _, _, within, action = heapq.heappop(self._kept)
-            self._machine.within(within, action)
-        self._machine.agenda.in_next_pass(self._go_on)
+            self._run.within(within, action)
+        self._run.agenda.in_next_pass(self._go_on)
 
     def _find_out(self, again: Callable[[], None]) -> None:
         """The loop has ended when all of its rounds have, and nothing before it goes on; else ask again later."""
@@ -194,15 +194,15 @@ class Loop:
         if left is self._group:
             left = next((child for child in self._group.children.values() if not child.fulfilled), None)
         if left is not None and not self._group.fulfilled:
-            self._machine.when_fulfilled(left, again)
+            self._run.when_fulfilled(left, again)
 
 
 def complete(dag: Graph, group: Node, rounds: Iterable[Node]) -> None:
     """All rounds of a loop have ended."""
-    machine = dag.machine
+    run = dag.run
     failed = [child.phase for child in rounds if child.failed]
-    machine.mark(group, failed[-1] if failed else SUCCEEDED)
+    run.mark(group, failed[-1] if failed else SUCCEEDED)
     for hook in [one for child in rounds for one in child.children.values() if one.hooked]:
-        if not hook.fulfilled and machine.needs_passes(hook):  # nobody comes to the rounds any more
-            machine.agenda.later(partial(machine.leave, hook))
+        if not hook.fulfilled and run.needs_passes(hook):  # nobody comes to the rounds any more
+            run.agenda.later(partial(run.leave, hook))
             dag.lost = f"{hook.name}: an exit hook of a round, which is left when the loop has ended"

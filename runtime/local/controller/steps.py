@@ -65,7 +65,7 @@ class Steps(Frame):
             return
         name = f"{self.node.name}[{self.position}]"
         self.order = Order()
-        self.group = group = self.machine.new_node(name, "StepGroup", RUNNING, self.node, {}, self.base)
+        self.group = group = self.run.new_node(name, "StepGroup", RUNNING, self.node, {}, self.base)
         group.plain = True
         if not self.position:
             self.node.adopt(group)
@@ -95,7 +95,7 @@ class Steps(Frame):
             self._fail_group(ERROR, str(error))
             return
         self.open += len(made)
-        self.machine.agenda.soon(*[partial(self._step, step, holder, self.position) for step, holder in made])
+        self.run.agenda.soon(*[partial(self._step, step, holder, self.position) for step, holder in made])
         self._one_settled(self.group)
 
     def _resolved(self) -> list[tuple[Json, Json]]:
@@ -144,14 +144,14 @@ class Steps(Frame):
         self.child("steps", name, holder, created, done)
 
     def _skipped(self, original: Json, name: str, phase: str, message: str) -> None:
-        node = self.machine.new_node(
+        node = self.run.new_node(
             f"{self.group.name}.{name}", "Skipped", phase, self.node, original, self.base
         )
         node.message = message
         node.plain = True
         self.group.adopt(node)
         self._note(original, name, node)
-        self.machine.when_fulfilled(node, lambda: self._one_settled(node))
+        self.run.when_fulfilled(node, lambda: self._one_settled(node))
 
     def _note(self, original: Json, name: str, node: Node) -> None:
         self.goes_on[node.id] = part(original, "continueOn")
@@ -160,7 +160,7 @@ class Steps(Frame):
     def _watch(self, original: Json, holder: Json, node: Node) -> None:
         """Follow a node until it and its hooks have ended."""
         if not original.get("hooks") and not original.get("onExit"):
-            self.machine.when_fulfilled(node, lambda: self._one_settled(node))
+            self.run.when_fulfilled(node, lambda: self._one_settled(node))
             return
         names = Names(f"steps.{node.display}", f"steps.{holder['name']}")
 
@@ -181,7 +181,7 @@ class Steps(Frame):
             order=self.order,
             place=len(self.current),
         )
-        self.machine.when_changed(node, hooks.changed)
+        self.run.when_changed(node, hooks.changed)
 
     def _renewed(self, name: str, original: Json) -> Json:
         """A step as it is now; the rounds of a loop stay as they were when it began."""
@@ -220,8 +220,8 @@ class Steps(Frame):
             return
         if not on_exit:
             self._fail_group(ERROR, message)
-        elif self.execution.call.frame is None and not self.machine.awaits_pods():
-            self.machine.mark(self.group, ERROR, message)
+        elif self.execution.call.frame is None and not self.run.awaits_pods():
+            self.run.mark(self.group, ERROR, message)
             self.abandon()
             self.execution.call.created(self.group)
         else:
@@ -232,7 +232,7 @@ class Steps(Frame):
             return
         turned_away, self.turned_away = self.turned_away, []
         for again in turned_away:
-            self.machine.parallelism.after_those_within(self, _LAST, again)
+            self.run.parallelism.after_those_within(self, _LAST, again)
         self.open -= 1
         self._maybe_go_on()
 
@@ -247,7 +247,7 @@ class Steps(Frame):
             if message := self._failure(child):
                 self._fail_group(FAILED, message)
                 return
-        self.machine.mark(self.group, SUCCEEDED)
+        self.run.mark(self.group, SUCCEEDED)
         for child in self.group.children.values():
             if child.daemoned:
                 self._watch_daemon(child)
@@ -257,7 +257,7 @@ class Steps(Frame):
         except ArgoError as error:
             self.refuse(str(error))
             return
-        self.machine.agenda.later(self._next)
+        self.run.agenda.later(self._next)
 
     def _failure(self, child: Node) -> str:
         """What a group ends with for a step of it that has failed, or nothing."""
@@ -284,20 +284,20 @@ class Steps(Frame):
                 self._maybe_go_on()
 
         def changed() -> None:
-            hook = self.machine.nodes.get(f"{child.name}.onExit")
+            hook = self.run.nodes.get(f"{child.name}.onExit")
             if hook is None or hook.fulfilled:
                 ended()
             else:
                 self.held += 1
-                self.machine.when_fulfilled(hook, hook_ended)
+                self.run.when_fulfilled(hook, hook_ended)
 
-        self.machine.when_changed(child, changed)
+        self.run.when_changed(child, changed)
 
     def _fail_group(self, phase: str, message: str, group: Node | None = None) -> None:
         """End with a group that has failed, the one that runs or an earlier one."""
         self.node.outbound = self._outbound()
         self.group = group or self.group
-        self.machine.mark(self.group, phase, message)
+        self.run.mark(self.group, phase, message)
         self.finish(FAILED, message)
 
     def abort(self) -> None:
@@ -306,7 +306,7 @@ class Steps(Frame):
         ended = not self.frozen() and all(child.fulfilled for child in children)
         messages = [message for child in children if ended and (message := self._failure(child))]
         message = messages[0] if messages else FAIL_FAST
-        self.machine.mark(_last_group(self.node) or self.group, FAILED, message)
+        self.run.mark(_last_group(self.node) or self.group, FAILED, message)
         self.finish(FAILED, message)
 
     def timed_out(self, node: Node, message: str) -> None:
@@ -332,7 +332,7 @@ class Steps(Frame):
         ]
         if children:
             kept = {"template": children[0].template, "templateRef": children[0].template_ref}
-            self.machine.templates.named(self.base, kept)
+            self.run.templates.named(self.base, kept)
         group = self.record(self.group, lambda: None, artifacts=False)
         self.records[name] = {**self.aggregate(children), **group}
 
@@ -342,8 +342,8 @@ class Steps(Frame):
         """What the steps of a group see: the inputs, what the groups before handed on, and the workflow's variables."""
         return Scope(
             self.inputs,
-            self.machine.shared,
-            self.machine.globals,
+            self.run.shared,
+            self.run.globals,
             prefix="steps",
             results=self._results() if self.records else None,
         )
@@ -368,14 +368,14 @@ class Steps(Frame):
         try:
             outputs = outputs_of(
                 self.declared_outputs(),
-                Scope(self.inputs, self.machine.shared, prefix="steps", results=self._results()),
+                Scope(self.inputs, self.run.shared, prefix="steps", results=self._results()),
             )
         except ArgoError as error:
             self.refuse(str(error))
             return
         if outputs is not None:
             self.node.outputs = outputs
-            self.machine.remember(outputs)
+            self.run.remember(outputs)
         self.finish(SUCCEEDED)
 
 
