@@ -130,7 +130,7 @@ def _ready(
     texts, files = _parameters(parameters, document, program, means.mounts)
     manifest = scheduled(document, workflow(document, texts))
     manifest["metadata"]["name"] = name
-    means = means._replace(artifacts={**means.artifacts, **stand_for(manifest, files)})
+    means = means._replace(artifacts={**means.artifacts, **stand_for(manifest, {**means.artifacts, **files})})
     known = steps(manifest, [])
     place = folder / "runs" / name
     given = _fakes(fakes, known, program, place / "faked")

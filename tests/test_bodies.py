@@ -13,7 +13,7 @@ from flowdsl.compiler.load import load
 HEAD = """
 from __future__ import annotations
 
-import os, sys
+import contextlib, os, sys
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn
 
@@ -321,6 +321,32 @@ def three(text: str) -> list[str]:
 }
 
 WRONG = {
+    "a step that only raises, breaks or leaves on some ways": (
+        Case(
+            """
+@step(image=IMAGE)
+def raising(n: int) -> int:
+    if n < 0:
+        raise ValueError(n)
+    print(n)
+@step(image=IMAGE)
+def breaking(n: int) -> int:
+    while True:
+        n += 1
+        if n > 3:
+            break
+@step(image=IMAGE)
+def leaving(n: int) -> int:
+    if n:
+        sys.exit(3)
+@step(image=IMAGE)
+def empty(n: int) -> int:
+    return
+""",
+            "raising(1); breaking(1); leaving(1); empty(1)",
+        ),
+        ["FD768"] * 4,
+    ),
     "a step that may come to its end": (
         Case(
             """
@@ -356,6 +382,26 @@ def flags(flag: bool) -> int:
     if flag:
         return 1
 @step(image=IMAGE)
+def early(n: int) -> int:
+    for k in range(n):
+        if k > 2:
+            return
+    return 1
+@step(image=IMAGE)
+def suppressed(n: int) -> int:
+    with contextlib.suppress(ValueError):
+        return int("n")
+@step(image=IMAGE)
+def shown(word: Literal["a", "b"], n: int) -> int:
+    if n > 2 and word == "a":
+        return 1
+    print(word == "a", word == "b")
+@step(image=IMAGE)
+def chosen(word: Literal["a", "b"], n: int) -> int:
+    print(word == "a", word == "b")
+    if word == "a":
+        return 1
+@step(image=IMAGE)
 def tried(n: int) -> int:
     try:
         print(n)
@@ -371,9 +417,10 @@ def otherwise(n: int) -> int:
     else:
         return n
 """,
-            'looping(1); broken(1); said(1); words("a"); flags(True); tried(1); otherwise(1)',
+            'looping(1); broken(1); said(1); words("a"); flags(True); tried(1); otherwise(1); early(1); '
+            'suppressed(1); shown("a", 1); chosen("a", 1)',
         ),
-        ["FD786"] * 7,
+        ["FD786"] * 11,
     ),
     "a pipeline that reads what a step fills": (
         Case(

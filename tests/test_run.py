@@ -337,6 +337,7 @@ def test_a_tree_has_what_is_wanted_most() -> None:
         (["-p", "n"], "-p n: write -p NAME=VALUE"),
         (["-p", "n=1", "-p", "n=2"], "-p n is given twice"),
         (["--fake", "prepair=1"], "--fake prepair: there is no step `prepair`; did you mean `prepare`?"),
+        (["--fake", "prepair=abc"], "--fake prepair: there is no step `prepair`; did you mean `prepare`?"),
         (["--fake", "attempt=1"], "it has several outputs: --fake attempt.loss=... --fake attempt.model=..."),
         (["--fake", "attempt.los=1"], "`attempt` has no output `los`; did you mean `loss`?"),
         (["--fake", "attempt.model=pipeline.py"], "the output `loss` needs a value too"),
@@ -783,9 +784,9 @@ from pathlib import Path
 from flowdsl import S3, Volume, pipeline, step
 
 @step(image="python:3.12-slim")
-def joined(raw: Path, more: Path) -> Path:
+def joined(first: Path, second: Path) -> Path:
     out = Path("corpus.txt")
-    out.write_text(raw.read_text() + more.read_text())
+    out.write_text(first.read_text() + second.read_text())
     return out
 
 @step(image="python:3.12-slim")

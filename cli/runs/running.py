@@ -195,7 +195,7 @@ def _ready(found: _Found, options: Options, refused: contextlib.ExitStack) -> tu
             skipped |= taken.names
             settings["from"] = [before.name, step]
             files = {**given.stood_for(options.artifacts), **files}
-    files = given.stand_for(manifest, files)
+    files = given.stand_for(manifest, {**given.paths(options.artifacts, "--artifact"), **files})
     kept = (one for one in options.artifacts if one.partition("=")[0] not in files)
     options = options._replace(artifacts=[*kept, *(f"{key}={path}" for key, path in files.items())])
     settings["artifacts"] = [_absolute(one) for one in options.artifacts]

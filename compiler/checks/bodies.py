@@ -12,7 +12,7 @@ from flowdsl.compiler.checks.calls import calls_of
 from flowdsl.compiler.checks.exits import exits
 from flowdsl.compiler.checks.file_names import calls_by_step, file_names
 from flowdsl.compiler.checks.images import images_by_step, unsuited
-from flowdsl.compiler.checks.returns import LEAVES, ends_without
+from flowdsl.compiler.checks.returns import comes_to_its_end, ends_without
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.mistakes.arguments import WrongType
@@ -54,7 +54,6 @@ class Body(NamedTuple):
     returned: list[ast.expr]
     changed: dict[str, Span]
     read: dict[str, Span]
-    ends: bool  # whether it may end otherwise than by falling off its end
 
 
 def check_bodies(
@@ -98,7 +97,6 @@ def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Bod
         return None
     names = _names(code)
     returned: list[ast.expr] = []
-    ends = not LEAVES.isdisjoint(names) or bool(code.co_flags & _UNUSUAL)
     todo = [*node.body]
     while todo:
         one = todo.pop()
@@ -107,12 +105,10 @@ def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Bod
         if isinstance(one, ast.Return):
             returned += [] if one.value is None else [one.value]
         else:
-            ends |= isinstance(one, ast.Raise)
-            ends |= isinstance(one, ast.While) and isinstance(one.test, ast.Constant)
             todo.extend(inside(one))
     shared = names & module.containers
     changed, read = _uses(node, module, shared) if shared else ({}, {})
-    return Body(definition, module, node, names, returned, changed, read, ends)
+    return Body(definition, module, node, names, returned, changed, read)
 
 
 def _names(code: CodeType) -> set[str]:
@@ -160,10 +156,11 @@ def _results(
     """Results that are not made, or that JSON has not; `used` where a lost one is missed already."""
     kind = step.signature.returns
     needed = not isinstance(kind, (t.Nothing, t.Maybe, t.Json, t.Unsupported))
-    if needed and not body.returned and not body.ends and not _is_sketch(body.node):
-        yield Diagnostic(findings.NoResult(step.name, t.spell(kind)), Definition(step.code, "return"))
-    elif needed and body.returned and not step.code.co_flags & _UNUSUAL:
-        yield from ends_without(step, body.node, body.module, calls)
+    if needed and not step.code.co_flags & _UNUSUAL:
+        if body.returned:
+            yield from ends_without(step, body.node, body.module, calls)
+        elif comes_to_its_end(body.node, body.module) and not _is_sketch(body.node):
+            yield Diagnostic(findings.NoResult(step.name, t.spell(kind)), Definition(step.code, "return"))
     annotated = step.signature.annotated
     looked_into: Collection[type[ast.AST]] = _LOOKED_INTO
     if isinstance(kind, t.Nothing):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flowdsl.tracing.trace import Call
     from flowdsl.values.signature import Parameter
 
-LEAVES = frozenset(
+_LEAVES = frozenset(
     ("_exit", "abort", "assert_never", "execl", "execv", "execve", "execvp", "exit", "fail", "quit", "skip")
 )
 """Functions that do not come back, by name: those of Python, and of what tests and commands are written with."""
@@ -37,11 +37,15 @@ def ends_without(
     Not where all values of a parameter are told apart, and not of a step with a decorator of the user, which may
     return another value, or one that is several processes: one of them gives the result.
     """
-    end = None if step.plain is not step.function else _Flow(module).open_end(node.body)
+    if step.plain is not step.function:
+        return
+    end = _bare(node) or _Flow(module).open_end(node.body)
     if end is None or has_several(step, calls):
         return
     shown: ast.stmt | ast.expr
     match end:
+        case ast.Return():
+            shown, where = end, "here"
         case ast.If(shown):
             where = "where this does not hold,"
         case ast.Match(shown):
@@ -54,34 +58,65 @@ def ends_without(
         yield Diagnostic(EndsWithout(step.name, t.spell(step.signature.returns), where), module.span(shown))
 
 
+def comes_to_its_end(node: Function, module: ModuleSource) -> bool:
+    """Whether control may come out of a function behind its last statement, or by a `return` without a value."""
+    return _bare(node) is not None or _Flow(module).open_end(node.body) is not None
+
+
+def _bare(node: Function) -> ast.stmt | None:
+    """The first `return` without a value."""
+    todo: list[ast.AST] = [*reversed(node.body)]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, ast.Return) and one.value is None:
+            return one
+        if not isinstance(one, (ast.expr, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            todo.extend(reversed([*ast.iter_child_nodes(one)]))
+    return None
+
+
 def _tells_apart(asked: ast.stmt | ast.expr, node: Function, parameters: Mapping[str, Parameter]) -> bool:
     """Whether what is asked is about a parameter, of whose values each is asked for in the function."""
-    names = {one.id for one in ast.walk(asked) if isinstance(one, ast.Name)} & parameters.keys()
-    kinds = {name: parameters[name].type for name in names}
-    counts = {name: len(kind.values) for name, kind in kinds.items() if isinstance(kind, t.Choice)}
-    counts |= {name: 2 for name, kind in kinds.items() if isinstance(kind, t.Flag)}
-    counts |= {name: len(kind.cls) for name, kind in kinds.items() if isinstance(kind, t.Enumeration)}
-    values: dict[str, set[str]] = {name: set() for name in counts}
+    match asked:
+        case (
+            ast.Name(name)
+            | ast.UnaryOp(ast.Not(), ast.Name(name))
+            | ast.Compare(ast.Name(name), [ast.Eq() | ast.Is() | ast.In()])
+        ) if name in parameters:
+            kind = parameters[name].type
+        case _:
+            return False
+    if isinstance(kind, t.Choice):
+        count = len(kind.values)
+    elif isinstance(kind, t.Enumeration):
+        count = len(kind.cls)
+    elif isinstance(kind, t.Flag):
+        count = 2
+    else:
+        return False
+    values: set[str] = set()
     for one in ast.walk(node):
         match one:
-            case ast.If(ast.Name(name) | ast.UnaryOp(ast.Not(), ast.Name(name)) as test) if name in values:
-                values[name].add(ast.dump(test))
-            case ast.Compare(ast.Name(name), [ast.Eq() | ast.Is()], [value]) if name in values:
-                values[name].add(ast.dump(value))
-            case ast.Compare(
-                ast.Name(name), [ast.In()], [ast.Tuple(several) | ast.List(several) | ast.Set(several)]
-            ) if name in values:
-                values[name].update(map(ast.dump, several))
-            case ast.Match(ast.Name(name), cases) if name in values:
+            case ast.If(ast.Name(other) | ast.UnaryOp(ast.Not(), ast.Name(other)) as test) if other == name:
+                values.add(ast.dump(test))
+            case ast.If(ast.Compare(ast.Name(other), [ast.Eq() | ast.Is()], [value])) if other == name:
+                values.add(ast.dump(value))
+            case ast.If(
+                ast.Compare(
+                    ast.Name(other), [ast.In()], [ast.Tuple(several) | ast.List(several) | ast.Set(several)]
+                )
+            ) if other == name:
+                values.update(map(ast.dump, several))
+            case ast.Match(ast.Name(other), cases) if other == name:
                 patterns = (inner for case in cases for inner in ast.walk(case.pattern))
-                values[name].update(
+                values.update(
                     ast.dump(each)
                     for each in patterns
                     if isinstance(each, (ast.MatchValue, ast.MatchSingleton))
                 )
             case _:
                 pass
-    return any(len(values[name]) >= count for name, count in counts.items())
+    return len(values) >= count
 
 
 class _Flow:
@@ -115,8 +150,8 @@ class _Flow:
                 return self.open_end(orelse) if orelse else node
             case ast.For(orelse=orelse, body=body) | ast.AsyncFor(orelse=orelse, body=body):
                 return self.open_end(orelse) if orelse and not _breaks(body) else node
-            case ast.With(body=body) | ast.AsyncWith(body=body):
-                return self.open_end(body)
+            case ast.With(items, body) | ast.AsyncWith(items, body):
+                return node if any(map(_suppresses, items)) else self.open_end(body)
             case ast.Try(body, handlers, orelse, last) | ast.TryStar(body, handlers, orelse, last):
                 if last and self.open_end(last) is None:
                     return None
@@ -138,7 +173,7 @@ class _Flow:
     def _never_returns(self, function: ast.expr) -> bool:
         """Whether a function is one that leaves, says so in its annotation, or only raises."""
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        if name in LEAVES:
+        if name in _LEAVES:
             return True
         target = self._module.namespace.get(name) if isinstance(function, ast.Name) else None
         code: CodeType | None = getattr(target, "__code__", None)
@@ -151,6 +186,15 @@ class _Flow:
             returns = any(isinstance(one, ast.Return) for one in ast.walk(node))
             self._asked[code] = said in _NEVER or (not returns and self.open_end(node.body) is None)
         return self._asked[code]
+
+
+def _suppresses(item: ast.withitem) -> bool:
+    """Whether a context ends an exception: `contextlib.suppress(...)`."""
+    match item.context_expr:
+        case ast.Call(ast.Name("suppress") | ast.Attribute(_, "suppress")):
+            return True
+        case _:
+            return False
 
 
 def _breaks(body: Sequence[ast.stmt]) -> bool:

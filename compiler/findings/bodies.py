@@ -1,4 +1,4 @@
-"""What the body of a step shows that its run would fail on, or do otherwise than meant: FD766 to FD786.
+"""What the body of a step shows that its run would fail on, or do otherwise than meant.
 
 Imported when the first one is reported.
 """
@@ -85,7 +85,7 @@ class EndsWithout(Finding):
     code = "FD786"
     severity: ClassVar[Severity] = "warning"
     title = "`{step}` may end without the {want} that it returns"
-    label = "{where} it ends without `return`"
+    label = "{where} it ends without a result"
     help = "return a value there, or raise an error; `-> {want} | None` if a run goes on with none"
     step: str
     want: str

@@ -1,4 +1,4 @@
-"""What can be wrong with caching: FD666 to FD674, and FD326."""
+"""What can be wrong with caching."""
 
 from __future__ import annotations
 

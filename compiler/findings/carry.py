@@ -1,4 +1,4 @@
-"""What keeps a step's function from becoming a script of its own: FD301 to FD323.
+"""What keeps a step's function from becoming a script of its own.
 
 Imported when the first one is reported.
 """

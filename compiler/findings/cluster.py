@@ -1,4 +1,4 @@
-"""What a cluster does not have (FD678 to FD688, FD694, FD781)."""
+"""What a cluster does not have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with packages and code that a step asks for: FD660 to FD665."""
+"""What can be wrong with packages and code that a step asks for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with retries, locks and the tasks that run at the end (FD700 to FD724)."""
+"""What can be wrong with retries, locks and the tasks that run at the end."""
 
 from __future__ import annotations
 

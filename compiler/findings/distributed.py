@@ -1,4 +1,4 @@
-"""What can be wrong with a step that runs on several pods at once: FD357 to FD361."""
+"""What can be wrong with a step that runs on several pods at once."""
 
 from __future__ import annotations
 

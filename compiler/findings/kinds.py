@@ -1,4 +1,4 @@
-"""What can be wrong with steps of one kind (FD600 to FD624)."""
+"""What can be wrong with steps of one kind."""
 
 from __future__ import annotations
 

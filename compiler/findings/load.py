@@ -1,4 +1,4 @@
-"""What can be wrong with a file before anything in it means something: FD101 to FD112."""
+"""What can be wrong with a file before anything in it means something."""
 
 from __future__ import annotations
 

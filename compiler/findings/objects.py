@@ -1,4 +1,4 @@
-"""What can be wrong with the object around a pipeline: its schedule, its kind, its name (FD725 to FD749)."""
+"""What can be wrong with the object around a pipeline: its schedule, its kind, its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with the paths that a program has for its files (FD750 to FD754)."""
+"""What can be wrong with the paths that a program has for its files."""
 
 from __future__ import annotations
 

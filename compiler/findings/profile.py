@@ -1,4 +1,4 @@
-"""What can be wrong with the settings of a project, and the profile of a cluster in them (FD675 to FD677, FD699)."""
+"""What can be wrong with the settings of a project, and the profile of a cluster in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with the place where files are kept: FD650 to FD659."""
+"""What can be wrong with the place where files are kept."""
 
 from __future__ import annotations
 

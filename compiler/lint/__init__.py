@@ -1,6 +1,6 @@
 """Checks of a manifest: the schema first, then rules over what the fields mean together.
 
-The same rules judge what the compiler wrote and any other YAML of Argo's four kinds.
+The same rules judge what the compiler wrote and any other YAML of Argo's kinds; a few more judge the latter only.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.sound import Sound
 
 RULES: tuple[Rule, ...] = (*workflow.RULES, *variables.RULES, *progress.RULES, *pods.RULES)
-"""Every rule: a plain function from a prepared manifest to what it finds, in no particular order."""
+"""The rules for every manifest: plain functions from a prepared one to what they find, in no particular order."""
 
-WRITTEN: tuple[Rule, ...] = (*RULES, *variables.WRITTEN, *pods.WRITTEN, *doubts.RULES)
-"""The rules for what somebody wrote in YAML: of Python, the options tell the same at their places."""
+WRITTEN: tuple[Rule, ...] = (*RULES, *variables.OF_YAML, *pods.OF_YAML, *doubts.OF_YAML)
+"""The rules for what somebody wrote in YAML: of Python, the options tell the same at their places as `OF_YAML`."""
 
 
 def lint(

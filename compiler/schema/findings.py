@@ -1,4 +1,4 @@
-"""What can be wrong with a manifest by the schema alone: FD401 to FD412."""
+"""What can be wrong with a manifest by the schema alone."""
 
 from __future__ import annotations
 

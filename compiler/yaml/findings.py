@@ -1,4 +1,4 @@
-"""What can be wrong with a text as YAML: FD120 to FD123, FD126 to FD128."""
+"""What can be wrong with a text as YAML."""
 
 from __future__ import annotations
 

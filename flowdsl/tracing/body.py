@@ -34,7 +34,7 @@ _UNSEEN = {
 }
 _ARITY = re.compile(r"[\w.<>]+\(\) (missing|takes|got)")
 _NO_EXCEPTION = "exceptions must derive from"
-_DEEPEST = 100  # See `DEEPEST` in compiler/lint/graph.py: each pipeline is a template. Python's stack ends soon after.
+_DEEPEST = 100  # `DEEPEST` of lint: each pipeline is a template. Python's stack ends soon after.
 _JSON = re.compile(r"Object of type \w+ is not")
 
 

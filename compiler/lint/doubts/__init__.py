@@ -9,7 +9,7 @@ from flowdsl.compiler.lint.doubts import literal, sharing, unlikely
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Rule
 
-RULES: tuple[Rule, ...] = (
+OF_YAML: tuple[Rule, ...] = (
     unlikely.images,
     unlikely.commands,
     unlikely.secrets,

@@ -58,7 +58,7 @@ RULES: tuple[Rule, ...] = (
     limits.texts,
 )
 
-WRITTEN: tuple[Rule, ...] = (
+OF_YAML: tuple[Rule, ...] = (
     leaves.gates,
     stores.keys,
 )

@@ -34,5 +34,5 @@ RULES: tuple[Rule, ...] = (
     never.never,
 )
 
-WRITTEN: tuple[Rule, ...] = (arguments.to_be_given,)
+OF_YAML: tuple[Rule, ...] = (arguments.to_be_given,)
 """Those of what somebody wrote in YAML: of Python, the options tell the same at their places."""

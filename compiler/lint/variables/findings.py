@@ -1,4 +1,4 @@
-"""What can be wrong with the variables of a manifest: FD540 to FD549."""
+"""What can be wrong with the variables of a manifest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with the kinds of values in expressions: FD572 to FD579, FD779, FD826."""
+"""What can be wrong with the kinds of values in expressions."""
 
 from __future__ import annotations
 

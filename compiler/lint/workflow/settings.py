@@ -1,4 +1,4 @@
-"""How templates run: times, retries, memory of results, locks, metrics."""
+"""How templates run: times, retries, memory of results, locks."""
 
 from __future__ import annotations
 
