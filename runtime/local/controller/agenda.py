@@ -28,6 +28,7 @@ class Agenda:
         self._now: deque[Callable[[], object]] = deque()
         self._next_pass: deque[Callable[[], object]] = deque()
         self._timers: list[Timer] = []
+        self._due = 0.0
         self._made = 0
 
     def later(self, *actions: Callable[[], object]) -> None:
@@ -48,9 +49,8 @@ class Agenda:
         heapq.heappush(self._timers, Timer(time, self._made, action, wanted or _always))
 
     def tick(self, now: float) -> None:
-        """Do what is to be done by a time."""
-        while self._timers and self._timers[0].time <= now:
-            self._now.append(heapq.heappop(self._timers).action)
+        """Do what is to be done by a time, one after the other, each with what comes of it."""
+        self._due = now
 
     def next_timer(self) -> float | None:
         """The time of the next timer that is still wanted."""
@@ -60,8 +60,12 @@ class Agenda:
 
     def work(self) -> None:
         """Do what is to be done now, and what comes of it."""
-        while self._now:
-            self._now.popleft()()
+        while True:
+            while self._now:
+                self._now.popleft()()
+            if not self._timers or self._timers[0].time > self._due:
+                return
+            self._now.append(heapq.heappop(self._timers).action)
 
     def more(self) -> bool:
         """Whether there is something that the next pass does."""

@@ -164,11 +164,13 @@ class Attempts:
     def _end(self, phase: str, message: str | None) -> None:
         """End as the last attempt did, with its outputs."""
         node = self._node
-        if phase == SUCCEEDED or node.at_rest():
+        daemon = node.daemoned and phase != SUCCEEDED  # its graph ends it as one that succeeded
+        if daemon or phase == SUCCEEDED or node.at_rest():
             node.outputs = node.attempts()[-1].outputs
-        node.daemoned = False
+        node.daemoned = daemon
         self._run.mark(node, phase, message)
-        self._begin_needlessly()
+        if not daemon:
+            self._begin_needlessly()
         self._execution.over(node, None)
 
     def _begin_needlessly(self) -> None:

@@ -185,6 +185,8 @@ def pod_runs(run: Run, node: Node, ip: str) -> None:
                 frame.daemons.append(attempts)
             run.mark(attempts, RUNNING, daemon=True)
     run.mark(node, RUNNING, daemon=daemon, runs=not daemon)
+    if daemon:
+        run.release(execution.call.name)
     for one in several(part(execution.template, "containerSet"), "containers"):
         run.mark(run.nodes[f"{node.name}.{one['name']}"], RUNNING)
 
@@ -242,7 +244,9 @@ def suspend(run: Run, execution: Leaf, node: Node, template: Json) -> None:
     until = node.started + retry.seconds(wait) if wait else None
     run.suspended[node.id] = (execution, until)
     if until is not None:
-        run.agenda.at(until, lambda: resume(run, node, {}), lambda: node.id in run.suspended)
+        run.agenda.at(
+            until, lambda: run.within(node, lambda: resume(run, node, {})), lambda: node.id in run.suspended
+        )
     if refusal := run.refusal(node):
         run.agenda.in_next_pass(lambda: end_suspension(run, node, refusal))
 
