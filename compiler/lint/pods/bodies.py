@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.manifest.dag import cycles
 from flowdsl.compiler.lint.manifest.tree import entries, inside, string
+from flowdsl.compiler.lint.manifest.view import GRAPH_BODIES
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault
 from flowdsl.compiler.lint.workflow.graph import Cycle
 from flowdsl.compiler.problem import Problem
@@ -347,6 +348,9 @@ def output_parameters(view: View) -> Iterator[Problem]:
                         name, "has a `value`, which stops Argo's controller", _way(allowed)
                     )
                     yield Problem((*path, "value"), finding)
+                elif template.body in GRAPH_BODIES:
+                    found = f"has a `value`, over which a template with `{template.body}` ends in an error"
+                    yield Problem((*path, "value"), OutputSource(name, found, _way(allowed)))
                 continue
             if source is None:
                 yield Problem(path, OutputSource(name, "has no source", _way(allowed)))
@@ -367,10 +371,29 @@ def output_parameters(view: View) -> Iterator[Problem]:
             elif len(given) > 1:
                 found = "has several sources: " + ", ".join(f"`{field}`" for field in given)
                 yield Problem((*path, "valueFrom"), OutputSource(name, found, "keep one of them"))
+            elif (
+                template.body in GRAPH_BODIES
+                and text
+                and source.get("default") is None
+                and _names_no_task(text)
+            ):
+                found = "comes from what is no output of a task"
+                way = "name one, or use `expression`: its variables are written without braces"
+                yield Problem((*path, "valueFrom", "parameter"), OutputSource(name, found, way))
             elif allowed and given[0] not in allowed:
                 found = f"cannot come from `{given[0]}` in a template with `{template.body}`"
                 finding = OutputSource(name, found, _way(allowed))
                 yield Problem((*path, "valueFrom", given[0]), finding, on_key=True)
+
+
+def _names_no_task(text: str) -> bool:
+    """Whether a `valueFrom.parameter` names what is replaced before it is looked up, or an expression with tags.
+
+    Source: Argo Workflows, resolveVar: it looks for a variable of the name that stands there then.
+    """
+    tag = TAG.fullmatch(text)
+    name = (text if tag is None else tag[1]).strip()
+    return name.startswith(("=", "inputs.", "workflow.")) and not name.startswith("workflow.outputs.")
 
 
 def _of_request(template: Template) -> Iterator[Problem]:

@@ -384,11 +384,15 @@ def _artifacts(arguments: Object, path: Path) -> Iterator[Problem]:
             yield Problem(place, TwoArtifactSources(artifact.get("name") or ""))
 
 
+_NO_ARTIFACTS = ("inputs.parameters.", "outputs.", "workflow.parameters.")
+
+
 def _names_something(source: str) -> bool:
     """Whether the text of a `from`, in braces or without, begins as a variable of Argo's does."""
     tag = TAG.search(source)
     name = source if tag is None else tag[1]
-    return name.startswith(("=", "{")) or name.strip().partition(".")[0] in ROOTS
+    name = name.strip()
+    return name.startswith("{") or (name.partition(".")[0] in ROOTS and not name.startswith(_NO_ARTIFACTS))
 
 
 def _values(arguments: Object, path: Path) -> Iterator[Problem]:

@@ -225,6 +225,8 @@ class Reader:
     def text(self, path: Path, field: str, text: str, place: Place) -> Iterator[Problem]:
         """The findings about one text: its tags, and the whole where it is an expression or a condition."""
         if field in EXPRESSIONS or path[-2:] == HTTP:
+            if not text:
+                return  # Argo takes it as left out
             yield from self.rescued(path, self.expression(path, text, place, expression_use(path)))
         elif field in QUERIES and (broken := reading.query(text, field)) is not None:
             yield broken.at(path)

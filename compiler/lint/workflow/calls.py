@@ -75,6 +75,19 @@ class HookWithoutExpression(Finding):
     name: str
 
 
+class TaggedHook(Finding):
+    """A hook whose expression has its own task, or the run, in braces: Argo evaluates the text as it stands."""
+
+    code = "FD838"
+    title = "the expression of hook `{name}` has `{tag}` in it"
+    label = "{reason}"
+    help = "write `{variable}` without the braces"
+    name: str
+    tag: str
+    variable: str
+    reason: str
+
+
 class WrongScope(Finding):
     """A reference that is looked for in the namespace where the object is of the cluster, or the other way round."""
 
@@ -175,7 +188,22 @@ def _names_the_run(name: str) -> bool:
 
 
 def hooks(view: View) -> Iterator[Problem]:
-    """Every hook but `exit` says when it runs."""
+    """Every hook but `exit` says when it runs, in an expression without tags for what it asks about.
+
+    Source: Argo Workflows, executeTmplLifeCycleHook and executeWfLifeCycleHook in workflow/controller/hooks.go.
+    """
     for call in (*view.hooks, *(call for call in view.outlines if call.parent is not None)):
-        if call.place[-1] != "exit" and not call.data.get("expression"):
+        expression: str = call.data.get("expression") or ""
+        if not expression and call.place[-1] != "exit":
             yield Problem(call.path, HookWithoutExpression(str(call.place[-1])))
+        for tag in TAG.finditer(expression):
+            variable = tag[1].strip()
+            own = call.parent is not None and variable.startswith(
+                (f"steps.{call.parent.name}.", f"tasks.{call.parent.name}.")
+            )
+            if own or variable == "workflow.status":
+                bare = call.parent is not None and not own
+                reason = "a word without quotes by then" if bare else "nothing replaces it"
+                finding = TaggedHook(str(call.place[-1]), tag[0], variable, reason)
+                yield Problem((*call.path, "expression"), finding)
+                break

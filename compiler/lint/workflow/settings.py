@@ -133,7 +133,7 @@ def times(view: View) -> Iterator[Problem]:
                 way = "use `duration` of `suspend`" if template.body == "suspend" else ONLY_LEAVES
                 yield Problem((*here, field), Misplaced(template.body, field, way), on_key=True)
             elif field in data:
-                problems = list(duration_faults(data, field, here, bare))
+                problems = list(duration_faults(data, field, here, bare or not template.body))
                 yield from problems or too_short(template, field, str(data[field] or ""), (*here, field))
         if "suspend" in data:
             yield from duration_faults(data["suspend"], "duration", (*here, "suspend"))
