@@ -8,7 +8,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler.carry.tree import Function, inside, local_names, root
-from flowdsl.compiler.checks.calls import calls_of
+from flowdsl.compiler.checks.calls import calls_of, uncalled
 from flowdsl.compiler.checks.exits import exits
 from flowdsl.compiler.checks.file_names import calls_by_step, file_names
 from flowdsl.compiler.checks.images import images_by_step, unsuited
@@ -81,20 +81,22 @@ def check_bodies(
             source = carried(step)
             if source is not None:
                 yield from unsuited(step, body.node, body.module, source.text, images)
+    owners = {id(graph.owner): graph.owner for trace in traces for graph in trace.graphs.values()}
+    for owner in owners.values():
+        module = module_of(owner)
+        node = None if module is None else _node(owner, module)
+        if module is not None and node is not None:
+            yield from uncalled(node, module)
     if any(body.changed for body in bodies):
-        owners = {id(graph.owner): graph.owner for trace in traces for graph in trace.graphs.values()}
         found = (_body(owner, module_of(owner)) for owner in owners.values())
         yield from _shared(bodies, [*bodies, *(one for one in found if one is not None)])
 
 
 def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Body | None:
-    if module is None:
+    node = None if module is None else _node(definition, module)
+    if module is None or node is None:
         return None
     code = definition.code
-    index = module.index_of(code)
-    node = module.functions.get((code.co_firstlineno, code.co_name)) if index is None else module.body[index]
-    if not isinstance(node, Function):
-        return None
     names = _names(code)
     returned: list[ast.expr] = []
     todo = [*node.body]
@@ -109,6 +111,14 @@ def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Bod
     shared = names & module.containers
     changed, read = _uses(node, module, shared) if shared else ({}, {})
     return Body(definition, module, node, names, returned, changed, read)
+
+
+def _node(definition: StepDef | PipelineDef, module: ModuleSource) -> Function | None:
+    """The function of a step or pipeline in its file."""
+    code = definition.code
+    index = module.index_of(code)
+    node = module.functions.get((code.co_firstlineno, code.co_name)) if index is None else module.body[index]
+    return node if isinstance(node, Function) else None
 
 
 def _names(code: CodeType) -> set[str]:

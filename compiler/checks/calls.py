@@ -1,12 +1,14 @@
-"""Steps that call steps: their functions run in one pod, with the options of the first."""
+"""Steps that call steps, whose functions run in one pod then, and pipelines that name steps and do not call them."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.findings.bodies import OptionsLeftOut
+from flowdsl.compiler.carry.tree import inside, local_names
+from flowdsl.compiler.findings.bodies import NotCalled, OptionsLeftOut
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.pipeline import Pipeline
 from flowdsl.step import Step
 
 if TYPE_CHECKING:
@@ -39,3 +41,20 @@ def calls_of(
         if left:
             finding = OptionsLeftOut(one.func.id, step.name, ", ".join(f"`{word}`" for word in left))
             yield Diagnostic(finding, module.span(one.func))
+
+
+def uncalled(node: Function, module: ModuleSource) -> Iterator[Diagnostic]:
+    """Statements of a pipeline that are a step or pipeline, perhaps with options, and no call of it."""
+    own: frozenset[str] | None = None
+    todo: list[ast.stmt] = [*node.body]
+    while todo:
+        one = todo.pop()
+        match one:
+            case ast.Expr(ast.Name(name) | ast.Call(ast.Attribute(ast.Name(name), "options")) as shown) if (
+                type(module.namespace.get(name)) in (Step, Pipeline)
+            ):
+                own = frozenset(local_names(node)) if own is None else own
+                if name not in own:
+                    yield Diagnostic(NotCalled(name, isinstance(shown, ast.Call)), module.span(shown))
+            case _:
+                todo.extend(inside(one))

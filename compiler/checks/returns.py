@@ -140,8 +140,8 @@ class _Flow:
         match node:
             case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
                 return None
-            case ast.If(_, body, orelse):
-                return self.open_end(body) or (self.open_end(orelse) if orelse else node)
+            case ast.If():
+                return self._behind_branches(node)
             case ast.While(test, body, orelse):
                 if _breaks(body):
                     return node
@@ -169,6 +169,20 @@ class _Flow:
                 return None
             case _:
                 return node
+
+    def _behind_branches(self, node: ast.If) -> ast.stmt | None:
+        """The same for an `if` with all that follow it as `elif`, of which there may be many."""
+        while True:
+            end = self.open_end(node.body)
+            if end is not None:
+                return end
+            match node.orelse:
+                case []:
+                    return node
+                case [ast.If() as node]:
+                    pass
+                case _:
+                    return self.open_end(node.orelse)
 
     def _never_returns(self, function: ast.expr) -> bool:
         """Whether a function is one that leaves, says so in its annotation, or only raises."""

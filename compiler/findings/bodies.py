@@ -121,6 +121,22 @@ class ResultLost(Finding):
         return {**super().words(), "says": says}
 
 
+class NotCalled(Finding):
+    """A statement that is a step or pipeline itself, or one with options, and not a call of it."""
+
+    code = "FD787"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{name}` is not called here"
+    label = "nothing runs for this"
+    help = "call it: `{form}`"
+    name: str
+    has_options: bool
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what a call looks like."""
+        return {**super().words(), "form": f"{self.name}{'.options(...)' * self.has_options}(...)"}
+
+
 class NotJson(Finding):
     """A step returns what JSON does not have, so that its run fails when the result is written."""
 
