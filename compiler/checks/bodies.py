@@ -84,8 +84,7 @@ def check_bodies(
     owners = {id(graph.owner): graph.owner for trace in traces for graph in trace.graphs.values()}
     for owner in owners.values():
         module = module_of(owner)
-        node = None if module is None else _node(owner, module)
-        if module is not None and node is not None:
+        if module is not None and (node := _node(owner, module)) is not None:
             yield from uncalled(node, module)
     if any(body.changed for body in bodies):
         found = (_body(owner, module_of(owner)) for owner in owners.values())
@@ -93,8 +92,7 @@ def check_bodies(
 
 
 def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Body | None:
-    node = None if module is None else _node(definition, module)
-    if module is None or node is None:
+    if module is None or (node := _node(definition, module)) is None:
         return None
     code = definition.code
     names = _names(code)

@@ -49,7 +49,7 @@ class Agenda:
         heapq.heappush(self._timers, Timer(time, self._made, action, wanted or _always))
 
     def tick(self, now: float) -> None:
-        """Do what is to be done by a time, one after the other, each with what comes of it."""
+        """Have `work` do what is to be done by a time: one after the other, each with what comes of it."""
         self._due = now
 
     def next_timer(self) -> float | None:
