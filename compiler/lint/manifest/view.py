@@ -385,6 +385,10 @@ class View:
         """Whether the workflow says for all templates that they are tried again."""
         return any(each.get("retryStrategy") is not None for each in (self.defaults, self.spec))
 
+    def is_patched(self, template: Template) -> bool:
+        """Whether a `podSpecPatch` changes the pods of a template."""
+        return any(each.get("podSpecPatch") for each in (template.data, self.defaults, self.spec))
+
     def tries(self, template: Template) -> bool:
         """Whether a template is tried again."""
         return self.retried or template.data.get("retryStrategy") is not None

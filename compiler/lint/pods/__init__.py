@@ -38,6 +38,7 @@ RULES: tuple[Rule, ...] = (
     patches.patched,
     patches.arriving_patches,
     resources.resources,
+    resources.whole,
     resources.placement,
     amounts.amounts,
     pods.fields,

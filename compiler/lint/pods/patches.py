@@ -60,7 +60,10 @@ def patches(view: View) -> Iterator[Problem]:
     Source: Argo Workflows, ApplyPodSpecPatch.
     """
     of_files = (inside(view.spec, "artifactGC"), (*view.path, "artifactGC"))
+    without = {template.path for template in view.templates if not template.is_pod}
     for owner, path in (*view.owners, of_files):
+        if path in without:
+            continue  # nothing is patched
         patch: str = owner.get("podSpecPatch") or ""
         text = TAG.sub("tag", patch).strip()
         if not text or text in ("tag", "null", "~") or any(map(left_open, tags(patch))):

@@ -36,6 +36,8 @@ WORDS: Mapping[Field, Sequence[str]] = {
     **{(name, "restartPolicy"): ("Always", "Never", "OnFailure") for name in CONTAINERS},
     **{(name, "terminationMessagePolicy"): ("File", "FallbackToLogsOnError") for name in CONTAINERS},
     ("AppArmorProfile", "type"): ("RuntimeDefault", "Localhost", "Unconfined"),
+    ("AzureDiskVolumeSource", "cachingMode"): ("None", "ReadOnly", "ReadWrite"),
+    ("AzureDiskVolumeSource", "kind"): ("Shared", "Dedicated", "Managed"),
     ("ContainerResizePolicy", "resourceName"): ("cpu", "memory"),
     ("ContainerResizePolicy", "restartPolicy"): ("NotRequired", "RestartContainer"),
     ("ContainerPort", "protocol"): ("TCP", "UDP", "SCTP"),
@@ -87,6 +89,8 @@ ONE_OF: Mapping[str, tuple[Sequence[str], bool]] = {
     "Artifact": (LOCATIONS, False),
     "ArtifactLocation": (LOCATIONS, False),
     "DownwardAPIVolumeFile": (("fieldRef", "resourceFieldRef"), True),
+    "FCVolumeSource": (("targetWWNs", "wwids"), True),
+    "FlockerVolumeSource": (("datasetName", "datasetUUID"), True),
     "PodDisruptionBudgetSpec": (("maxUnavailable", "minAvailable"), False),
     "PodResourceClaim": (("resourceClaimName", "resourceClaimTemplateName"), True),
     "Volume": ((), False),
@@ -107,10 +111,16 @@ class Bounds(NamedTuple):
 _PORTS = Bounds(1, 65535)
 _WEIGHTS = Bounds(1, 100)
 _IDS = Bounds(0, 2**31 - 1)
+_DISKS = Bounds(0, 255)
 _BUDGETS = ("maxUnavailable", "minAvailable")
 _MODES = Bounds(0, 0o777, "write the digits as for chmod with a `0` before them, such as 0644; in JSON, 420")
 
 RANGES: Mapping[Field, Bounds] = {
+    **{(f"{owner}VolumeSource", "lun"): _DISKS for owner in ("FC", "ISCSI")},
+    **{
+        (f"{owner}VolumeSource", "partition"): _DISKS
+        for owner in ("AWSElasticBlockStore", "GCEPersistentDisk")
+    },
     ("ConfigMapVolumeSource", "defaultMode"): _MODES,
     ("ContainerPort", "containerPort"): _PORTS,
     ("ContainerPort", "hostPort"): Bounds(0, 65535),
@@ -140,7 +150,15 @@ RANGES: Mapping[Field, Bounds] = {
 """The numbers that a field takes."""
 
 NEEDED: Mapping[Field, str] = {
+    ("AWSElasticBlockStoreVolumeSource", "volumeID"): "add the ID of the disk",
+    ("AzureDiskVolumeSource", "diskName"): "add the name of the disk",
+    ("AzureDiskVolumeSource", "diskURI"): "add the address of the disk",
+    ("AzureFileVolumeSource", "secretName"): "add the name of the Secret with the account and its key",
+    ("AzureFileVolumeSource", "shareName"): "add the name of the share",
     ("CSIVolumeSource", "driver"): "add the name of the driver, such as `csi.example.com`",
+    ("CephFSVolumeSource", "monitors"): "add the addresses of the monitors",
+    ("CinderVolumeSource", "secretRef", "name"): "add the name of the Secret",
+    ("CinderVolumeSource", "volumeID"): "add the ID of the disk",
     ("ConfigMapProjection", "name"): "add the name of the ConfigMap",
     ("ConfigMapVolumeSource", "name"): "add the name of the ConfigMap",
     ("ContainerNode", "name"): "add a name of its own",
@@ -161,7 +179,14 @@ NEEDED: Mapping[Field, str] = {
         "volumeClaimTemplate",
     ): "add it with `spec`, or use `emptyDir` for a scratch folder",
     ("ExecAction", "command"): "add the command as a list",
+    ("FlexVolumeSource", "driver"): "add the name of the driver",
+    ("GCEPersistentDiskVolumeSource", "pdName"): "add the name of the disk",
+    ("GitRepoVolumeSource", "repository"): "add the address of the repository",
+    ("GlusterfsVolumeSource", "endpoints"): "add the name of the Endpoints of the servers",
+    ("GlusterfsVolumeSource", "path"): "add the name of the volume on the servers",
     ("HostPathVolumeSource", "path"): "add the path on the node",
+    ("ISCSIVolumeSource", "iqn"): "add the name of the target, such as `iqn.2001-04.com.example:storage`",
+    ("ISCSIVolumeSource", "targetPortal"): "add the address of the portal",
     ("ImageVolumeSource", "reference"): "add the name of the image",
     ("KeyToPath", "key"): "add the key",
     ("KeyToPath", "path"): "add the name of the file",
@@ -169,14 +194,26 @@ NEEDED: Mapping[Field, str] = {
     ("NFSVolumeSource", "server"): "add the address of the server",
     ("NodeSelector", "nodeSelectorTerms"): "add a term, or take the affinity out",
     ("PersistentVolumeClaimVolumeSource", "claimName"): "add the name of the claim",
+    ("PhotonPersistentDiskVolumeSource", "pdID"): "add the ID of the disk",
     ("PodDNSConfigOption", "name"): "add the name of the option, such as `ndots`",
     ("PodAffinityTerm", "topologyKey"): "add the label of the nodes, such as `kubernetes.io/hostname`",
+    ("PortworxVolumeSource", "volumeID"): "add the ID of the volume",
+    ("QuobyteVolumeSource", "registry"): "add the address of the registry, as `host:port`",
+    ("QuobyteVolumeSource", "volume"): "add the name of the volume",
+    ("RBDVolumeSource", "image"): "add the name of the image",
+    ("RBDVolumeSource", "monitors"): "add the addresses of the monitors",
+    ("ScaleIOVolumeSource", "gateway"): "add the address of the gateway",
+    ("ScaleIOVolumeSource", "system"): "add the name of the system",
+    ("ScaleIOVolumeSource", "volumeName"): "add the name of the volume",
     ("SecretProjection", "name"): "add the name of the Secret",
     ("SecretVolumeSource", "secretName"): "add the name of the Secret",
+    ("StorageOSVolumeSource", "secretRef", "name"): "add the name of the Secret",
+    ("StorageOSVolumeSource", "volumeName"): "add the name of the volume",
     ("UserContainer", "name"): "add a name of its own",
     ("Volume", "name"): "add the name that `volumeMounts` uses",
     ("VolumeMount", "mountPath"): "add the path in the container",
     ("VolumeMount", "name"): "add the name of the volume",
+    ("VsphereVirtualDiskVolumeSource", "volumePath"): "add the path of the disk",
 }
 """Fields that an object cannot do without, and how to fill them."""
 
@@ -197,6 +234,11 @@ def is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_target(text: str) -> bool:
+    """Whether `text` names a target or initiator of iSCSI. Source: validateISCSIVolumeSource."""
+    return _TARGET.fullmatch(text) is not None
 
 
 def is_driver(text: str) -> bool:
@@ -249,6 +291,11 @@ def is_below(text: str) -> bool:
     return goes_down(text) and not is_absolute(text)
 
 
+def is_one_name(text: str) -> bool:
+    """Whether `text` is no path of several names."""
+    return "/" not in text
+
+
 def is_file_below(text: str) -> bool:
     """Whether `text` is the path of a file in a volume. Source: ValidateLocalNonReservedPath."""
     return is_below(text) and not text.startswith("..")
@@ -257,6 +304,9 @@ def is_file_below(text: str) -> bool:
 _HEADER = regex(r"[-A-Za-z0-9]+")
 _AMOUNT = regex(r"(?:limits|requests)\.(?:cpu|memory|ephemeral-storage|hugepages-.*)")
 _PERCENTAGE = regex(r"0*(?:[0-9]{1,2}|100)%")
+_TARGET = regex(
+    r"(?=iqn).*iqn\.[0-9]{4}-[0-9]{2}\.[-.A-Za-z0-9]+:[^,;*&$|\s]+|eui.[A-Za-z0-9]{16}|naa.[A-Za-z0-9]{32}"
+)
 _SYSCTL = regex(r"(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?")
 
 
@@ -327,6 +377,12 @@ FORMS: Mapping[Field, Form] = {
     ("EnvVarSource", "configMapKeyRef", "name"): _object("ConfigMap"),
     ("EnvVarSource", "secretKeyRef", "key"): _DATA_KEY,
     ("EnvVarSource", "secretKeyRef", "name"): _object("Secret"),
+    ("FlockerVolumeSource", "datasetName"): Form(
+        "`datasetName`", is_one_name, "has a `/`", "write the name without `/`"
+    ),
+    ("GitRepoVolumeSource", "directory"): Form(
+        "`directory`", is_below, "leads out of the volume", "write the path below the root of the volume"
+    ),
     ("HTTPGetAction", "port"): _PROBED,
     ("HostAlias", "hostnames"): Form(
         "a name of a host",
@@ -338,6 +394,15 @@ FORMS: Mapping[Field, Form] = {
     ("HostPathVolumeSource", "path"): Form(
         "`path`", goes_down, "goes up by `..`", "write the path without `..`"
     ),
+    **{
+        ("ISCSIVolumeSource", field): Form(
+            f"`{field}`",
+            is_target,
+            "not a name in iSCSI",
+            "write a name such as `iqn.2001-04.com.example:storage`",
+        )
+        for field in ("iqn", "initiatorName")
+    },
     ("KeyToPath", "path"): _FILE,
     ("NFSVolumeSource", "path"): Form(
         "`path`", is_absolute, "not an absolute path", "write it with `/` in front"
@@ -377,6 +442,9 @@ FORMS: Mapping[Field, Form] = {
         )
         for field in ("hostname", "subdomain")
     },
+    ("PodSpec", "priorityClassName"): _object("PriorityClass"),
+    ("PodSpec", "runtimeClassName"): _object("RuntimeClass"),
+    ("PodSpec", "serviceAccountName"): _object("ServiceAccount"),
     ("ProbeHTTPHeader", "name"): Form(
         "the name of a header",
         is_header,
@@ -423,6 +491,15 @@ FORMS: Mapping[Field, Form] = {
         "not the name of a sysctl",
         "write a name such as `net.core.somaxconn`",
     ),
+    **{
+        ("StorageOSVolumeSource", field): Form(
+            f"`{field}`",
+            is_dns_label,
+            "not a name in DNS",
+            "use at most 63 lower-case letters, digits and `-`",
+        )
+        for field in ("volumeName", "volumeNamespace")
+    },
     ("TCPSocketAction", "port"): _PROBED,
     ("Template", "priorityClassName"): _object("PriorityClass"),
     ("Template", "serviceAccountName"): _object("ServiceAccount"),

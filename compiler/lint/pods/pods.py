@@ -27,7 +27,9 @@ from flowdsl.compiler.lint.workflow.names import label_faults
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import NotOneOf, OutOfRange, TooManyEntries, dotted, within
 from flowdsl.diagnostic import Finding, near
+from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_qualified_name
+from flowdsl.grammar.quantity import quantity
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import is_filled
 
@@ -180,7 +182,7 @@ def _values(found: Typed, table: Table[T]) -> Iterator[tuple[Path, Any, T]]:
 def _alternatives(found: Typed) -> Iterator[Problem]:
     choices, needed = ONE_OF[found.type]
     named = choices or tuple(field for field in found.data if field != "name")
-    given = [field for field in named if found.data.get(field) not in (None, "")]
+    given = [field for field in named if found.data.get(field) not in (None, "", [])]
     if len(given) > 1:
         both = " and ".join(f"`{field}`" for field in given)
         yield Problem(
@@ -341,6 +343,64 @@ def _projected(found: Typed) -> Iterator[Problem]:
                 taken |= {file} - {""}
 
 
+def _fibre(found: Typed) -> Iterator[Problem]:
+    """The unit of a disk behind Fibre Channel, by which its targets tell it from others."""
+    if found.data.get("targetWWNs") and found.data.get("lun") is None:
+        yield Problem(found.path, Incomplete("`targetWWNs`", "`lun` beside it", "add the number of the unit"))
+
+
+def _portal(found: Typed) -> Iterator[Problem]:
+    """The Secret with which an initiator of iSCSI makes itself known."""
+    checks = [field for field in ("chapAuthDiscovery", "chapAuthSession") if found.data.get(field)]
+    if checks and found.data.get("secretRef") is None:
+        way = "add it with the name of the Secret, or take `chap...` out"
+        yield Problem(found.path, Incomplete(f"`{checks[0]}`", "`secretRef` beside it", way))
+
+
+def _disk(found: Typed) -> Iterator[Problem]:
+    """The address of a disk of Azure, which begins as its kind says."""
+    kind, address = string(found.data, "kind") or "Shared", string(found.data, "diskURI")
+    begins = "/subscriptions/" if kind == "Managed" else "https://"
+    if kind not in WORDS["AzureDiskVolumeSource", "kind"] or not address or is_filled(address):
+        return
+    if not address.startswith(begins):
+        way = f"write the address, which begins with `{begins}`, or another `kind`"
+        finding = NotForPods("`diskURI`", address, f"not that of a disk of the kind `{kind}`", way)
+        yield Problem((*found.path, "diskURI"), finding)
+
+
+def _unnamed(found: Typed) -> Iterator[Problem]:
+    """What is said of a claim that Kubernetes names after its pod. Source: ValidateTemplateObjectMeta."""
+    for field, value in inside(found.data, "metadata").items():
+        if field not in ("annotations", "labels") and value:
+            reason, way = (
+                "not in the claim of an ephemeral volume, which has the name of its pod",
+                "take it out",
+            )
+            path = (*found.path, "metadata", field)
+            yield Problem(path, NotForPods(f"`{field}`", str(value), reason, way))
+
+
+def _divisor(found: Typed) -> Iterator[Problem]:
+    """The unit in which a container is told an amount. Source: validateContainerResourceDivisor."""
+    resource, text = string(found.data, "resource"), str(found.data.get("divisor") or "")
+    try:
+        unit = quantity(text) if text and not is_filled(resource) else None
+    except GrammarError:
+        return  # which is told elsewhere
+    units = [("1", "1m")] if resource.endswith(".cpu") else [_DECIMAL, _BINARY]
+    same = _BINARY if text.endswith("i") else units[0] if not _EXPONENT.search(text) else ()
+    if unit and (same not in units or unit not in map(quantity, same)):
+        way = "write one of " + ", ".join(f"`{each}`" for several in units for each in several)
+        reason = f"not a unit in which `{resource}` is told"
+        yield Problem((*found.path, "divisor"), NotForPods("`divisor`", text, reason, way))
+
+
+_DECIMAL = ("1", *(f"1{prefix}" for prefix in "kMGTPE"))
+_BINARY = tuple(f"1{prefix}i" for prefix in "KMGTPE")
+_EXPONENT = regex(r"[eE][-+]?[0-9]")
+
+
 def _finalizers(found: Typed) -> Iterator[Problem]:
     """Who has a say before an object is gone. Source: ValidateFinalizerName, ValidateFinalizers of apimachinery."""
     names: list[str] = found.data.get("finalizers") or []
@@ -399,13 +459,18 @@ _OWN: Mapping[str, Rule] = {
     **dict.fromkeys(CONTAINERS, _container),
     **dict.fromkeys(("AppArmorProfile", "SeccompProfile"), _profile),
     **dict.fromkeys(TOLD, _told),
+    "AzureDiskVolumeSource": _disk,
     "EmptyDirVolumeSource": _scratch,
     "EnvVar": _variable,
+    "FCVolumeSource": _fibre,
+    "ISCSIVolumeSource": _portal,
     "LabelSelector": _selected,
     "ObjectMeta": _finalizers,
     "PersistentVolumeClaimSpec": _claim,
+    "PersistentVolumeClaimTemplate": _unnamed,
     "PodDNSConfig": _resolver,
     "ProjectedVolumeSource": _projected,
+    "ResourceFieldSelector": _divisor,
     "SecurityContext": _privileges,
     "VolumeMount": _sub_path,
     "WorkflowSpec": _servers,

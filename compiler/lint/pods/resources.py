@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.manifest.tree import entries, inside
@@ -14,7 +15,6 @@ from flowdsl.grammar.template import is_filled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from decimal import Decimal
 
     from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Template, View
@@ -88,6 +88,18 @@ class RequestAboveLimit(Finding):
     name: str
     request: str
     limit: str
+
+
+class AbovePod(Finding):
+    """What containers have of a resource, which is more than their pod has."""
+
+    code = "FD839"
+    title = "{found} of {name}, and the pod has `{most}`"
+    label = "the pod has `{most}`"
+    help = "raise `{name}` under `podResources`, or lower it in the containers"
+    name: str
+    found: str
+    most: object
 
 
 class DeviceAsLabel(Finding):
@@ -164,6 +176,66 @@ def resources(view: View) -> Iterator[Problem]:
             elif limit is not None and not is_native(name) and request != limit:
                 yield Problem(place, RequestIsNotLimit(name, "a request equal to its limit"))
     yield from _claims(view)
+
+
+def whole(view: View) -> Iterator[Problem]:
+    """A pod as a whole has what its containers ask for. Source: Kubernetes, validatePodResourceConsistency."""
+    for template in view.templates:
+        owners = ((template.data, template.path), (view.defaults, (*view.path, "templateDefaults")))
+        given = [(each, path) for each, path in (*owners, (view.spec, view.path)) if each.get("podResources")]
+        if not given or not template.is_pod or view.is_patched(template):
+            continue
+        pod, path = inside(given[0][0], "podResources"), (*given[0][1], "podResources")
+        limits, requests = inside(pod, "limits"), inside(pod, "requests")
+        told: set[str] = set()
+        for place, container in template.containers:
+            own = inside(container, "resources", "limits") if place[0] != "initContainers" else {}
+            for name, limit in _read(own).items():
+                if limit > _read(limits).get(name, limit):
+                    told.add(name)
+                    here = (*template.path, *place, "resources", "limits", name)
+                    yield Problem(here, AbovePod(name, f"a container has `{own[name]}`", limits[name]))
+        for name, amount in _asked(template).items():
+            field, most = ("requests", requests) if name in requests else ("limits", limits)
+            if name not in told and amount > _read(most).get(name, amount):
+                total = f"the containers ask for `{_short(amount)}`"
+                yield Problem((*path, field, name), AbovePod(name, total, most[name]))
+
+
+def _asked(template: Template) -> dict[str, Decimal]:
+    """What the containers of a template ask for together. Source: Kubernetes, AggregateContainerRequests."""
+    together: dict[str, Decimal] = {}
+    before: dict[str, Decimal] = {}
+    for init in (True, False):  # the former begin before the others, and some of them stay
+        for place, container in template.containers:
+            if (place[0] == "initContainers") is not init:
+                continue
+            own = inside(container, "resources")
+            stays = not init or container.get("restartPolicy") == "Always"
+            for name, amount in _read({**inside(own, "limits"), **inside(own, "requests")}).items():
+                asked = together.get(name, Decimal()) + amount
+                before[name] = max(before.get(name, asked), asked)
+                if stays:
+                    together[name] = asked
+    return before
+
+
+def _short(amount: Decimal) -> str:
+    """An amount as people write it: of memory that is whole mebibytes, their number."""
+    mebibytes = amount / 2**20
+    whole = mebibytes and not mebibytes % 1
+    return f"{mebibytes.normalize():f}Mi" if whole else f"{amount.normalize():f}"
+
+
+def _read(amounts: Object) -> dict[str, Decimal]:
+    """The amounts of an object that are written out; what cannot be read is told elsewhere."""
+    found: dict[str, Decimal] = {}
+    for name, value in amounts.items():
+        try:
+            found[name] = quantity(str(value))
+        except GrammarError:
+            continue
+    return found
 
 
 def is_native(name: str) -> bool:

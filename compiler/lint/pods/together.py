@@ -84,7 +84,7 @@ def propagation(view: View) -> Iterator[Problem]:
     Source: Argo Workflows, addOutputArtifactsVolumes; Kubernetes, ValidateVolumeMounts.
     """
     for template in view.templates:
-        is_patched = any(each.get("podSpecPatch") for each in (template.data, view.defaults, view.spec))
+        is_patched = view.is_patched(template)
         for place, container in template.containers:
             main = len(place) == 1 or (place[0] == "containerSet" and container.get("name") == "main")
             contexts = inside(view.defaults if main else {}, str(place[0])), container
@@ -128,7 +128,7 @@ def devices(view: View) -> Iterator[Problem]:
     shared |= {string(each, "metadata", "name") for each in entries(view.spec, "volumeClaimTemplates")}
     for template in view.templates:
         using = [each for each in template.containers if each[1].get("volumeDevices")]
-        is_patched = any(each.get("podSpecPatch") for each in (template.data, view.defaults, view.spec))
+        is_patched = view.is_patched(template)
         if not using or template.body == "containerSet" or is_patched:
             continue
         mounts = {string(each, "name") for _, owner in template.containers for each in _mounts(owner)}

@@ -123,9 +123,8 @@ def times(view: View) -> Iterator[Problem]:
     spec, path = view.spec, view.path
     delay = inside(spec, "podGC")
     yield from duration_faults(delay, "deleteDelayDuration", (*path, "podGC"))
-    if (seconds := spec.get("activeDeadlineSeconds")) is not None and seconds < 1:
-        finding = NotWhole("activeDeadlineSeconds", str(seconds), " from 1")
-        yield Problem((*path, "activeDeadlineSeconds"), finding)
+    if (seconds := spec.get("activeDeadlineSeconds")) is not None:
+        yield from whole_faults(seconds, "activeDeadlineSeconds", (*path, "activeDeadlineSeconds"), 1)
     for template in view.with_defaults:
         data, here = template.data, template.path
         for field, bare in (("timeout", False), ("pendingTimeout", True)):
