@@ -273,7 +273,7 @@ def test_an_inline_template_sees_what_is_around_it() -> None:
         "container": {
             "image": "x",
             "command": ["y"],
-            "args": ["{{item.a}} {{tasks.one.status}} {{inputs.parameters.q}}"],
+            "args": ["{{item.a}} {{=tasks.one.status}} {{inputs.parameters.q}}"],
         }
     }
     tasks: list[Object] = [

@@ -154,6 +154,18 @@ class LiteralTag(Finding):
         return super().words() | {"hint": hint}
 
 
+class NotDeclared(Finding):
+    """A parameter that a template for workflows does not have, and whose name is nearly that of one."""
+
+    code = "FD840"
+    severity = "warning"
+    title = "`{name}` is not among the parameters of this template"
+    label = "did you mean `{meant}`?"
+    help = "write `{meant}`; or add the parameter to `arguments`, since a run without it fails"
+    name: str
+    meant: str
+
+
 class BrokenExpression(Finding):
     """An expression or condition that cannot be read, whatever it means."""
 

@@ -17,24 +17,33 @@ if TYPE_CHECKING:
 
 
 def inner_variables(view: View) -> Iterator[Problem]:
-    """No simple tag of an inline template names what only this template has; its parameters are known around it.
+    """A simple tag of an inline template names what this template has, and so has the template around its call.
 
-    Source: Argo Workflows, validateSteps and validateDAG, which resolve a whole call with the scope of its template.
+    Source: Argo Workflows, validateSteps and validateDAG, which resolve a whole call with the scope of its template,
+    and the inline template by itself, without the arguments that it is called with.
     """
     for template in view.templates:
         if template.around is None:
             continue
         caller = template.around.owner
         for path, _, text in strings(template.data, template.path):
+            given = path[len(template.path)] == "inputs"
             for tag in tags(text):
                 name = tag.body.strip()
-                if tag.kind == "simple" and _is_inner(name, template, caller):
-                    yield Spot.of_name(path, name, tag.body, tag.start + 2).problem(
-                        UnknownVariable(name, (), _WAY)
-                    )
+                if tag.kind != "simple":
+                    continue
+                if _is_inner(name, template, caller):
+                    way = _NAMED
+                elif not given and _is_outer(name, template, caller):
+                    way = _ARGUMENT
+                else:
+                    continue
+                spot = Spot.of_name(path, name, tag.body, tag.start + 2)
+                yield spot.problem(UnknownVariable(name, (), way))
 
 
-_WAY = "give the template a name among `templates`, and call it: its own names are not known here"
+_NAMED = "give the template a name among `templates`, and call it: its own names are not known here"
+_ARGUMENT = "hand it on in the `arguments` of the call, to an input of the template"
 
 
 def _is_inner(name: str, template: Template, caller: Template) -> bool:
@@ -43,8 +52,21 @@ def _is_inner(name: str, template: Template, caller: Template) -> bool:
     first, _, last = rest.partition(".")
     if root in BODY_OF:
         own = template.body == BODY_OF[root] and first in template.call_index
-        return own and not (caller.body == template.body and first in caller.call_index)
+        return own and not _has(caller, root, first)
     if root == "inputs" and first == "artifacts":
         artifact = last.removesuffix(".path")
         return artifact in template.artifacts and (last != artifact or artifact not in caller.artifacts)
     return name == "pod.name" and template.is_pod
+
+
+def _is_outer(name: str, template: Template, caller: Template) -> bool:
+    """Whether a variable is that of a graph around a call, or the name of its task, for which Argo would wait."""
+    root, _, rest = name.partition(".")
+    if root not in BODY_OF or template.body == BODY_OF[root]:
+        return False
+    return _has(caller, root, rest.partition(".")[0]) or (name == "tasks.name" and caller.body == "dag")
+
+
+def _has(template: Template, root: str, call: str) -> bool:
+    """Whether a template is a graph with a task or step of a name."""
+    return template.body == BODY_OF[root] and call in template.call_index

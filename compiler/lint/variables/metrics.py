@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.tree import entries, inside, string
@@ -79,6 +80,12 @@ def _values(metric: Object, place: Path) -> Iterator[Problem]:
         if text and "{{" not in text and GO_NUMBER.fullmatch(text) is None:
             way = "write a number, or a tag that gives one"
             yield Problem((*place, kind, "value"), BadMetric(name, f"has the value `{text}`", way))
+    buckets: list[float] = inside(metric, "histogram").get("buckets") or []
+    for index, (one, other) in enumerate(pairwise(buckets), 1):
+        if other <= one:
+            path = (*place, "histogram", "buckets", index)
+            found = f"has the bucket {other} behind {one}"
+            yield Problem(path, BadMetric(name, found, "write the bounds of the buckets in rising order"))
 
 
 def _gauge(metric: Object, place: Path, is_whole: bool) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.globals import global_outputs
-from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
+from flowdsl.compiler.lint.variables.findings import LiteralTag, NotDeclared, UnknownVariable
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.diagnostic import near
 from flowdsl.grammar.error import GrammarError
@@ -91,6 +91,9 @@ class Scope:
         if root in ("retries", "lastRetry"):
             way = "give the template a `retryStrategy`, or take the tag out"
             return LiteralTag(name, "the template has no `retryStrategy`", way)
+        if root == "cronworkflow" and rest:
+            way = "write the name itself, or use a variable of the workflow"
+            return LiteralTag(name, "only `when` and `stopStrategy` of a CronWorkflow know it", way)
         bare = name.lstrip(".")
         for meant in (bare, f"inputs.{bare}", f"workflow.{bare}"):
             if root in ("", "parameters") and meant in self.allowed:
@@ -171,7 +174,8 @@ def workflow_fault(view: View, name: str, known: frozenset[str]) -> Finding | No
             name, "only a CronWorkflow has a scheduled time", "use `workflow.creationTimestamp`"
         )
     if view.kind in ("WorkflowTemplate", "ClusterWorkflowTemplate") and word in ("parameters", "failures"):
-        return None
+        meant = near(name.removeprefix("workflow.parameters."), view.arguments)
+        return NotDeclared(name, f"workflow.parameters.{meant}") if meant else None
     if word == "outputs" and any(not call.known for call in view.calls):
         return None  # a template of another document may declare it
     if word == "outputs" and any("{{" in each for each in known):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.manifest.tree import compact
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
-from flowdsl.compiler.lint.variables.uses import BODY_OF
+from flowdsl.compiler.lint.variables.uses import BODY_OF, WORD_OF
 from flowdsl.compiler.lint.workflow.loops import no_list
 from flowdsl.diagnostic import near
 from flowdsl.grammar.regex import regex
@@ -35,7 +35,12 @@ def unreplaced(finding: Finding | None, name: str, path: Path, text: str, place:
         return finding
     if finding is None and name in ROOTS and place.call is not None:
         finding = LiteralTag(name, "no variable is called so", "write the whole name of a variable")
-    if finding is None and name.partition(".")[0] in ROOTS:
+    root = name.partition(".")[0]
+    if finding is None and root == "outputs" and place.call is not None and "inline" not in path:
+        word = WORD_OF[place.call.owner.body]
+        reason = f"outputs stand below the name of what has them, as in `{word}.NAME.{name}`"
+        finding = LiteralTag(name, reason, f"write `{{{{{word}.NAME.{name}}}}}`")
+    if finding is None and root in ROOTS:
         return None  # what Argo knows, and this document does not tell
     if not (reason := _failing(name, path, text, place)):
         return finding
@@ -79,6 +84,8 @@ _FORMS: tuple[tuple[Path, str], ...] = (
     (("backoff", "factor"), _NUMBER),
     (("retryStrategy", "limit"), _NUMBER),
     (("activeDeadlineSeconds",), _NUMBER),
+    (("memoize", "key"), "a key has no braces in it"),
+    (("memoize", "maxAge"), _TIME),
 )
 """The ends of paths to texts of templates that Argo reads as something else than text."""
 

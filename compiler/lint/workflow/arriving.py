@@ -18,6 +18,9 @@ from flowdsl.compiler.lint.workflow.settings import (
 )
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.table import value_at
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.expression import parse
+from flowdsl.grammar.expression_tree import Literal
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.names import is_label_value
 from flowdsl.grammar.regex import regex
@@ -92,13 +95,24 @@ def arriving_labels(view: View) -> Iterator[Problem]:
 
 
 def arriving_made_labels(view: View) -> Iterator[Problem]:
-    """The values that labels of the run get by an expression that is one parameter are such, where they are written."""
+    """The values of labels of the run by an expression that is one text or parameter, where they are written."""
     around = Template({}, view.path)
-    for each in inside(view.spec, "workflowMetadata", "labelsFrom").values():
-        tag = f"{{{{{string(each or {}, 'expression')}}}}}"
-        for path, value in arriving(view, around, tag, ()):
-            if path and value and not is_label_value(value):
+    for name, each in inside(view.spec, "workflowMetadata", "labelsFrom").items():
+        expression = string(each or {}, "expression")
+        own = (*view.path, "workflowMetadata", "labelsFrom", name, "expression")
+        found = [(path, value) for path, value in arriving(view, around, f"{{{{{expression}}}}}", ()) if path]
+        for path, value in (*found, (own, _constant(expression))):
+            if value and not is_label_value(value):
                 yield Problem(path, BadLabel(value, "the value of a label", VALUE_FORM))
+
+
+def _constant(expression: str) -> str:
+    """The text that an expression is, where it is nothing else."""
+    try:
+        tree = parse(expression)
+    except GrammarError:
+        return ""  # which is told elsewhere
+    return tree.value if isinstance(tree, Literal) and isinstance(tree.value, str) else ""
 
 
 def arriving_loops(view: View) -> Iterator[Problem]:
