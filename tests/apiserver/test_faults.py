@@ -53,7 +53,7 @@ READING = {
     "wait": Operation(("wait", "RUN", "--timeout", "60s"), "branches"),
     "top-node": Operation(("top", "node"), "branches"),
     # It only reads, as the others do, and asks sixty times.
-    "doctor": Operation(("doctor",), "branches", faults=("cut",), stride=7 if SHORT else 1),
+    "doctor": Operation(("doctor",), "branches", faults=("cut",), stride=13 if SHORT else 1),
     "fetch-list": Operation(("fetch", "RUN", "--list"), "artifacts-and-parameters"),
 }
 CHANGING = {

@@ -149,7 +149,7 @@ def test_reader_pod_is_what_the_server_takes_and_is_deleted(
 
 
 def test_two_gigabytes_arrive_in_little_memory(objects: Objects, tmp_path: Path) -> None:
-    arrives(objects, tmp_path, 1 << 29 if SHORT else 2 << 30)
+    arrives(objects, tmp_path, 1 << 28 if SHORT else 2 << 30)
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -31,7 +31,7 @@ from tests.corpus import corpus
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-ROUNDS = 16 if SHORT else 50
+ROUNDS = 10 if SHORT else 50
 MAIN = "import pathlib, sys; from flowdsl_command import main; pathlib.Path(sys.argv.pop(1)).touch(); main()"
 """The command, which says when it begins: Python itself takes its time before that, and shows what it was at."""
 AT_ONCE = 3

@@ -292,4 +292,4 @@ def test_a_wrong_name_is_one_line(
 
 
 def test_a_log_of_a_gigabyte_takes_little_memory() -> None:
-    assert peak_of_a_log(256 if SHORT else 1024, 100_000, 900) < 100
+    assert peak_of_a_log(128 if SHORT else 1024, 100_000, 900) < 100
