@@ -61,6 +61,9 @@ WORDS: Mapping[Field, Sequence[str]] = {
         "ReadWriteOncePod",
     ),
     ("PersistentVolumeClaimSpec", "volumeMode"): ("Filesystem", "Block"),
+    ("PodCertificateProjection", "keyType"): (
+        *("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"),
+    ),
     ("PodDisruptionBudgetSpec", "unhealthyPodEvictionPolicy"): ("IfHealthyBudget", "AlwaysAllow"),
     ("PodSecurityContext", "fsGroupChangePolicy"): ("OnRootMismatch", "Always"),
     ("PodSecurityContext", "seLinuxChangePolicy"): ("Recursive", "MountOption"),
@@ -88,6 +91,7 @@ ONE_OF: Mapping[str, tuple[Sequence[str], bool]] = {
     "Probe": ((*_HANDLERS, "grpc"), True),
     "Artifact": (LOCATIONS, False),
     "ArtifactLocation": (LOCATIONS, False),
+    "ClusterTrustBundleProjection": (("name", "signerName"), True),
     "DownwardAPIVolumeFile": (("fieldRef", "resourceFieldRef"), True),
     "FCVolumeSource": (("targetWWNs", "wwids"), True),
     "FlockerVolumeSource": (("datasetName", "datasetUUID"), True),
@@ -130,6 +134,7 @@ RANGES: Mapping[Field, Bounds] = {
     ("GitArtifact", "depth"): Bounds(0, None),
     ("HTTPGetAction", "port"): _PORTS,
     ("KeyToPath", "mode"): _MODES,
+    ("PodCertificateProjection", "maxExpirationSeconds"): Bounds(3600, 91 * 24 * 3600),
     **{("PodDisruptionBudgetSpec", field): Bounds(0, None) for field in _BUDGETS},
     **{("PodSecurityContext", field): _IDS for field in ("fsGroup", "runAsGroup", "runAsUser")},
     ("PodSecurityContext", "supplementalGroups"): _IDS,
@@ -151,12 +156,14 @@ RANGES: Mapping[Field, Bounds] = {
 
 NEEDED: Mapping[Field, str] = {
     ("AWSElasticBlockStoreVolumeSource", "volumeID"): "add the ID of the disk",
+    ("AppArmorProfile", "type"): "write `type: RuntimeDefault`, or take the profile out",
     ("AzureDiskVolumeSource", "diskName"): "add the name of the disk",
     ("AzureDiskVolumeSource", "diskURI"): "add the address of the disk",
     ("AzureFileVolumeSource", "secretName"): "add the name of the Secret with the account and its key",
     ("AzureFileVolumeSource", "shareName"): "add the name of the share",
     ("CSIVolumeSource", "driver"): "add the name of the driver, such as `csi.example.com`",
     ("CephFSVolumeSource", "monitors"): "add the addresses of the monitors",
+    ("ClusterTrustBundleProjection", "path"): "add the name of the file",
     ("CinderVolumeSource", "secretRef", "name"): "add the name of the Secret",
     ("CinderVolumeSource", "volumeID"): "add the ID of the disk",
     ("ConfigMapProjection", "name"): "add the name of the ConfigMap",
@@ -167,11 +174,14 @@ NEEDED: Mapping[Field, str] = {
         "resourceFieldRef",
         "containerName",
     ): "add the name of the container, such as `main`",
+    ("DownwardAPIVolumeFile", "path"): "add the name of the file",
     ("EnvFromSource", "configMapRef", "name"): "add the name of the ConfigMap",
     ("EnvFromSource", "secretRef", "name"): "add the name of the Secret",
     ("EnvVar", "name"): "add the name of the variable",
     ("EnvVarSource", "configMapKeyRef", "key"): "add the key in the ConfigMap",
     ("EnvVarSource", "configMapKeyRef", "name"): "add the name of the ConfigMap",
+    ("EnvVarSource", "fieldRef", "fieldPath"): "add the field, such as `metadata.name`",
+    ("EnvVarSource", "resourceFieldRef", "resource"): "add the amount, such as `limits.memory`",
     ("EnvVarSource", "secretKeyRef", "key"): "add the key in the Secret",
     ("EnvVarSource", "secretKeyRef", "name"): "add the name of the Secret",
     (
@@ -179,6 +189,9 @@ NEEDED: Mapping[Field, str] = {
         "volumeClaimTemplate",
     ): "add it with `spec`, or use `emptyDir` for a scratch folder",
     ("ExecAction", "command"): "add the command as a list",
+    ("FileKeySelector", "key"): "add the name of the variable in the file",
+    ("FileKeySelector", "path"): "add the path of the file in the volume",
+    ("FileKeySelector", "volumeName"): "add the name of the volume",
     ("FlexVolumeSource", "driver"): "add the name of the driver",
     ("GCEPersistentDiskVolumeSource", "pdName"): "add the name of the disk",
     ("GitRepoVolumeSource", "repository"): "add the address of the repository",
@@ -195,22 +208,36 @@ NEEDED: Mapping[Field, str] = {
     ("NodeSelector", "nodeSelectorTerms"): "add a term, or take the affinity out",
     ("PersistentVolumeClaimVolumeSource", "claimName"): "add the name of the claim",
     ("PhotonPersistentDiskVolumeSource", "pdID"): "add the ID of the disk",
+    ("PodCertificateProjection", "signerName"): "add the name of the signer, such as `example.com/signer`",
     ("PodDNSConfigOption", "name"): "add the name of the option, such as `ndots`",
     ("PodAffinityTerm", "topologyKey"): "add the label of the nodes, such as `kubernetes.io/hostname`",
+    ("PodResourceClaim", "name"): "add the name that containers use",
+    ("ProbeHTTPHeader", "name"): "add the name of the header",
     ("PortworxVolumeSource", "volumeID"): "add the ID of the volume",
     ("QuobyteVolumeSource", "registry"): "add the address of the registry, as `host:port`",
     ("QuobyteVolumeSource", "volume"): "add the name of the volume",
     ("RBDVolumeSource", "image"): "add the name of the image",
     ("RBDVolumeSource", "monitors"): "add the addresses of the monitors",
+    ("ResourceClaim", "name"): "add the name of a claim in `resourceClaims`",
     ("ScaleIOVolumeSource", "gateway"): "add the address of the gateway",
     ("ScaleIOVolumeSource", "system"): "add the name of the system",
     ("ScaleIOVolumeSource", "volumeName"): "add the name of the volume",
+    ("SeccompProfile", "type"): "write `type: RuntimeDefault`, or take the profile out",
     ("SecretProjection", "name"): "add the name of the Secret",
     ("SecretVolumeSource", "secretName"): "add the name of the Secret",
+    ("ServiceAccountTokenProjection", "path"): "add the name of the file",
     ("StorageOSVolumeSource", "secretRef", "name"): "add the name of the Secret",
     ("StorageOSVolumeSource", "volumeName"): "add the name of the volume",
+    ("Sysctl", "name"): "add the name, such as `net.core.somaxconn`",
+    **{
+        (f"Typed{owner}Reference", field): f"add the {field} of the object that the claim begins with"
+        for owner in ("LocalObject", "Object")
+        for field in ("kind", "name")
+    },
     ("UserContainer", "name"): "add a name of its own",
     ("Volume", "name"): "add the name that `volumeMounts` uses",
+    ("VolumeDevice", "devicePath"): "add the path of the device in the container",
+    ("VolumeDevice", "name"): "add the name of the claim",
     ("VolumeMount", "mountPath"): "add the path in the container",
     ("VolumeMount", "name"): "add the name of the volume",
     ("VsphereVirtualDiskVolumeSource", "volumePath"): "add the path of the disk",
@@ -315,6 +342,17 @@ def _object(kind: str) -> Form:
     return Form(f"the name of a {kind}", is_dns_subdomain, "not the name of an object", way)
 
 
+def _label(kind: str) -> Form:
+    way = "use at most 63 lower-case letters, digits and `-`"
+    return Form(f"the name of {kind}", is_dns_label, f"not the name of {kind}", way)
+
+
+_GROUP = Form(
+    "`apiGroup`",
+    is_dns_subdomain,
+    "not a group of the API",
+    "write a group such as `snapshot.storage.k8s.io`",
+)
 _DATA_KEY = Form(
     "`key`", is_data_key, "not a key of a ConfigMap or Secret", "use letters, digits, `-`, `_` and `.`"
 )
@@ -360,6 +398,7 @@ FORMS: Mapping[Field, Form] = {
         "not the name of a driver",
         "use at most 63 letters, digits, `-` and `.`",
     ),
+    ("ClusterTrustBundleProjection", "path"): _FILE,
     ("ContainerPort", "name"): Form("the name of a port", is_port_name, "not the name of a port", _PORT_FORM),
     ("DownwardAPIVolumeFile", "path"): _FILE,
     ("EmptyDirVolumeSource", "medium"): Form(
@@ -377,6 +416,13 @@ FORMS: Mapping[Field, Form] = {
     ("EnvVarSource", "configMapKeyRef", "name"): _object("ConfigMap"),
     ("EnvVarSource", "secretKeyRef", "key"): _DATA_KEY,
     ("EnvVarSource", "secretKeyRef", "name"): _object("Secret"),
+    ("FileKeySelector", "key"): Form(
+        "`key`", is_relaxed_env_name, "not the name of a variable", "use letters, digits and `_`"
+    ),
+    ("FileKeySelector", "path"): Form(
+        "`path`", goes_down, "goes up by `..`", "write the path in the volume without `..`"
+    ),
+    ("FileKeySelector", "volumeName"): _label("a volume"),
     ("FlockerVolumeSource", "datasetName"): Form(
         "`datasetName`", is_one_name, "has a `/`", "write the name without `/`"
     ),
@@ -408,18 +454,18 @@ FORMS: Mapping[Field, Form] = {
         "`path`", is_absolute, "not an absolute path", "write it with `/` in front"
     ),
     ("PersistentVolumeClaimSpec", "storageClassName"): _object("StorageClass"),
-    ("PodAffinityTerm", "namespaces"): Form(
-        "the name of a namespace",
-        is_dns_label,
-        "not the name of a namespace",
-        "use at most 63 lower-case letters, digits and `-`",
-    ),
+    ("PersistentVolumeClaimSpec", "volumeAttributesClassName"): _object("VolumeAttributesClass"),
+    ("PodAffinityTerm", "namespaces"): _label("a namespace"),
     ("PodAffinityTerm", "topologyKey"): Form(
         "`topologyKey`",
         is_qualified_name,
         "not a label of nodes",
         "write a label such as `kubernetes.io/hostname`",
     ),
+    **{
+        ("PodCertificateProjection", f"{file}Path"): _FILE
+        for file in ("certificateChain", "credentialBundle", "key")
+    },
     **{
         ("PodDisruptionBudgetSpec", field): Form(
             f"`{field}`", is_percentage, "neither a number nor a part of the pods", "write `1` or `50%`"
@@ -442,6 +488,9 @@ FORMS: Mapping[Field, Form] = {
         )
         for field in ("hostname", "subdomain")
     },
+    ("PodResourceClaim", "name"): _label("a claim"),
+    ("PodResourceClaim", "resourceClaimName"): _object("ResourceClaim"),
+    ("PodResourceClaim", "resourceClaimTemplateName"): _object("ResourceClaimTemplate"),
     ("PodSpec", "priorityClassName"): _object("PriorityClass"),
     ("PodSpec", "runtimeClassName"): _object("RuntimeClass"),
     ("PodSpec", "serviceAccountName"): _object("ServiceAccount"),
@@ -491,16 +540,11 @@ FORMS: Mapping[Field, Form] = {
         "not the name of a sysctl",
         "write a name such as `net.core.somaxconn`",
     ),
-    **{
-        ("StorageOSVolumeSource", field): Form(
-            f"`{field}`",
-            is_dns_label,
-            "not a name in DNS",
-            "use at most 63 lower-case letters, digits and `-`",
-        )
-        for field in ("volumeName", "volumeNamespace")
-    },
+    ("StorageOSVolumeSource", "volumeName"): _label("a volume of StorageOS"),
+    ("StorageOSVolumeSource", "volumeNamespace"): _label("a namespace"),
     ("TCPSocketAction", "port"): _PROBED,
+    **{(f"Typed{owner}Reference", "apiGroup"): _GROUP for owner in ("LocalObject", "Object")},
+    ("TypedObjectReference", "namespace"): _label("a namespace"),
     ("Template", "priorityClassName"): _object("PriorityClass"),
     ("Template", "serviceAccountName"): _object("ServiceAccount"),
     ("WorkflowLevelArtifactGC", "serviceAccountName"): _object("ServiceAccount"),

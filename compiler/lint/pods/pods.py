@@ -151,7 +151,9 @@ def _ranges(found: Typed) -> Iterator[Problem]:
 
 def _forms(found: Typed) -> Iterator[Problem]:
     for path, text, form in _values(found, _FORMS):
-        if isinstance(text, str) and text and not is_filled(text) and not form.fits(text):
+        if not isinstance(text, str) or (not text and not isinstance(path[-1], int)):
+            continue  # of an entry in a list, nothing is no value either
+        if not is_filled(text) and not form.fits(text):
             yield Problem(path, NotForPods(form.what, text, form.reason, form.way))
 
 
@@ -371,7 +373,11 @@ def _disk(found: Typed) -> Iterator[Problem]:
 
 def _unnamed(found: Typed) -> Iterator[Problem]:
     """What is said of a claim that Kubernetes names after its pod. Source: ValidateTemplateObjectMeta."""
-    for field, value in inside(found.data, "metadata").items():
+    metadata = inside(found.data, "metadata")
+    yield from label_faults(
+        inside(metadata, "labels"), (*found.path, "metadata", "labels"), "a label", filled=True
+    )
+    for field, value in metadata.items():
         if field not in ("annotations", "labels") and value:
             reason, way = (
                 "not in the claim of an ephemeral volume, which has the name of its pod",
@@ -543,7 +549,7 @@ def resource_claims(view: View) -> Iterator[Problem]:
         for place, container in template.containers:
             for index, claim in enumerate(entries(container, "resources", "claims")):
                 name = string(claim, "name")
-                if name not in known and "{{" not in name:
+                if name and name not in known and "{{" not in name:
                     close = near(name, known)
                     reason = f"did you mean `{close}`?" if close else "the pod has no such claim"
                     way = "declare it in `resourceClaims` of the template or of the spec"
