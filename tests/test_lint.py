@@ -177,7 +177,7 @@ ANYTHING = st.recursive(
 
 @given(st.data())
 def test_any_manifest_can_be_linted(data: st.DataObject) -> None:
-    """Whatever is put in place of some parts of a manifest, the answer is a list of findings."""
+    """Whatever is put in place of some parts of a manifest, or left out, the answer is a list of findings."""
     document = deepcopy(data.draw(st.sampled_from(originals())))
     for _ in range(data.draw(st.integers(1, 4))):
         node: Any = document
@@ -186,7 +186,10 @@ def test_any_manifest_can_be_linted(data: st.DataObject) -> None:
             below: Any = node[step]
             is_end = not (is_mapping(below) or is_list(below)) or not below
             if is_end or data.draw(st.integers(0, 3)) == 0:
-                node[step] = data.draw(ANYTHING)
+                if data.draw(st.booleans()):
+                    node[step] = data.draw(ANYTHING)
+                else:
+                    del node[step]
                 break
             node = below
         if not document.get("spec"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping, string
@@ -14,7 +15,7 @@ from flowdsl.grammar.template import TAG, may_be_variable
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import yaml
 
@@ -71,11 +72,11 @@ def resource_manifests(view: View) -> Iterator[Problem]:
             way = suggest(artifact, template.artifacts) or f"declare `{artifact}` in the inputs"
             finding = ResourceManifest(f"there is no input artifact `{artifact}`", way)
             yield Problem((*path, "manifestFrom", "artifact", "name"), finding)
-        if manifest and (fault := unreadable(manifest)) is not None:
+        if manifest and (fault := unreadable(manifest, partial(_is_early, view.tries(template)))) is not None:
             reason, part = fault
-            finding = ResourceManifest(
-                f"the manifest is not YAML: {reason}", "correct the text of the manifest"
-            )
+            quotes = "put quotes around the braces, or " if "{{" in manifest else ""
+            way = f"{quotes}correct the text of the manifest"
+            finding = ResourceManifest(f"the manifest is not YAML: {reason}", way)
             yield Problem((*path, "manifest"), finding, part=part)
 
 
@@ -167,15 +168,32 @@ def containers_in(manifest: str) -> Iterator[Object]:
             left += node.values()
 
 
-def unreadable(text: str) -> tuple[str, Part | None] | None:
-    """Why and where YAML cannot read a text whose tags stand for plain words; None when it can."""
+_LATE = frozenset(("item", "node", "outputs", "steps", "tasks"))
+_LATE_TIMES = ("workflow.creationTimestamp", "workflow.duration", "workflow.scheduledTime")
+
+
+def _is_early(tried: bool, name: str) -> bool:
+    """Whether a variable has a value when a manifest is checked. Source: Argo Workflows, validateTemplate."""
+    root = name.partition(".")[0]
+    if root in _LATE or name.startswith(_LATE_TIMES):
+        return False
+    return may_be_variable(name) and (tried or root not in ("retries", "lastRetry"))
+
+
+def unreadable(text: str, fills: Callable[[str], bool] = may_be_variable) -> tuple[str, Part | None] | None:
+    """Why and where YAML cannot read a text whose tags stand for plain words; None when it can.
+
+    `fills`: whether the variable of a simple tag has a value when the text is read.
+    """
     import yaml
+
+    filled = partial(_filled, fills=fills)
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        for node in yaml.compose_all(TAG.sub(_filled, text), Loader=loader):
+        for node in yaml.compose_all(TAG.sub(filled, text), Loader=loader):
             if (key := _no_key(node)) is not None:
-                start = _before(text, key.start_mark.index)
+                start = _before(text, key.start_mark.index, filled)
                 return f"a mapping stands where a key has to be, line {key.start_mark.line + 1}", (
                     start,
                     start + 1,
@@ -183,16 +201,16 @@ def unreadable(text: str) -> tuple[str, Part | None] | None:
     except yaml.MarkedYAMLError as error:
         if (mark := error.problem_mark) is None:
             return f"{error.problem}", None
-        start = _before(text, mark.index)
+        start = _before(text, mark.index, filled)
         return f"{error.problem}, line {mark.line + 1}", (start, min(start + 1, len(text)))
     except (yaml.YAMLError, UnicodeEncodeError):
         return "it holds a character that YAML does not have", None
     return None
 
 
-def _filled(tag: re.Match[str]) -> str:
-    """A word in place of a tag; one that is none of Argo's stays as it is."""
-    return "tag" if tag[1].startswith("=") or may_be_variable(tag[1].strip()) else tag[0]
+def _filled(tag: re.Match[str], fills: Callable[[str], bool] = may_be_variable) -> str:
+    """A word in place of a tag; one that is not filled in stays as it is."""
+    return "tag" if tag[1].startswith("=") or fills(tag[1].strip()) else tag[0]
 
 
 def _no_key(root: yaml.Node | None) -> yaml.Node | None:
@@ -215,10 +233,10 @@ def _no_key(root: yaml.Node | None) -> yaml.Node | None:
     return None
 
 
-def _before(text: str, offset: int) -> int:
+def _before(text: str, offset: int, filled: Callable[[re.Match[str]], str]) -> int:
     """The offset in a text of what has another where tags are filled in."""
     for tag in TAG.finditer(text):
-        length = len(_filled(tag))
+        length = len(filled(tag))
         if offset < tag.start() + length:
             return offset if length == len(tag[0]) else min(offset, tag.start())
         offset += len(tag[0]) - length

@@ -351,7 +351,7 @@ def values(view: View) -> Iterator[Problem]:
                 value: str | None = parameter.get("value")
                 if choices and isinstance(value, str) and "{{" not in value and value not in choices:
                     path = (*call.path, "arguments", "parameters", index, "value")
-                    yield Problem(path, NotInInputEnum(parameter["name"], value, choices))
+                    yield Problem(path, NotInInputEnum(string(parameter, "name"), value, choices))
     arguments = inside(view.spec, "arguments")
     yield from _artifacts(arguments, view.path)
     for problem in _values(arguments, view.path):
@@ -438,4 +438,4 @@ def defaults(view: View) -> Iterator[Problem]:
                     continue  # no answer yet
                 if choices and isinstance(value, str) and "{{" not in value and value not in choices:
                     path = (*template.path, "inputs", "parameters", index, field)
-                    yield Problem(path, NotInInputEnum(parameter["name"], value, choices))
+                    yield Problem(path, NotInInputEnum(string(parameter, "name"), value, choices))

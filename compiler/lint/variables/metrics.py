@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.manifest.tree import entries, inside, string
 from flowdsl.compiler.lint.variables import conditions, reading
 from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
+from flowdsl.compiler.lint.variables.scope import OF_METRICS
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.schema.validate import is_number
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from flowdsl.compiler.lint.manifest.tree import Object, Path
-    from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.lint.manifest.view import Template, View
 
 
 class BadMetric(Finding):
@@ -33,14 +35,14 @@ class BadMetric(Finding):
 
 METRIC_KINDS = ("gauge", "counter", "histogram")
 
-_OF_NODE = ("duration", "status", "exitCode", "retries")
-"""The variables of one word that metrics have."""
 _TAG = regex(r"\{\{ *([\w.]+) *\}\}")
 
 
 def metrics(view: View) -> Iterator[Problem]:
     """Metrics measure something, at a time when it is known. Source: Argo Workflows, computeMetrics."""
     first: dict[str, Object] = {}
+    entry = view.named.get(view.setting("entrypoint"))
+    measured = {view.path: entry, **{template.path: template for template in view.templates}}
     for owner, path in view.owners:
         for index, metric in enumerate(entries(owner, "metrics", "prometheus")):
             place = (*path, "metrics", "prometheus", index)
@@ -48,7 +50,7 @@ def metrics(view: View) -> Iterator[Problem]:
             yield from _values(metric, place)
             yield from _gauge(metric, place, owner is view.spec)
             yield from _when(metric, (*place, "when"))
-            yield from _names(metric, place)
+            yield from _names(metric, place, measured.get(path), whole=owner is view.spec)
 
 
 def _alike(first: Object, metric: Object, place: Path) -> Iterator[Problem]:
@@ -62,7 +64,8 @@ def _alike(first: Object, metric: Object, place: Path) -> Iterator[Problem]:
         yield Problem(
             (*place, kind), BadMetric(name, f"is a {other} already, and no {kind}", way), on_key=True
         )
-    elif string(metric, "help") != string(first, "help") and "{{" not in str((metric["help"], first["help"])):
+    texts = [string(each, "help") for each in (metric, first)]
+    if kind == other and all(texts) and texts[0] != texts[1] and "{{" not in "".join(texts):
         yield Problem(
             (*place, "help"), BadMetric(name, "has another `help` already", "write the same `help`")
         )
@@ -80,9 +83,9 @@ def _values(metric: Object, place: Path) -> Iterator[Problem]:
         if text and "{{" not in text and GO_NUMBER.fullmatch(text) is None:
             way = "write a number, or a tag that gives one"
             yield Problem((*place, kind, "value"), BadMetric(name, f"has the value `{text}`", way))
-    buckets: list[float] = inside(metric, "histogram").get("buckets") or []
+    buckets: list[Any] = inside(metric, "histogram").get("buckets") or []
     for index, (one, other) in enumerate(pairwise(buckets), 1):
-        if other <= one:
+        if is_number(one) and is_number(other) and other <= one:
             path = (*place, "histogram", "buckets", index)
             found = f"has the bucket {other} behind {one}"
             yield Problem(path, BadMetric(name, found, "write the bounds of the buckets in rising order"))
@@ -115,8 +118,11 @@ def _when(metric: Object, path: Path) -> Iterator[Problem]:
         yield from (fault.at(path) for fault in reading.condition(text))
 
 
-def _names(metric: Object, place: Path) -> Iterator[Problem]:
-    """The findings about variables of one word that metrics do not have."""
+def _names(metric: Object, place: Path, template: Template | None, *, whole: bool) -> Iterator[Problem]:
+    """The findings about variables that metrics do not have; `template`: what is measured, where that is known.
+
+    `whole`: it is the whole run. Source: Argo Workflows, prepareMetricScope.
+    """
     running = bool(inside(metric, "gauge").get("realtime"))
     values = [kind for kind in METRIC_KINDS if not (running and kind == "gauge")]
     texts: list[tuple[Path, str]] = [((field,), string(metric, field)) for field in ("name", "help", "when")]
@@ -125,13 +131,37 @@ def _names(metric: Object, place: Path) -> Iterator[Problem]:
         texts.append((("labels", index, "value"), string(label, "value")))
     for fields, text in texts:
         for tag in tags(text) if "{{" in text else ():
-            word = tag.body.strip()
-            if tag.kind == "simple" and word.isidentifier() and word not in _OF_NODE and word != "item":
-                close = near(word, _OF_NODE)
-                way = (
-                    f"write `{{{{{close}}}}}`"
-                    if close
-                    else f"there is {', '.join(f'`{each}`' for each in _OF_NODE)}"
-                )
-                finding = BadMetric(string(metric, "name"), f"names `{word}`, which metrics do not have", way)
+            name = tag.body.strip()
+            if tag.kind != "simple":
+                continue
+            known = _known(name, template, whole=whole)
+            if known and name not in known:
+                found = f"names `{name}`, which metrics do not have"
+                finding = BadMetric(string(metric, "name"), found, _way(name, known))
                 yield Problem((*place, *fields), finding, part=(tag.start, tag.end))
+
+
+def _known(name: str, template: Template | None, *, whole: bool) -> Sequence[str]:
+    """The variables of which one has to be one that metrics have; none where other rules look at it."""
+    root, _, rest = name.partition(".")
+    if not rest:
+        return OF_METRICS if root.isidentifier() and root != "item" else ()
+    leaf = template is not None and template.is_leaf and not whole
+    if template is None or root not in (("outputs",) if leaf else _OF_TEMPLATES):
+        return ()
+    own = [f"inputs.parameters.{each}" for each in template.parameters]
+    outputs = [f"outputs.parameters.{each}" for each in template.output_parameters]
+    return (*OF_METRICS, *own, "outputs.result", *outputs)
+
+
+_OF_TEMPLATES = ("inputs", "outputs", "tasks", "steps", "item", "pod")
+
+
+def _way(name: str, known: Sequence[str]) -> str:
+    """What was probably meant by a variable that metrics do not have, as something to do."""
+    above, _, last = name.rpartition(".")
+    if above and last in OF_METRICS:
+        return f"write `{{{{{last}}}}}`"
+    close = near(last, [each.rpartition(".")[2] for each in known if each.rpartition(".")[0] == above])
+    meant = f"{above}.{close}".lstrip(".")
+    return f"write `{{{{{meant}}}}}`" if close else f"there is {', '.join(f'`{each}`' for each in known)}"

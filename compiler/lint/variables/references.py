@@ -20,7 +20,7 @@ from flowdsl.compiler.lint.variables.findings import (
 )
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.known import known_at
-from flowdsl.compiler.lint.variables.scope import Scope
+from flowdsl.compiler.lint.variables.scope import OF_METRICS, Scope
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault, PassedOn, WrongOperand
 from flowdsl.compiler.lint.variables.unreplaced import left_open, must_close, unreplaced
 from flowdsl.compiler.lint.variables.uses import (
@@ -32,6 +32,7 @@ from flowdsl.compiler.lint.variables.uses import (
     Spot,
     expression_use,
     gathered,
+    guarded_fault,
     late_problems,
     loop_around,
     other_sort,
@@ -129,6 +130,7 @@ def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
                 stack.append((value, (*path, key)))
 
 
+_METRICS = frozenset((*OF_METRICS, "resourcesDuration"))
 _BOUND = "in a loop, Argo takes what `let` binds for a variable that is missing: write the value itself"
 
 
@@ -334,6 +336,8 @@ class Reader:
         offset = 0 if tag is None else tag.offset
         known = known_at(path) if tag is None else None
         extra = known.extra(use) if known else self.extra(use, text, place)
+        if "metrics" in path:
+            extra = extra._replace(names=_METRICS)
         read = reading.expression(text, extra, tag is not None, tag is not None and tag.braces)
         yield from (fault.at(path, offset) for fault in read.found)
         if not read.found:
@@ -356,10 +360,12 @@ class Reader:
             spot = Spot(path, (reference.start + offset, reference.end + offset), expression=True)
             if root in BODY_OF:
                 target = (root, rest[0], ".".join(rest[1:]))
-                yield from self.output(spot, target, place, exact=False, guarded=reference.guarded)
+                written = text[reference.start : reference.end]
+                yield from self.output(
+                    spot, target, place, exact=False, guarded=written if reference.guarded else ""
+                )
                 if rest[1:] == ["outputs", "parameters"]:
                     yield from self.mapping(spot, text[: reference.start], name, place)
-                written = text[reference.start : reference.end]
                 if not (reference.guarded and "?." in written.rpartition("outputs")[2]):
                     alone = len(written) == len(text.strip())
                     needed = (reference.start, reference.end) in read.needed
@@ -401,11 +407,12 @@ class Reader:
             )
 
     def output(
-        self, spot: Spot, target: tuple[str, str, str], place: Place, exact: bool, guarded: bool = False
+        self, spot: Spot, target: tuple[str, str, str], place: Place, exact: bool, guarded: str = ""
     ) -> Iterator[Problem]:
         """The findings about a variable of a task or step: `target` is the word, its name, the rest.
 
-        `exact` asks for a whole variable, as simple tags do; an expression may name a part of one.
+        `exact` asks for a whole variable, as simple tags do; an expression may name a part of one. `guarded`: how it is
+        written, where `??` or `?.` takes what is not there for nothing.
         """
         word, name, output = target
         while place.graph is not None and place.graph.body != BODY_OF[word]:
@@ -423,7 +430,7 @@ class Reader:
             yield spot.problem(UnknownVariable(f"{word}.{name}", known, reason))
             return
         producer = graph.calls[position]
-        fault = None if guarded else output_fault(producer, output, exact)
+        fault = guarded_fault(producer, output, guarded) if guarded else output_fault(producer, output, exact)
         at_end = call is None and graph.body == "dag" and "hooks" not in producer.data
         if fault is None and call is None and not (guarded or self.has_default(spot.path)):
             fault = self.left_out(graph, position, output)

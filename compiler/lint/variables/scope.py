@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 RETRY = ("retries", "lastRetry.exitCode", "lastRetry.status", "lastRetry.duration", "lastRetry.message")
 """What exists where there is a `retryStrategy`."""
 
+OF_METRICS = ("duration", "status", "exitCode", "retries")
+"""The variables of one word that metrics have."""
+
 
 class Scope:
     """The variables of one template, as Argo's validator and controller see them.

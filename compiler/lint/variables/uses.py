@@ -167,6 +167,20 @@ def short(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def guarded_fault(producer: Call, output: str, written: str) -> Finding | None:
+    """What is wrong with an output that need not be there, or None: what it stands below has to be there."""
+    callee = producer.callee
+    if callee is None or producer.loop or not output.startswith("outputs.parameters."):
+        return None
+    behind = written.rpartition("parameters")[2]
+    if callee.output_parameters or behind.startswith("?."):
+        return None
+    reason = (
+        f"its template has no output parameters: write `?.{behind.lstrip('.')}` for what need not be there"
+    )
+    return UnknownOutput(producer.name, output, (), reason)
+
+
 def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
     """What is wrong with an output of a call, or None. The template of the call may not be known."""
     known = producer.outputs

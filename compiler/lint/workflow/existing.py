@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.tree import inside, string
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.schema.table import value_at
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.labels import COMPLETED, NODE_ID, NODE_NAME, RUN
 
@@ -65,7 +66,7 @@ def over(view: View) -> Iterator[Problem]:
     elif string(view.metadata, "labels", COMPLETED) == "true":
         found = f"the label `{COMPLETED}` says that the workflow has ended"
         yield Problem(("metadata", "labels", COMPLETED), OverBefore(found), on_key=True)
-    elif (phase := string(inside(view.document, "status"), "phase")) in _ENDED:
+    elif (phase := value_at(view.document, ("status", "phase"))) in _ENDED:
         yield Problem(("status", "phase"), OverBefore(f"the status says that the workflow is `{phase}`"))
     elif (shutdown := string(view.spec, "shutdown")) in ("Stop", "Terminate"):
         yield Problem((*view.path, "shutdown"), OverBefore(f"`shutdown: {shutdown}` ends the workflow"))

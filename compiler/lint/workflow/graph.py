@@ -13,7 +13,7 @@ from flowdsl.compiler.lint.workflow.loops import has_items
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, asks
-from flowdsl.grammar.names import is_argo_name, is_depended_upon
+from flowdsl.grammar.names import is_argo_name, is_depended_upon, is_dns_label
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, is_filled
 
@@ -247,6 +247,11 @@ def plugins(view: View) -> Iterator[Problem]:
             yield Problem((*place, "metadata"), BadPlugin("the plugin has no name", "add `name`"))
         container = inside(each, "spec", "sidecar", "container")
         resources = inside(container, "resources")
+        name = string(container, "name")
+        if "name" in container and not is_dns_label(name):
+            way = "use at most 63 lower-case letters, digits and `-`"
+            finding = BadPlugin(f"the container of the plugin cannot be called `{name}`", way)
+            yield Problem((*place, "spec", "sidecar", "container", "name"), finding)
         needed = {
             "ports": container.get("ports"),
             "resources.requests": resources.get("requests") is not None,
