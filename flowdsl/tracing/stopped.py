@@ -1,6 +1,6 @@
 """Exceptions of the user's code that say by themselves what is wrong with it.
 
-A name that is nowhere, or a word of the language that is asked for what it does not have.
+A name that is nowhere, or something that is asked for what it does not have: a word of the language, an Enum.
 Python's own text for these has no code and no way out, and ends everything; as findings they are reported
 with the others. Any other exception is the user's own, and is shown as Python shows it.
 """
@@ -8,9 +8,11 @@ with the others. Any other exception is the user's own, and is shown as Python s
 from __future__ import annotations
 
 import builtins
+import enum
 import re
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from flowdsl.artifact import Artifact
 from flowdsl.diagnostic import Related, near
@@ -19,7 +21,7 @@ from flowdsl.tracing.trace import OutsidePipeline
 from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from types import FrameType, TracebackType
 
 _LOCAL = re.compile(r"(?:local|free) variable '(\w+)'")
@@ -30,6 +32,8 @@ _NO_BLOCK = "object does not support the context manager protocol"
 _GIVEN = re.compile(r"(?:\bnot |: |and )'?(\w*Volume)\b")
 _IMPORTED = re.compile(r"cannot import name '(\w+)'")
 _OTHERS = re.compile(r"([\w.]+)\(\) (missing|takes) (.*)")
+_ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD")
+_UNREADY = "partially initialized module"  # of a circular import, which Python explains
 
 
 class Stop(NamedTuple):
@@ -82,7 +86,11 @@ def _explained(error: BaseException) -> Stop | None:
         if given_at is not None and operation(given_at)[0] != "RAISE_VARARGS":
             return Stop("StandInRefused", given_at, (), {"problem": str(error), "what": f"a {given[1]}"})
     frame, site = _last(error.__traceback__)
-    if frame is None or site is None or is_ours(frame) or is_library(frame):
+    if frame is None or site is None:
+        return None
+    if frame.f_globals.get("__name__") == "enum":
+        return _no_member(error, frame)
+    if is_ours(frame) or is_library(frame):
         return None
     if error.__context__ is not None:  # what it was raised beside is a part of the story
         return None
@@ -103,12 +111,14 @@ def _explained(error: BaseException) -> Stop | None:
         case AttributeError(name=str(name), obj=thing) if _is_word(type(thing)):
             names = tuple(one for one in dir(type(thing)) if not one.startswith("_") and one not in _OURS)
             kind = type(thing).__name__
-            word = f"`{kind[1:].lower()}`" if kind.startswith("_") else f"a{'n' * (kind[0] in 'AEIO')} {kind}"
+            word = f"`{kind[1:].lower()}`" if kind.startswith("_") else _article(kind)
             uncalled = str(getattr(thing, "__name__", "")) if names == ("options",) else ""
             word = f"`{uncalled}`" if uncalled else word
             return Stop(
                 "UnknownField", site, (), {"word": word, "name": name, "known": names, "uncalled": uncalled}
             )
+        case AttributeError(name=str(name), obj=thing) if thing is not None and _UNREADY not in str(error):
+            return _no_attribute(thing, name, site) if operation(site)[0] in _ATTRIBUTE else None
         case TypeError():
             return _call(str(error), frame, site)
         case _:
@@ -145,6 +155,44 @@ def _no_word(name: str, site: Site) -> Stop:
     """A name that is no word of the language."""
     data = {"word": "flowdsl", "name": name, "known": tuple(sys.modules["flowdsl"].__all__), "noun": "word"}
     return Stop("UnknownField", site, (), data)
+
+
+def _no_attribute(thing: object, name: str, site: Site) -> Stop:
+    """An attribute that a class, a module or any other object does not have."""
+    if isinstance(thing, enum.EnumMeta):
+        return _not_in(thing, name, site, "member", tuple(thing.__members__))
+    noun, word = "attribute", _article(type(thing).__name__)
+    if isinstance(thing, type):
+        word = f"`{thing.__name__}`"
+    elif isinstance(thing, ModuleType):
+        noun, word = "name", f"the module `{thing.__name__}`"
+    known = tuple(one for one in dir(thing) if not one.startswith("_"))
+    return Stop("UnknownField", site, (), {"word": word, "name": name, "known": known, "noun": noun})
+
+
+def _no_member(error: BaseException, frame: FrameType) -> Stop | None:
+    """A member that an Enum does not have: `Kind.smal`, `Kind["smal"]`, `Kind("smal")`."""
+    kind, (user, site) = frame.f_locals.get("cls"), innermost(error.__traceback__)
+    if site is None or user is None or not isinstance(kind, enum.EnumMeta):
+        return None
+    members = cast("Mapping[str, enum.Enum]", kind.__members__)
+    match error:
+        case AttributeError() | KeyError() if len(error.args) == 1 and isinstance(error.args[0], str):
+            return _not_in(kind, error.args[0], site, "member", tuple(members))
+        case ValueError() if str(error).endswith(f" is not a valid {kind.__qualname__}"):
+            name = str(error).removesuffix(f" is not a valid {kind.__qualname__}")
+            return _not_in(kind, name, site, "value", tuple(repr(one.value) for one in members.values()))
+        case _:
+            return None
+
+
+def _not_in(kind: enum.EnumMeta, name: str, site: Site, noun: str, known: tuple[str, ...]) -> Stop:
+    data = {"word": f"`{kind.__name__}`", "name": name, "known": known, "noun": noun}
+    return Stop("UnknownField", site, (), data)
+
+
+def _article(kind: str) -> str:
+    return f"a{'n' * (kind[0] in 'AEIOaeio')} {kind}"
 
 
 def _is_word(kind: type) -> bool:
