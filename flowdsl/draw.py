@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from enum import Enum
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -44,6 +46,7 @@ def draw(
     """
     site = loop.site
     read = {name: _space(trace, target, name, space, site) for name, space in spaces.items()}
+    _repeated(trace, read, site)
     kind = ("random" if trials is not None else "grid") if search is None else search
     method = Tpe() if kind == "tpe" else kind
     kind = "tpe" if isinstance(method, Tpe) else kind
@@ -105,6 +108,23 @@ def draw(
     if len(rows) < trials:
         trace.report("TooManyTrials", Argument(site, "trials"), (), trials=trials, size=len(rows))
     return rows
+
+
+def _repeated(trace: Trace, found: Mapping[str, _Drawn | None], site: Site) -> None:
+    """Record values that a space has more than once."""
+    for name, space in found.items():
+        if space is not None and not callable(space):
+            counts = Counter(_written(one.value) for one in space if isinstance(one, Const))
+            again = [value for value, times in counts.items() if times > 1]
+            if again:
+                place = Argument(site, "over", part=f"item:{name}")
+                trace.report(
+                    "RepeatedValue", place, (), name=name, values=(*again[:3], *["..."] * (len(again) > 3))
+                )
+
+
+def _written(known: object) -> str:
+    return f"{type(known).__name__}.{known.name}" if isinstance(known, Enum) else repr(known)
 
 
 def _ranges(

@@ -36,6 +36,18 @@ class MeantAsRange(Finding):
         return {**super().words(), "low": repr(low), "high": repr(high), "space": space}
 
 
+class RepeatedValue(Finding):
+    """A choice that has a value more than once."""
+
+    code = "FD395"
+    severity = "warning"
+    title = "the space of `{name}` has {values} more than once"
+    label = "the same trials run again"
+    help = "write each value once; to repeat trials, search a parameter that tells them apart as well, as `seed=[1, 2]`"
+    name: str
+    values: tuple[str, ...]
+
+
 class EmptySpace(Finding):
     """A choice of nothing."""
 
