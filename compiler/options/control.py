@@ -8,7 +8,7 @@ from flowdsl.compiler import ir
 from flowdsl.compiler.expressions import literal
 from flowdsl.compiler.findings import control as findings
 from flowdsl.compiler.findings.options import OptionType, RunTimeOption
-from flowdsl.compiler.options.reading import Wrong, each, said, seconds, text_option
+from flowdsl.compiler.options.reading import Parts, Wrong, each, flag, said, seconds, text_option
 from flowdsl.grammar.duration import in_hours
 from flowdsl.grammar.names import is_data_key, is_dns_label, is_dns_subdomain
 from flowdsl.retry import Mutex, Retry, Semaphore
@@ -56,74 +56,76 @@ def retries(name: str, written: object) -> ir.Retry:
         if isinstance(written, (int, float)):
             return ir.Retry(_whole(name, written, 0))
         raise Wrong(OptionType(name, "a whole number of at least 0, or a Retry", said(written)))
-    limit = _whole("limit of Retry", written.limit, 0, "item:limit")
-    if limit == 0:
-        raise Wrong(findings.NeverRetried(), "item:limit")
-    if written.policy not in POLICIES:
-        raise Wrong(findings.UnknownPolicy(said(written.policy).strip("'\""), POLICIES), "item:policy")
+    parts = Parts()
+    limit = parts.read("limit", _limit, written.limit)
+    policy = parts.read("policy", _policy, written.policy)
     times: dict[str, str | None] = {}
     for field in ("wait", "longest", "within"):
         given = getattr(written, field)
-        times[field] = None
-        if given is not None:
-            try:
-                times[field] = timeout(f"{field} of Retry", given)
-            except Wrong as wrong:
-                raise Wrong(wrong.finding, f"item:{field}") from None
-    factor = (
-        written.factor
-        if written.factor is None
-        else _whole("factor of Retry", written.factor, 1, "item:factor")
-    )
+        times[field] = None if given is None else parts.read(field, timeout, f"{field} of Retry", given)
+    factor = written.factor
+    if factor is not None:
+        factor = parts.read("factor", _whole, "factor of Retry", factor, 1)
     if written.wait is None:
         for field in ("factor", "longest", "within"):
             if getattr(written, field) is not None:
-                raise Wrong(findings.WaitMissing(field), f"item:{field}")
-    if not isinstance(cast("object", written.elsewhere), bool):
-        finding = OptionType("elsewhere of Retry", "True or False", said(written.elsewhere))
-        raise Wrong(finding, "item:elsewhere")
+                parts.add(field, findings.WaitMissing(field))
+    elsewhere = parts.read("elsewhere", flag, "elsewhere of Retry", written.elsewhere)
+    condition = _condition(written, parts)
+    parts.end()
+    assert limit is not None
+    assert policy is not None
+    assert elsewhere is not None
     return ir.Retry(
-        limit,
-        written.policy,
-        times["wait"],
-        factor,
-        times["longest"],
-        times["within"],
-        _condition(written),
-        written.elsewhere,
+        limit, policy, times["wait"], factor, times["longest"], times["within"], condition, elsewhere
     )
 
 
-def _condition(retry: Retry) -> str | None:
+def _limit(written: object) -> int:
+    limit = _whole("limit of Retry", written, 0)
+    if limit == 0:
+        raise Wrong(findings.NeverRetried())
+    return limit
+
+
+def _policy(written: object) -> str:
+    if written not in POLICIES:
+        raise Wrong(findings.UnknownPolicy(said(written).strip("'\""), POLICIES))
+    return written
+
+
+def _condition(retry: Retry, parts: Parts) -> str | None:
     """The expression that says whether to try again, in the words of Argo."""
-    choices: list[str] = []
-    codes = _list("exit_codes", retry.exit_codes)
-    for code in codes:
-        if isinstance(code, bool) or not isinstance(code, int) or not 0 < code < 256:
-            wrong = OptionType("exit_codes of Retry", "whole numbers from 1 to 255", said(code))
-            raise Wrong(wrong, "item:exit_codes")
+    codes = parts.read("exit_codes", _codes, retry.exit_codes) or []
+    messages = parts.read("messages", _messages, retry.messages) or []
+    choices = [f"lastRetry.message contains {literal(text)}" for text in messages]
     if codes:
-        choices.append(f"asInt(lastRetry.exitCode) in [{', '.join(map(str, codes))}]")
-    for message in _list("messages", retry.messages):
-        try:
-            text = text_option("messages of Retry", message)
-        except Wrong as wrong:
-            raise Wrong(wrong.finding, "item:messages") from None
-        choices.append(f"lastRetry.message contains {literal(text)}")
+        choices.insert(0, f"asInt(lastRetry.exitCode) in [{', '.join(map(str, codes))}]")
     if retry.expression is None:
         return " || ".join(choices) or None
     if choices:
-        raise Wrong(findings.TwoConditions(), "item:expression")
-    try:
-        return text_option("expression of Retry", retry.expression)
-    except Wrong as wrong:
-        raise Wrong(wrong.finding, "item:expression") from None
+        parts.add("expression", findings.TwoConditions())
+    return parts.read("expression", text_option, "expression of Retry", retry.expression)
+
+
+def _codes(written: object) -> list[int]:
+    return [_code(one) for one in _list("exit_codes", written)]
+
+
+def _code(written: object) -> int:
+    if isinstance(written, bool) or not isinstance(written, int) or not 0 < written < 256:
+        raise Wrong(OptionType("exit_codes of Retry", "whole numbers from 1 to 255", said(written)))
+    return written
+
+
+def _messages(written: object) -> list[str]:
+    return [text_option("messages of Retry", one) for one in _list("messages", written)]
 
 
 def _list(field: str, written: object) -> list[object]:
     if isinstance(written, (list, tuple, set, frozenset, range)):
         return list(cast("list[object]", written))
-    raise Wrong(OptionType(f"{field} of Retry", "a list", said(written)), f"item:{field}")
+    raise Wrong(OptionType(f"{field} of Retry", "a list", said(written)))
 
 
 # --- locks ----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ A reader takes the name of an option and what the user wrote, and answers what t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeGuard, TypeVar, cast
 
 from flowdsl.compiler.findings.amounts import BadDuration
 from flowdsl.compiler.findings.objects import ReservedKey, UnknownWord
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
     from flowdsl.places.place import Place
 
+P = ParamSpec("P")
 T = TypeVar("T")
 Reader = Callable[[str, Any], Any]
 
@@ -48,6 +49,30 @@ class Wrong(Exception):
         self.part = part
         self.path = path
         self.place = place
+
+
+class Parts:
+    """The arguments of an option such as `Retry(...)`: what is wrong with each, told together."""
+
+    def __init__(self) -> None:
+        self._wrong: list[Wrong] = []
+
+    def read(self, name: str, reader: Callable[P, T], *given: P.args, **named: P.kwargs) -> T | None:
+        """What a reader makes of the argument of that name; None where it raises `Wrong`, which is kept."""
+        try:
+            return reader(*given, **named)
+        except Wrong as error:
+            self.add(name, error.finding)
+            return None
+
+    def add(self, name: str, finding: Finding) -> None:
+        """Keep a finding about the argument of that name."""
+        self._wrong.append(Wrong(finding, f"item:{name}"))
+
+    def end(self) -> None:
+        """Raise a group of `Wrong` where anything was wrong."""
+        if self._wrong:
+            raise ExceptionGroup("parts", self._wrong)
 
 
 def flattened(group: BaseExceptionGroup[Wrong]) -> Iterator[Wrong]:

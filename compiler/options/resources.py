@@ -16,7 +16,7 @@ from flowdsl.compiler.findings.amounts import (
 )
 from flowdsl.compiler.findings.options import OptionType, RunTimeOption
 from flowdsl.compiler.ir import Resources
-from flowdsl.compiler.options.reading import Wrong, said
+from flowdsl.compiler.options.reading import Parts, Wrong, said
 from flowdsl.compiler.profile import Sharing
 from flowdsl.diagnostic import Finding, Severity
 from flowdsl.gpu import GPU
@@ -136,40 +136,51 @@ def gpu_request(name: str, written: object) -> GPU:
     gpu = GPU(written) if isinstance(written, int) and not isinstance(written, bool) else written
     if not isinstance(gpu, GPU):
         raise Wrong(OptionType(name, "a whole number or GPU(...)", said(written)))
+    parts = Parts()
     for field in ("count", "product", "memory", "vendor", "resource", "mig", "share"):
         if is_value(getattr(gpu, field)):
-            raise Wrong(RunTimeOption(field), f"item:{field}")
-    count = cast("object", gpu.count)
-    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        raise Wrong(BadGpuCount(said(count)))
-    for field in ("memory", "resource", "mig", "share"):
-        text: object = getattr(gpu, field)
-        if text is not None and not isinstance(text, str):
-            raise Wrong(OptionType(f"{field} of GPU", "a text", said(text)), f"item:{field}")
-    if gpu.resource is None and gpu.vendor not in VENDORS:
-        raise Wrong(UnknownVendor(str(gpu.vendor), tuple(VENDORS)), "item:vendor")
-    if gpu.resource is not None and ("/" not in gpu.resource or not is_qualified_name(gpu.resource)):
-        raise Wrong(BadGpuResource(gpu.resource), "item:resource")
-    if gpu.mig is not None:
-        if gpu.resource is not None or gpu.vendor != "nvidia":
-            raise Wrong(MigVendor(), "item:mig")
-        if _MIG.fullmatch(gpu.mig) is None:
-            wrong = OptionType("mig of GPU", 'a profile such as "1g.5gb"', said(gpu.mig))
-            raise Wrong(wrong, "item:mig")
-    if gpu.share is not None and (gpu.resource is not None or gpu.mig is not None):
-        raise Wrong(ShareWith(), "item:share")
+            parts.add(field, RunTimeOption(field))
+    parts.end()
+    parts.read("count", _gpu_count, gpu.count)
+    memory, resource, mig, share = (
+        parts.read(field, _text, f"{field} of GPU", getattr(gpu, field))
+        for field in ("memory", "resource", "mig", "share")
+    )
+    if gpu.resource is None and str(gpu.vendor) not in VENDORS:
+        parts.add("vendor", UnknownVendor(str(gpu.vendor), tuple(VENDORS)))
+    if resource is not None and ("/" not in resource or not is_qualified_name(resource)):
+        parts.add("resource", BadGpuResource(resource))
+    if mig is not None and (gpu.resource is not None or gpu.vendor != "nvidia"):
+        parts.add("mig", MigVendor())
+    elif mig is not None and _MIG.fullmatch(mig) is None:
+        parts.add("mig", OptionType("mig of GPU", 'a profile such as "1g.5gb"', said(mig)))
+    if share is not None and (gpu.resource is not None or gpu.mig is not None):
+        parts.add("share", ShareWith())
+    parts.read("product", _products, gpu)
+    for field, amount in (("memory", memory), ("share", share)):
+        if amount is not None:
+            parts.read(field, _amount, field, amount)
+    parts.end()
+    return gpu
+
+
+def _gpu_count(written: object) -> int:
+    if isinstance(written, bool) or not isinstance(written, int) or written < 0:
+        raise Wrong(BadGpuCount(said(written)))
+    return written
+
+
+def _text(name: str, written: object) -> str | None:
+    if written is not None and not isinstance(written, str):
+        raise Wrong(OptionType(name, "a text", said(written)))
+    return written
+
+
+def _products(gpu: GPU) -> None:
     for product in gpu_products(gpu):
         if not product or not is_label_value(product.replace("*", "x").replace("?", "x")):
             label = "the text of a label of nodes"
-            raise Wrong(OptionType("product of GPU", label, said(product)), "item:product")
-    for field in ("memory", "share"):
-        part: str | None = getattr(gpu, field)
-        try:
-            if part is not None:
-                _amount(field, part)
-        except Wrong as wrong:
-            raise Wrong(wrong.finding, f"item:{field}") from None
-    return gpu
+            raise Wrong(OptionType("product of GPU", label, said(product)))
 
 
 def gpu_products(gpu: GPU) -> tuple[str, ...]:
