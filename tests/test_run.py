@@ -774,6 +774,44 @@ def test_from_a_step_on(flowdsl: Callable[..., Result]) -> None:
     assert "the run two has no step `publsh`; did you mean `publish`?" in wrong.err
 
 
+def test_a_step_alone_that_takes_more_than_before(flowdsl: Callable[..., Result], folder: Path) -> None:
+    text = """\
+from pathlib import Path
+from flowdsl import pipeline, step
+
+@step(image="python:3.12-slim")
+def rows() -> int:
+    return 3
+
+@step(image="python:3.12-slim")
+def notes() -> Path:
+    Path("notes.txt").write_text("notes")
+    return Path("notes.txt")
+
+@step(image="python:3.12-slim")
+def train(rows: int, rate: float = 0.5) -> float:
+    return rows * rate
+
+@pipeline
+def nightly() -> float:
+    return train(rows())
+"""
+    (folder / "grown.py").write_text(text)
+    assert flowdsl("grown.py", "-q", "--name", "one").code == 0
+    grown = text.replace("rate: float = 0.5)", "epochs: int, notes: Path, rate: float = 0.5)")
+    (folder / "grown.py").write_text(
+        grown.replace("train(rows())", "train(rows(), rows.options(name='more')(), notes())")
+    )
+    wrong = flowdsl("grown.py", "--only", "train", "--of", "one")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err == (
+        "flowdsl: --only train: in the run one it did not have the inputs `epochs`, `notes`: "
+        "run it with what it needs and what follows it, --from train\n"
+    )
+    done = flowdsl("grown.py", "--from", "train", "--of", "one", "-q")
+    assert ["return", "1.5"] in rows(done.out)
+
+
 def test_a_part_takes_the_files_of_the_earlier_run(flowdsl: Callable[..., Result], folder: Path) -> None:
     (folder / "raw.txt").write_text("a few words")
     (folder / "data").mkdir()

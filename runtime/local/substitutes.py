@@ -31,6 +31,8 @@ Json = dict[str, Any]
 _STEPS = ("Pod", "Suspend", "HTTP", "DAG", "Steps", "Retry")
 _LABEL = regex(r"\((\d+):[^()]*\)$")
 _SHOWN = 5
+_BY_ITSELF = frozenset((*PLACES, "git", "http", "raw", "value", "valueFrom", "default"))
+"""The fields of an input that has a value without an argument."""
 _HOOK = regex(r"\.onExit|\.hooks\.")
 _ROUNDS = regex(r"(?:\([^()]*\))+$")
 
@@ -409,4 +411,23 @@ def only(manifest: Json, status: Json, step: str) -> Json:
         *arguments.get("parameters", []),
         *(one for one in parameters if one["name"] not in given),
     ]
+    if missing := _not_had(spec, str(node["templateName"]), arguments):
+        named = f"input{'s' * (len(missing) > 1)} {', '.join(missing)}"
+        raise RunError(
+            f"--only {step}: in the run {run} it did not have the {named}: "
+            f"run it with what it needs and what follows it, --from {step}"
+        )
     return {**manifest, "spec": {**rest, "entrypoint": node["templateName"], "arguments": arguments}}
+
+
+def _not_had(spec: Json, template: str, arguments: Json) -> list[str]:
+    """The inputs of a template that have no value by themselves and none among arguments, which are those of before."""
+    named = {str(one.get("name")): one for one in several(spec, "templates")}
+    inputs = part(named.get(template), "inputs")
+    had = {(kind, one["name"]) for kind, listed in arguments.items() for one in listed}
+    return [
+        f"`{one['name']}`"
+        for kind in ("parameters", "artifacts")
+        for one in several(inputs, kind)
+        if (kind, one["name"]) not in had and _BY_ITSELF.isdisjoint(one) and not one.get("optional")
+    ]
