@@ -211,7 +211,7 @@ class Run(Generic[R_co]):
 
 def report_of(entries: list[Entry], folder: Path, first: str, message: str) -> list[str]:
     """A first line, and the ends of the logs of what failed: the last line first, as pytest cuts long reports."""
-    from flowdsl.cli.display.ending import failures, log_of
+    from flowdsl.cli.display.ending import absent_keys, failures, log_of
     from flowdsl.cli.display.tables import Paint
 
     lines = [f"{first}{f': {message}' if message else ''}"]
@@ -221,4 +221,4 @@ def report_of(entries: list[Entry], folder: Path, first: str, message: str) -> l
         if len(log) > 1:
             lines += [log[-1], "the lines before it:"]
         lines.extend(log[:-1] or log)
-    return lines
+    return [*lines, *absent_keys(entries)]

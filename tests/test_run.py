@@ -774,6 +774,47 @@ def test_from_a_step_on(flowdsl: Callable[..., Result]) -> None:
     assert "the run two has no step `publsh`; did you mean `publish`?" in wrong.err
 
 
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            'train(config["a"]["lr"])',
+            "train: `a` of the parameter `config` has no key `lr`: did you mean `lrs`?",
+        ),
+        ('train(config["b"]["lr"])', "train: the parameter `config` has no key `b`: there is `a`"),
+        ('train(made()["lr"] + 1)', "train: the result of `made` has no key `lr`: there is `rate`, `n`"),
+        (
+            'fan_out(train, over={"rate": [made()["x"], 1.0]})',
+            "train: the result of `made` has no key `x`:",
+        ),
+        ("train(made().get('lr', 2.0))", None),
+    ],
+)
+def test_a_key_that_a_value_does_not_have(
+    flowdsl: Callable[..., Result], folder: Path, call: str, said: str | None
+) -> None:
+    (folder / "keys.py").write_text(
+        f"""\
+from flowdsl import fan_out, pipeline, step
+
+@step(image="python:3.12-slim")
+def made() -> dict[str, float]:
+    return {{"rate": 0.1, "n": 1.0}}
+
+@step(image="python:3.12-slim")
+def train(rate: float) -> float:
+    return rate
+
+@pipeline
+def nightly(config: dict[str, dict[str, float]] = {{"a": {{"lrs": 1.0}}}}) -> None:
+    {call}
+"""
+    )
+    done = flowdsl("keys.py", "-q")
+    found = [line for line in done.out.splitlines() if "has no key" in line]
+    assert [line[: len(said or "")] for line in found] == ([] if said is None else [said])
+
+
 def test_a_step_alone_that_takes_more_than_before(flowdsl: Callable[..., Result], folder: Path) -> None:
     text = """\
 from pathlib import Path

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.display.report import visible
 from flowdsl.cli.display.tables import PHASES, Paint, cut, paint_of_output, table
 from flowdsl.cli.process import STDIN
 from flowdsl.runtime.local import logs
+from flowdsl.runtime.local.absent import absent_key
 from flowdsl.runtime.local.controller.shapes import several
 from flowdsl.runtime.local.rounds import HIDDEN, tables, texts_of, value_of
 from flowdsl.runtime.status.tree import Entry, counted, duration, plain, tree
@@ -56,6 +58,7 @@ def summary(
     )
     failed = [] if machine.phase == "Succeeded" else _failed(entries)[0]
     parts.append(_failures(failed, folder, paint))
+    parts.append("".join(f"{line}\n" for line in absent_keys(entries)))
     parts.append(_results(machine, files, settings, paint))
     parts.append(_last(machine, folder, failed, paint, settings))
     return "\n".join(part for part in parts if part)
@@ -213,6 +216,14 @@ def _failures(failed: list[Entry], folder: Path, paint: Paint) -> str:
         more = "1 more step failed; its log is" if left == 1 else f"{left} more steps failed; their logs are"
         found.append(f"{more} in {shown(folder / 'logs')}")
     return "".join(f"{line}\n" for line in found)
+
+
+def absent_keys(entries: Sequence[Entry]) -> list[str]:
+    """What Argo does not say of steps that could not begin: the keys that values do not have."""
+    leaves = [one for top in entries for one in top.walk() if one.leaf and one.failed]
+    nodes = [one.node for top in entries for one in top.walk() if one.node is not None]
+    wrong = ((one.path, absent_key(one.node, nodes)) for one in leaves if one.node is not None)
+    return list(islice((f"{path}: {why}" for path, why in wrong if why), _FAILED))
 
 
 def log_of(entry: Entry, folder: Path, paint: Paint, lines: int = 10) -> list[str]:

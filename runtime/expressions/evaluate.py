@@ -9,6 +9,7 @@ Source: github.com/expr-lang/expr 1.17.8 (compiler, vm), and getFuncMap in util/
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,6 +51,22 @@ def evaluate(text: str, scope: Mapping[str, Value]) -> Value:
         return _Evaluation(scope).of(node, _Around({}, ()))
     except RecursionError:
         raise ExpressionError("the expression is nested too deeply") from None
+
+
+class Absent(NamedTuple):
+    """A key that an object in JSON does not have: the object's expression and its keys."""
+
+    key: str
+    of: t.Node
+    known: tuple[str, ...]
+
+
+def absent(text: str, scope: Mapping[str, Value]) -> Absent | None:
+    """The last key that an expression asks of an object in vain; None where there is none, or it cannot be read."""
+    evaluation = _Watched(scope)
+    with contextlib.suppress(ExpressionError, GrammarError, RecursionError):
+        evaluation.of(parse(text), _Around({}, ()))
+    return evaluation.absent
 
 
 def _root(scope: Mapping[str, Value], name: str) -> types.Type:
@@ -289,6 +306,25 @@ def added(values: list[Value]) -> Value:
     for value in values:
         total = binary("+", total, value) if is_number(value) else binary("+", value, total)
     return total
+
+
+class _Watched(_Evaluation):
+    """An evaluation that keeps the last key that an object in JSON does not have, with those it has."""
+
+    absent: Absent | None = None
+
+    def of(self, node: t.Node, around: _Around) -> Value:
+        value = super().of(node, around)
+        if value is None and isinstance(node, t.Member) and _reads(node.of):
+            base, key = super().of(node.of, around), super().of(node.key, around)
+            if isinstance(base, dict) and isinstance(key, str) and key not in base:
+                self.absent = Absent(key, node.of, tuple(map(str, base)))
+        return value
+
+
+def _reads(node: t.Node) -> bool:
+    """Whether a value comes from a text: all others are variables, which are looked for before."""
+    return isinstance(node, t.Call) or any(map(_reads, t.children(node)))
 
 
 def _key(value: Value, any_key: bool = False) -> Value:

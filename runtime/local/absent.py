@@ -1,0 +1,89 @@
+"""Keys that objects do not have, behind errors for which Argo has no other words than the expression."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.diagnostic import suggest
+from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar.regex import regex
+from flowdsl.runtime.expressions.evaluate import absent
+from flowdsl.runtime.local.controller.shapes import several
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from flowdsl.runtime.status.tree import RunNode
+
+Json = dict[str, Any]
+
+_FAILED = regex(r'failed to evaluate expression(?: "(?P<nil>.*)"|: (?P<said>.*))$')
+
+
+def absent_key(node: RunNode, nodes: Iterable[RunNode]) -> str:
+    """Which key the value has not that a step was to get, and which it has; nothing where that is not the reason."""
+    found = _FAILED.search(node.message)
+    if found is None:
+        return ""
+    scope = _scope(node, nodes)
+    for text in _expressions(found["nil"], found["said"]):
+        if (key := absent(text, scope)) is not None:
+            more = suggest(key.key, key.known) or "it is empty"
+            return f"{_spelled(key.of)} has no key `{key.key}`: {more}"
+    return ""
+
+
+def _expressions(nil: str | None, said: str | None) -> Iterator[str]:
+    """What may be the expression in a message: one in quotes, or what stands behind one of its colons."""
+    if nil is not None:
+        with contextlib.suppress(ValueError):
+            yield json.loads(f'"{nil}"')
+    while said:
+        _, _, said = said.partition(": ")
+        yield said
+
+
+def _scope(node: RunNode, nodes: Iterable[RunNode]) -> Json:
+    """What a task could name: the inputs of its graph, and what the tasks beside it gave."""
+    graph = node.boundary
+    beside = {one.display: {"outputs": _outputs(one)} for one in nodes if one.boundary is graph}
+    inputs = {} if graph is None else _values(graph.inputs)
+    return {"inputs": {"parameters": inputs}, "tasks": beside, "steps": beside}
+
+
+def _outputs(node: RunNode) -> Json:
+    outputs = node.result().outputs
+    return {"parameters": _values(outputs), "result": (outputs or {}).get("result")}
+
+
+def _values(side: Json | None) -> Json:
+    return {one["name"]: one.get("value") for one in several(side, "parameters")}
+
+
+def _spelled(node: t.Node) -> str:
+    """Where a value comes from, in the words of who wrote the pipeline."""
+    match node:
+        case t.Member(of, t.Literal(str(key))):
+            way = _way(node)
+            if way[:2] == ["inputs", "parameters"]:
+                return f"the parameter `{key}`"
+            if way[:1] in (["tasks"], ["steps"]) and len(way) > 1:
+                return f"the result of `{way[1]}`"
+            return f"`{key}` of {_spelled(of)}"
+        case t.Call(_, (first, *_)):
+            return _spelled(first)
+        case _:
+            return "the value"
+
+
+def _way(node: t.Node) -> list[str]:
+    """The names that lead to a variable."""
+    match node:
+        case t.Name(name):
+            return [name]
+        case t.Member(of, t.Literal(str(key))) if way := _way(of):
+            return [*way, key]
+        case _:
+            return []
