@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
 
 from flowdsl.grammar.regex import regex
 from flowdsl.pipeline import Pipeline, PipelineDef
+from flowdsl.testing.arguments import check
 from flowdsl.testing.result import CannotRun, Run
 from flowdsl.values import types as t
 
@@ -28,7 +29,7 @@ Json = dict[str, Any]
 Located = Mapping[str, str | Path]
 Data = Mapping[str, Mapping[str, str]]
 
-_OPTION = regex(r"--(mount|artifact|secret|config-map) ([^\s=]+)=(\S+)")
+_OPTION = regex(r"--(mount|artifact|secret|config-map) ([^\s=]+?)(?:=(\S+)|(?=:?\s))")
 
 _LONGEST = 50  # characters of the name of a pipeline that the name of its run begins with
 
@@ -74,6 +75,18 @@ class RunPipeline:
 
         if not _is_pipeline(pipeline):
             raise CannotRun(f"{pipeline!r} is no pipeline: a step is called as a function")
+        check(
+            {
+                "mounts": mounts,
+                "artifacts": artifacts,
+                "config_maps": config_maps,
+                "secrets": secrets,
+                "fakes": fakes,
+                "approve": approve,
+                "python": python,
+                "cluster": cluster,
+            }
+        )
         program, document = _compiled(pipeline, cluster)
         self._count += 1
         name = f"{program.name[:_LONGEST]}-{self._count}"
@@ -107,6 +120,8 @@ def _in_python(text: str) -> str:
 
 def _argument(option: re.Match[str]) -> str:
     word, name, path = option.groups()
+    if path is None:
+        return f'{word.replace("-", "_")}s["{name}"]'
     value = '{"KEY": "..."}' if word in ("secret", "config-map") else f'"{path}"'
     return f'{word.replace("-", "_")}s={{"{name}": {value}}}'
 
@@ -218,12 +233,7 @@ _COMPILED: dict[tuple[PipelineDef, str | None], tuple[Program, Json]] = {}
 
 
 def _located(given: Located | None) -> dict[str, Path]:
-    """Paths that exist, by name. Raises CannotRun."""
-    found = {name: Path(path).resolve() for name, path in (given or {}).items()}
-    for name, path in found.items():
-        if not path.exists():
-            raise CannotRun(f"{name}: there is no {path}")
-    return found
+    return {name: Path(path).resolve() for name, path in (given or {}).items()}
 
 
 def _parameters(

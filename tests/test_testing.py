@@ -481,7 +481,7 @@ def test_a_run_that_fails_is_told(run_pipeline: RunPipeline, raw: Path) -> None:
         ({"raw": "nowhere.txt"}, "there is no nowhere.txt"),
         ({"fakes": {"trian": 1}}, "there is no step `trian`; did you mean `train`?"),
         ({"fakes": {"train": 0.5}}, "`train` returns Trained, not 0.5"),
-        ({"mounts": {"data": "nowhere"}}, "data: there is no"),
+        ({"mounts": {"data": "nowhere"}}, 'mounts["data"]: there is no'),
     ],
 )
 def test_what_cannot_run_is_told(
@@ -496,6 +496,38 @@ def test_what_cannot_run_is_told(
 def test_a_file_that_nobody_gave(run_pipeline: RunPipeline) -> None:
     with pytest.raises(CannotRun, match=r"lies in a store, under raw\.txt"):
         run_pipeline(single)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"mounts": ["data=raw"]},
+            """mounts is a dict by names, mounts={"CLAIM": "PATH"}, not ['data=raw']""",
+        ),
+        ({"mounts": {"data": None}}, 'mounts["data"] is a path, not None'),
+        ({"mounts": {"data": "nowhere"}}, 'mounts["data"]: there is no '),
+        ({"config_maps": {"settings": 1}}, 'config_maps["settings"] is a dict of texts by keys, not int'),
+        ({"secrets": {"store": {"key": b"x"}}}, 'secrets["store"]["key"] is a text, not bytes'),
+        ({"fakes": {1: 2}}, 'fakes is a dict by names, fakes={"STEP": VALUE}, not {1: 2}'),
+        ({"approve": "yes"}, "approve is True or False, not 'yes'"),
+        ({"python": None}, "python is the path of an interpreter, not None"),
+        ({"python": "pythn"}, "python: there is no program pythn"),
+        ({"cluster": 1}, "cluster is a text, not 1"),
+        (
+            {"cluster": 1, "artifacts": {"raw": 2, "more": 3}},
+            '3 arguments are wrong:\n  artifacts["raw"] is a path, not 2\n  artifacts["more"] is a path, ',
+        ),
+        (
+            {"artifacts": {"rw": __file__}},
+            'artifacts["rw"]: the workflow has no artifact `rw`; did you mean `raw`?',
+        ),
+    ],
+)
+def test_an_argument_of_another_type(run_pipeline: RunPipeline, given: dict[str, Any], message: str) -> None:
+    with pytest.raises(CannotRun) as caught:
+        run_pipeline(single, **given)
+    assert message in str(caught.value)
 
 
 def test_a_step_is_no_pipeline(run_pipeline: RunPipeline) -> None:

@@ -1,0 +1,107 @@
+"""The arguments of a run in a test that are not those of its pipeline."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from flowdsl.diagnostic import together
+from flowdsl.testing.result import CannotRun
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_FORMS = {
+    "mounts": '{"CLAIM": "PATH"}',
+    "artifacts": '{"NAME": "PATH"}',
+    "config_maps": '{"NAME": {"KEY": "TEXT"}}',
+    "secrets": '{"NAME": {"KEY": "TEXT"}}',
+    "fakes": '{"STEP": VALUE}',
+}
+
+_NEEDED = ("approve", "python")  # for all others None means that they are not given
+
+
+def check(given: Mapping[str, object]) -> None:
+    """Raise CannotRun, with all that is wrong, for arguments that cannot be used."""
+    wrong = [
+        CannotRun(text)
+        for name, value in given.items()
+        if value is not None or name in _NEEDED
+        for text in _WRONG[name](name, value)
+    ]
+    if wrong:
+        raise CannotRun(together("arguments", wrong))
+
+
+def _entries(name: str, value: object) -> Iterator[tuple[str, object]] | None:
+    """The entries of a dict by texts, each with where it stands; None where it is no such dict."""
+    entries = cast("Mapping[object, object]", value)
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in entries):
+        return None
+    return ((f'{name}["{key}"]', one) for key, one in entries.items())
+
+
+def _form(name: str, value: object) -> str:
+    return f"{name} is a dict by names, {name}={_FORMS[name]}, not {value!r}"
+
+
+def _fakes(name: str, value: object) -> Iterator[str]:
+    if _entries(name, value) is None:
+        yield _form(name, value)
+
+
+def _paths(name: str, value: object) -> Iterator[str]:
+    entries = _entries(name, value)
+    if entries is None:
+        yield _form(name, value)
+    for where, path in entries or ():
+        if not isinstance(path, (str, Path)):
+            yield f"{where} is a path, not {path!r}"
+        elif not Path(path).exists():
+            yield f"{where}: there is no {Path(path).resolve()}"
+
+
+# Without the values: a test may have true secrets.
+def _data(name: str, value: object) -> Iterator[str]:
+    entries = _entries(name, value)
+    if entries is None:
+        yield _form(name, value)
+    for where, data in entries or ():
+        texts = _entries(where, data)
+        if texts is None:
+            yield f"{where} is a dict of texts by keys, not {type(data).__name__}"
+        for inner, text in texts or ():
+            if not isinstance(text, str):
+                yield f"{inner} is a text, not {type(text).__name__}"
+
+
+def _flag(name: str, value: object) -> Iterator[str]:
+    if not isinstance(value, bool):
+        yield f"{name} is True or False, not {value!r}"
+
+
+def _text(name: str, value: object) -> Iterator[str]:
+    if not isinstance(value, str):
+        yield f"{name} is a text, not {value!r}"
+
+
+def _program(name: str, value: object) -> Iterator[str]:
+    if not isinstance(value, str):
+        yield f"{name} is the path of an interpreter, not {value!r}"
+    elif shutil.which(value) is None:
+        yield f"{name}: there is no program {value}"
+
+
+_WRONG: dict[str, Callable[[str, object], Iterator[str]]] = {
+    "mounts": _paths,
+    "artifacts": _paths,
+    "config_maps": _data,
+    "secrets": _data,
+    "fakes": _fakes,
+    "approve": _flag,
+    "python": _program,
+    "cluster": _text,
+}
