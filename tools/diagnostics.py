@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.cli.display.report import render
 from flowdsl.compiler.importing.importing import imported
-from flowdsl.compiler.importing.judged import refusals
+from flowdsl.compiler.importing.judged import findings
 from flowdsl.compiler.manifests import check_manifests, manifests
 from flowdsl.compiler.yaml.documents import read
 from flowdsl.diagnostic import Finding
@@ -116,8 +116,8 @@ def checked(path: Path) -> str:
     sources, text = Sources(), _read(path)
     sources.add(path.name, text)
     if path.parent.name == "importing":
-        made = imported([part for one in read(text, path.name)[0] for part in one.listed])
-        return render([*made.diagnostics, *refusals(made)], sources, "text")
+        documents = [part for one in read(text, path.name)[0] for part in one.listed]
+        return render(findings(imported(documents), documents), sources, "text")
     [diagnostics] = check_manifests([manifests(text, path.name, named=True)])
     return render(diagnostics, sources, "text")
 

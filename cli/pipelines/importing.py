@@ -40,7 +40,7 @@ def _is_device(path: Path) -> bool:
 def _imported(target: str) -> tuple[str, Judged]:
     """The text of the pipelines, and what is to be said about it."""
     from flowdsl.compiler.importing.importing import imported
-    from flowdsl.compiler.importing.judged import refusals
+    from flowdsl.compiler.importing.judged import findings
     from flowdsl.compiler.importing.older import renew
     from flowdsl.compiler.manifests import check_manifests, is_argo
     from flowdsl.compiler.yaml.documents import read
@@ -53,6 +53,7 @@ def _imported(target: str) -> tuple[str, Judged]:
     text = ""
     if not found and (file := sources.file(target)) is not None:
         documents, _ = read(file.text.replace("\r\n", "\n"), target)
-        made = imported([part for one in documents for part in one.listed])
-        text, found = made.text, [*made.diagnostics, *refusals(made)]
+        parts = [part for one in documents for part in one.listed]
+        made = imported(parts)
+        text, found = made.text, findings(made, parts)
     return text, Judged(None, suppressed(found, sources, codes), sources)

@@ -80,6 +80,21 @@ class CallsItself(Finding):
     name: str
 
 
+class Compiled(Finding):
+    """YAML that flowdsl has compiled, and that says what no pipeline says."""
+
+    code: ClassVar[str] = "FD868"
+    title: ClassVar[str] = (
+        "flowdsl compiled this from the pipeline `{name}`, and cannot make a pipeline of it"
+    )
+    label: ClassVar[str] = "nothing is written"
+    help: ClassVar[str] = (
+        "change the Python file that has `{name}`, and compile it; to import the YAML as any other, "
+        "take this label out"
+    )
+    name: str
+
+
 class DoesNotCompile(Finding):
     """What was written is refused by the compiler."""
 

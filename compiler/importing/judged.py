@@ -6,19 +6,39 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.argo.provenance import PIPELINE
 from flowdsl.compiler.compile import InternalError, compile_loaded
-from flowdsl.compiler.findings.importing import DoesNotCompile
+from flowdsl.compiler.findings.importing import Compiled, DoesNotCompile
 from flowdsl.compiler.findings.load import NoPipeline
+from flowdsl.compiler.lint.manifest.tree import inside
 from flowdsl.compiler.load import LoadError, load
-from flowdsl.diagnostic import Diagnostic
+from flowdsl.compiler.manifests import is_argo
+from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.places.place import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flowdsl.compiler.importing.importing import Imported
+    from flowdsl.compiler.yaml.documents import Document
     from flowdsl.diagnostic import Finding
 
 _NOTHING = "nothing is written"
 _WAY = "change it in the manifest, or take it out, and write it into the pipeline by hand"
+
+
+def findings(made: Imported, documents: Sequence[Document]) -> list[Diagnostic]:
+    """All that is to be said; where flowdsl compiled the documents, one finding in place of all refusals."""
+    found = [*made.diagnostics, *refusals(made)]
+    refused = [one for one in found if one.finding.severity == "error"]
+    argo = [one for one in documents if is_argo(one.body)]
+    names = [str(inside(one.body, "metadata", "labels").get(PIPELINE, "")) for one in argo]
+    if not refused or not all(names):
+        return found
+    first, place = refused[0], argo[0].span(("metadata", "labels", PIPELINE))
+    related = () if first.place is None else (Related(first.place, first.finding.message),)
+    rest = [one for one in found if one.finding.severity != "error"]
+    return [*rest, Diagnostic(Compiled(names[0]), place, related)]
 
 
 def refusals(made: Imported) -> list[Diagnostic]:

@@ -92,8 +92,14 @@ class Reading:
     # --- what is said about it ------------------------------------------------------------------
 
     def refuse(self, path: Path, what: str, way: str = "") -> None:
-        """Record that something has no word."""
-        self.add(path, NotSayable(what, way or _WAY), what.strip("`"))
+        """Record that something has no word, or no part of it that is recorded already."""
+        parts = (
+            one.finding.what
+            for one in self.problems
+            if one.path == path and isinstance(one.finding, NotSayable)
+        )
+        if not any(part != what and part in what for part in parts):
+            self.add(path, NotSayable(what, way or _WAY), what.strip("`"))
 
     def add(self, path: Path, finding: Finding, words: str = "") -> None:
         """Record a finding at a path, or at the words of the text there that it is about."""
