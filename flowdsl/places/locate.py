@@ -42,15 +42,18 @@ class Index:
         self._tree = tree
         self._text = text
 
-    def part(self, whole: Extent, scope: str) -> Extent:
+    def part(self, whole: Extent, scope: str, hole: int | None = None) -> Extent:
         """The part that an instruction is about; `scope` is the name of its code object.
 
+        `hole`: of one that puts a value into an f-string, how many with the same extent stand before it.
         Python 3.11 and 3.12 record all of an `if`, `for`, `with`, f-string or comprehension where
-        3.13 records the condition or the source. Here all agree, except in an f-string with several
-        holes and in the condition of a comprehension, where 3.11 stays with the whole.
+        3.13 records the condition or the source. Here all agree, except in the condition of a
+        comprehension, where 3.11 stays with the whole.
         """
         node = self._nodes.get(whole)
         part = None if node is None else _narrowed(node, scope)
+        if isinstance(node, ast.JoinedStr) and hole is not None and (holes := _holes(node)):
+            part = holes[hole % len(holes)].value  # the code of a `finally` is there twice
         return whole if part is None else extent_of(part)
 
     def argument(self, call: Extent, place: Argument) -> Piece | None:
@@ -260,6 +263,17 @@ def _narrowed(node: ast.Call | Wide, scope: str) -> ast.expr | None:
             return first.iter if certain else None
         case _:
             return None
+
+
+def _holes(text: ast.JoinedStr) -> list[ast.FormattedValue]:
+    """The values in an f-string in the order in which they are formatted: those in a format before what has it."""
+    found: list[ast.FormattedValue] = []
+    for part in text.values:
+        if isinstance(part, ast.FormattedValue):
+            if isinstance(part.format_spec, ast.JoinedStr):
+                found += _holes(part.format_spec)
+            found.append(part)
+    return found
 
 
 def _inner(value: ast.expr, part: str, path: tuple[str | int, ...] = ()) -> Piece:

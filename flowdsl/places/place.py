@@ -167,6 +167,17 @@ def operation(site: Site) -> tuple[str, int]:
     return opcode.opname[code[at]], code[at + 1] | (code[at - 1] << 8 if extended else 0)
 
 
+def hole(site: Site) -> int | None:
+    """How many values of the same text an instruction of an f-string comes after; None where it is no such one."""
+    import opcode
+
+    if operation(site)[0] != "FORMAT_VALUE":
+        return None
+    number, code, where = opcode.opmap["FORMAT_VALUE"], site.code.co_code, position(site)
+    before = (at for at in range(0, site.lasti, 2) if code[at] == number)
+    return sum(position(Site(site.code, at)) == where for at in before)
+
+
 def unpacked(site: Site) -> tuple[int, int | None] | None:
     """How many values an instruction unpacks, at least and at most; None where it is no unpacking."""
     name, number = operation(site)

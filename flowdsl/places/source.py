@@ -11,7 +11,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.places.place import Argument, Definition, Span, position
+from flowdsl.places.place import Argument, Definition, Span, hole, position
 
 if TYPE_CHECKING:
     import ast
@@ -165,7 +165,7 @@ class Sources:
             return file.span(extent)
         if isinstance(place, Argument) and (given := file.index.argument(extent, place)) is not None:
             return file.piece(given)
-        return file.span(file.index.part(extent, site.code.co_name))
+        return file.span(file.index.part(extent, site.code.co_name, hole(site)))
 
     def assigned(self, site: Site) -> str | None:
         """The variable that the result of the call at a site goes to, or None.

@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.mistakes import mistake
-from flowdsl.places.place import Argument, Definition, Place, Site, extent, here, inside, through_library
+from flowdsl.places.place import (
+    Argument,
+    Definition,
+    Place,
+    Site,
+    extent,
+    here,
+    hole,
+    inside,
+    through_library,
+)
 from flowdsl.values import types as t
 from flowdsl.values.expr import Checkpoint, Either, Expr, Get, InPod, OnVolume, Op, Poison, RunField, Stored
 
@@ -275,7 +285,7 @@ def _identity(place: Place) -> tuple[Any, ...]:
         return (*_identity(place.site), *place[1:])
     if isinstance(place, Site):
         # By the text: a `while` asks for its condition in two instructions.
-        return (id(place.code), extent(place) or place.lasti)
+        return (id(place.code), extent(place) or place.lasti, hole(place))
     return tuple(place)
 
 
