@@ -52,7 +52,7 @@ class Otherwise(Finding):
     code: ClassVar[str] = "FD863"
     severity: ClassVar[Severity] = "warning"
     title: ClassVar[str] = "{what}"
-    label: ClassVar[str] = "otherwise here"
+    label: ClassVar[str] = "different in the pipeline"
     help: ClassVar[str] = "{way}"
     what: str
     way: str

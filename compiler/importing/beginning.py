@@ -63,7 +63,9 @@ def _library(reader: Reader, name: str) -> None:
     reader.library = True
     for one in list(reader.templates):
         reader.called({"template": one}, reader.templates[one][0])
-    what = f"what the {reader.kind} `{name}` holds becomes functions, and no object is compiled from them"
+    what = (
+        f"the templates of the {reader.kind} `{name}` become functions; what is compiled has no such object"
+    )
     way = "import them where they are called; what calls them by `templateRef` needs the manifest in the cluster"
     reader.add(("metadata", "name"), Otherwise(what, way))
 

@@ -106,8 +106,8 @@ class Reader(Reading):
             if not unsaid and not has_tags(one.said if one.kind == "artifacts" else one.text):
                 self.usual(made, one)
             elif self.library:
-                what = f"who calls `{target.name}` gives it `{made.name}`: the default names what a run knows"
-                self.add(one.path, Otherwise(what, "hand on that value where it is called"))
+                what = f"`{made.name}` of `{target.name}` has no default: that of the manifest needs a run"
+                self.add(one.path, Otherwise(what, "hand the value on where it is called"))
             if made.optional and all(where not in one.said for where in LOCATIONS):
                 made.default = lambda: "None"
         for needed in self.needs.of(name):

@@ -82,7 +82,9 @@ def _targeted(graph: Graph, target: str, behind: dict[str, set[str]], path: Path
         wanted |= more
         more = {other for name in more for other in behind[name]} - wanted
     if others := ", ".join(f"`{name}`" for name in behind if name not in wanted):
-        said = Otherwise(f"{others}: left out", "the target does not need it, so that no run comes to it")
+        said = Otherwise(
+            f"the pipeline leaves out {others}", "the target does not need it, so that no run comes to it"
+        )
         graph.reader.add(path, said)
     return {name: others for name, others in behind.items() if name in wanted}
 

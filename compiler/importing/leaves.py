@@ -187,8 +187,8 @@ class Leaf(Scope):
                 values += [each.said.get("default"), each.said.get("value")]
         default = next((as_text(each) for each in values if each is not None), "")
         if default:
-            what = f"who lets `{self.target.name}` go on has to say `{one.name}`, which is `{default}` else"
-            way = "let it return a NamedTuple or dataclass, whose field has the default"
+            what = f"`{one.name}` of `{self.target.name}` has no default; in the manifest it has `{default}`"
+            way = "say it at `flowdsl resume`, or let the step return a NamedTuple or dataclass with that default"
             self.reader.add((*self.target.path, *one.path), Otherwise(what, way))
 
     # --- Python ---------------------------------------------------------------------------------

@@ -48,7 +48,9 @@ class Reading:
             for key in [key for key in given if owner(key)]:
                 del given[key]
                 if owner(key) == "Argo":
-                    finding = Otherwise(f"`{key}` is left out", "Argo writes it, where it is so")
+                    finding = Otherwise(
+                        f"`{key}` is left out", "there is nothing to do: Argo writes it by itself"
+                    )
                     self.add(("metadata", field, key), finding)
             if field in self.metadata and not given:
                 del self.metadata[field]

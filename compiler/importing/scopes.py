@@ -85,7 +85,9 @@ class Graph(Scope):
         if found.port is not None:
             found.port.asked(text=True)
         if self.current is not None:
-            what = f"the list of what the items of `{call.task}` give holds texts: Argo writes numbers as numbers"
+            what = (
+                f"the results of `{call.task}` are a list of texts; in the manifest it has numbers as numbers"
+            )
             way = f"where they are numbers, let `{call.target.name}` return `int` or `float`, and take a list of these"
             self.reader.add(self.current.path, Otherwise(what, way))
 

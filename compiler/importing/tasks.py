@@ -241,9 +241,8 @@ def _going_on(graph: Graph, call: Call, on: Json) -> None:
         return
     call.options["may_fail"] = constant("True")
     if not (on.get("failed") and on.get("error")):
-        way = "`continueOn` names one of the two; look whether the other one matters"
-        said = Otherwise("`may_fail` lets a task fail and be lost", way)
-        graph.reader.add((*call.path, "continueOn"), said)
+        what = "`may_fail` goes on after Failed and after Error; the manifest does after one of them"
+        graph.reader.add((*call.path, "continueOn"), Otherwise(what, "look whether the difference matters"))
 
 
 def _hooks(graph: Graph, call: Call, task: Json, path: Path) -> None:

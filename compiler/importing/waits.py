@@ -111,7 +111,8 @@ def _end(
     call.at_end(word, other)
     other.caught = True
     if states != usual:
-        what = f"`{word}` runs a task after {', '.join(sorted(usual))}, not only {', '.join(sorted(states))}"
+        here, there = (" or ".join(sorted(one)) for one in (usual, states))
+        what = f"`{word}` runs the task after {here}; the manifest runs it after {there}"
         graph.reader.add(path, Otherwise(what, "look whether the difference matters"))
 
 
