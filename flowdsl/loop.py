@@ -11,7 +11,7 @@ from flowdsl.places.place import Argument, Site, here
 from flowdsl.space import Grid, Method, Objective, Space, Tpe
 from flowdsl.step import Step
 from flowdsl.tracing.call import begin, bind, result_of
-from flowdsl.tracing.trace import Call, Loop, Trace, needed
+from flowdsl.tracing.trace import Call, Loop, Trace, hidden, needed
 from flowdsl.values import types as t
 from flowdsl.values.expr import Best, Const, Expr, Poison
 from flowdsl.values.lift import fits, lift
@@ -127,7 +127,9 @@ def _begin(trace: Trace, body: object, site: Site) -> Call | None:
 
         trace_graph(trace, body._definition, site)  # pyright: ignore[reportPrivateUsage] -- as in call.py
     elif not isinstance(body, Step):
-        trace.report("NotABody", Argument(site, position=0), (), have=said(body))
+        data = hidden(expr_of(body)) if is_value(body) else None
+        kind, data = ("NotABody", {"have": said(body)}) if data is None else ("HiddenFunction", data)
+        trace.report(kind, Argument(site, position=0), (), **data)
         return None
     return begin(trace, cast("Step[..., Any] | Pipeline[..., Any]", body), site)
 

@@ -177,6 +177,18 @@ class UnsupportedOperator(Finding):
         return {**super().words(), "reason": reason, "way": way}
 
 
+class HiddenFunction(Finding):
+    """A parameter of a pipeline where the step or pipeline of the same name is meant."""
+
+    code = "FD396"
+    title = "`{name}` is a parameter of `{pipeline}`, and hides the {what} `{name}`"
+    label = "the value of the parameter"
+    help = "give the parameter another name"
+    name: str
+    pipeline: str
+    what: str
+
+
 class CannotOperate(Finding):
     """An operator on types that it does not fit."""
 

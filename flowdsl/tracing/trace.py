@@ -25,7 +25,19 @@ from flowdsl.places.place import (
     through_library,
 )
 from flowdsl.values import types as t
-from flowdsl.values.expr import Checkpoint, Either, Expr, Get, InPod, OnVolume, Op, Poison, RunField, Stored
+from flowdsl.values.expr import (
+    Checkpoint,
+    Either,
+    Expr,
+    Get,
+    InPod,
+    OnVolume,
+    Op,
+    Param,
+    Poison,
+    RunField,
+    Stored,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -339,6 +351,25 @@ def complain(kind: str, **data: Any) -> None:
         finding = mistake(kind, **data)
         raise OutsidePipeline(finding.message, finding.advice)
     trace.complain(kind, **data)
+
+
+def hidden(expr: Expr) -> dict[str, str] | None:
+    """What to say of a parameter of the pipeline with the name of a step or pipeline of its file; else None."""
+    trace = current()
+    if trace is None or not trace.open or not isinstance(expr, Param):
+        return None
+    from flowdsl.pipeline import Pipeline
+    from flowdsl.step import Step
+
+    owner = trace.graph.owner
+    found = owner.plain.__globals__.get(expr.name)
+    if not isinstance(found, (Step, Pipeline)):
+        return None
+    return {
+        "name": expr.name,
+        "pipeline": owner.name,
+        "what": "step" if isinstance(found, Step) else "pipeline",
+    }
 
 
 # Tokens are plain ASCII of mixed case and hold `{{`, so whatever survives damaged (upper(), a slice)

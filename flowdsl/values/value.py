@@ -12,7 +12,7 @@ import pathlib
 from typing import TYPE_CHECKING, Any, Never, TypeGuard
 
 from flowdsl.places.place import here, operation, unpacked, words
-from flowdsl.tracing.trace import DAMAGED, TOKEN, Call, complain, current, token
+from flowdsl.tracing.trace import DAMAGED, TOKEN, Call, complain, current, hidden, token
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Get, Many, Out, Poison, Rows
 from flowdsl.values.operators import operate
@@ -167,6 +167,8 @@ class RunTimeValue:
 
     def __call__(self, *args: object, **named: object) -> Any:
         """Refuse a call."""
+        if (data := hidden(expr_of(self))) is not None:
+            return _refuse(self, "HiddenFunction", **data)
         return _refuse(self, "UnsupportedOperator", operator="a call")
 
     def __setitem__(self, key: object, new: object) -> None:
@@ -281,6 +283,9 @@ def attribute(expr: Expr, name: str) -> Expr:
         return Poison()
     if isinstance(kind, t.Maybe):
         complain("OptionalUse", what=f"`.{name}`", type=t.spell(kind))
+        return Poison()
+    if name == "options" and (data := hidden(expr)) is not None:
+        complain("HiddenFunction", **data)
         return Poison()
     member = next(iter(t.members(kind)), "")
     complain("NoFields", name=name, type=t.spell(kind), member=member)
