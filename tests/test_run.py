@@ -261,6 +261,25 @@ def test_one_round_or_a_whole_loop_alone(flowdsl: Callable[..., Result]) -> None
     assert "after a change" not in done.out
 
 
+def test_a_loop_of_one_round_shows_its_item(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "one.py").write_text(
+        """\
+from flowdsl import fan_out, pipeline, step
+
+@step(image="python:3.12-slim")
+def half(number: float) -> float:
+    return number / 2
+
+@pipeline
+def halves() -> list[float]:
+    return fan_out(half, over={"number": [1.5]})
+"""
+    )
+    lines = rows(flowdsl("one.py", "-q").out)
+    assert ["#", "number", "return"] in lines
+    assert ["0", "1.5", "0.75"] in lines
+
+
 def test_quiet_shows_the_end_only(flowdsl: Callable[..., Result]) -> None:
     done = flowdsl("pipeline.py", "-q")
     assert done.err == ""

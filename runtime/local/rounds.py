@@ -228,17 +228,18 @@ def _table(
 
 
 def differing(rounds: Iterable[Entry], run: str) -> dict[str, dict[str, str]]:
-    """The inputs in which the rounds of a loop differ, by the name of the round."""
+    """The inputs in which the rounds of a loop differ, by the name of the round; of a single one, all."""
     given = {one.name: _parameters(one.node.inputs) for one in rounds if one.node is not None}
     names = _differing(given, run)
     return {number: {name: row[name] for name in names if name in row} for number, row in given.items()}
 
 
 def _differing(given: Mapping[str, dict[str, str]], run: str) -> list[str]:
+    """The inputs in which rounds differ; of a single round, whose item is one of them, all."""
     return [
         name
         for name in _names(given.values())
-        if len({row.get(name) for row in given.values()}) > 1
+        if (len(given) == 1 or len({row.get(name) for row in given.values()}) > 1)
         and not all(_is_key(row.get(name), run) for row in given.values())
     ]
 
