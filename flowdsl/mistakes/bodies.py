@@ -137,5 +137,13 @@ class UsedBefore(Finding):
     code = "FD762"
     title = "`{name}` is used before it has a value"
     label = "not made yet"
-    help = "call first what makes `{name}`; tasks that wait for each other would wait for ever"
+    help = "{way}"
     name: str
+    hides: str = ""  # a step or pipeline of the file
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out: also of a variable that hides a function in all of the body."""
+        way = f"call first what makes `{self.name}`; tasks that wait for each other would wait for ever"
+        if self.hides:
+            way = f"give the variable another name: in all of this body `{self.name}` is no longer the {self.hides}"
+        return {**super().words(), "way": way}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from flowdsl.artifact import Artifact
 from flowdsl.diagnostic import Related, near
 from flowdsl.places.place import Argument, Place, Site, is_library, is_ours, operation, words
-from flowdsl.tracing.trace import OutsidePipeline
+from flowdsl.tracing.trace import OutsidePipeline, function_word
 from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _explained(error: BaseException) -> Stop | None:
         return None
     match error:
         case UnboundLocalError():
-            return _unbound(error, site)
+            return _unbound(error, frame, site)
         case NameError(name=str(name)):
             names = tuple(one for one in (*frame.f_locals, *frame.f_globals) if not one.startswith("_"))
             # There are many words of Python: only a letter or so may differ.
@@ -134,7 +134,7 @@ def _last(traceback: TracebackType | None) -> tuple[FrameType | None, Site | Non
     return traceback.tb_frame, Site(traceback.tb_frame.f_code, traceback.tb_lasti)
 
 
-def _unbound(error: UnboundLocalError, site: Site) -> Stop | None:
+def _unbound(error: UnboundLocalError, frame: FrameType, site: Site) -> Stop | None:
     import dis
 
     found = _LOCAL.search(str(error))
@@ -148,7 +148,8 @@ def _unbound(error: UnboundLocalError, site: Site) -> Stop | None:
     )
     later = next(stores, None)
     related = () if later is None else (Related(Site(site.code, later), "it gets its value here"),)
-    return Stop("UsedBefore", site, related, {"name": name})
+    hides = function_word(frame.f_globals.get(name))
+    return Stop("UsedBefore", site, related, {"name": name, "hides": hides})
 
 
 def _no_word(name: str, site: Site) -> Stop:

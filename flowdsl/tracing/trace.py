@@ -358,18 +358,17 @@ def hidden(expr: Expr) -> dict[str, str] | None:
     trace = current()
     if trace is None or not trace.open or not isinstance(expr, Param):
         return None
+    owner = trace.graph.owner
+    what = function_word(owner.plain.__globals__.get(expr.name))
+    return {"name": expr.name, "pipeline": owner.name, "what": what} if what else None
+
+
+def function_word(thing: object) -> str:
+    """The word for a step or a pipeline; nothing for all else."""
     from flowdsl.pipeline import Pipeline
     from flowdsl.step import Step
 
-    owner = trace.graph.owner
-    found = owner.plain.__globals__.get(expr.name)
-    if not isinstance(found, (Step, Pipeline)):
-        return None
-    return {
-        "name": expr.name,
-        "pipeline": owner.name,
-        "what": "step" if isinstance(found, Step) else "pipeline",
-    }
+    return "step" if isinstance(thing, Step) else "pipeline" if isinstance(thing, Pipeline) else ""
 
 
 # Tokens are plain ASCII of mixed case and hold `{{`, so whatever survives damaged (upper(), a slice)
