@@ -143,10 +143,14 @@ def _substitute(finding: WrongType, in_list: bool) -> Any:
 
 
 def _put(node: Any, path: Path, value: Any) -> Any:
-    """A copy of a mapping or list with a value put at a path; only what lies on the way is copied."""
+    """A copy of a mapping or list with a value put at a path; only what lies on the way is copied.
+
+    What has no such place gives way to a mapping that has it.
+    """
     if not path:
         return value
-    copy: Any = {} if node is None else node.copy()
+    has_place = is_mapping(node) if isinstance(path[0], str) else is_list(node)
+    copy: Any = node.copy() if has_place else {}
     below = value_at(copy, path[:1])
     copy[path[0]] = _put(below, path[1:], value)
     return copy
