@@ -18,7 +18,9 @@ PYTEST := $(BIN)/python -m pytest
 TESTS = $(PYTEST) $(1) $(if $(RERUN),|| { test $$? = 1 && \
 	$(PYTEST) $(1) -n 0 --last-failed --last-failed-no-failures=none --verbose; })
 # Many tests wait: for servers, for processes, for what was recorded.
-MANY = -n $$(( 2 * $(JOBS) )) --dist worksteal
+MANY = -n $$(( 3 * $(JOBS) )) --dist worksteal
+# Each of these has an API server of its own.
+SERVERS = -n $$(( 2 * $(JOBS) )) --dist worksteal
 # What has a target of its own, because it takes long or needs more.
 LONG := end_to_end artifacts/test_interrupted.py local/test_cost.py local/test_properties.py test_stability.py
 APART := apiserver checkers corpus peers reader wheel $(LONG)
@@ -65,7 +67,7 @@ test-reader: $(DEV) $(VENV)/.group-go ## read the YAML with the Go reader of the
 test-cluster: $(DEV) $(VENV)/.group-go ## on a real API server, built once; PROOFS=short for a part of the proofs
 	$(MATERIAL)
 	$(BIN)/python -m tests.apiserver.build
-	export FLOWDSL_PROOFS=$(PROOFS); $(call TESTS,tests/apiserver $(MANY))
+	export FLOWDSL_PROOFS=$(PROOFS); $(call TESTS,tests/apiserver $(SERVERS))
 
 test-clients: $(DEV) $(CLIENTS:%=.clients/%/.installed) ## the way to a cluster with each version of the client package
 	@for version in $(CLIENTS); do echo "kubernetes $$version"; \
