@@ -140,6 +140,9 @@ class Reading:
                 case ("inputs", ("parameters" | "artifacts") as kind, name, *rest):
                     found = target.inputs.get((kind, name))
                     return None if found is None else ("inputs", kind, found.name, *rest)
+                case ("outputs", ("parameters" | "artifacts") as kind, name, *rest):
+                    known = (kind, name) in target.outputs
+                    return ("outputs", kind, target.named((kind, name)), *rest) if known else None
                 case ("workflow", "parameters", name) if name in self.parameters:
                     return "workflow", "parameters", self.parameters[name].name
                 case (
