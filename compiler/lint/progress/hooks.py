@@ -228,7 +228,9 @@ def ends(view: View) -> Iterator[Problem]:
     for task, hook, path in view.at_ends:
         if task.owner.body != "dag" or task.callee is None or not view.tries(task.callee):
             continue
-        others = [one or {} for name, one in inside(task.data, "hooks").items() if name != path[-1]]
+        others: list[Object] = [
+            one or {} for name, one in inside(task.data, "hooks").items() if name != path[-1]
+        ]
         behind = [string(one, "template") for one in others if _ends_well(one, task)]
         hooks = [hook, *(view.named.get(name) for name in behind)]  # of several the last is any of them
         if all(one is not None and view.tries(one) for one in hooks):
