@@ -177,7 +177,8 @@ def workflow_fault(view: View, name: str, known: frozenset[str]) -> Finding | No
             name, "only a CronWorkflow has a scheduled time", "use `workflow.creationTimestamp`"
         )
     if view.kind in ("WorkflowTemplate", "ClusterWorkflowTemplate") and word in ("parameters", "failures"):
-        meant = near(name.removeprefix("workflow.parameters."), view.arguments, 0.8)
+        _, prefix, parameter = name.partition("workflow.parameters.")
+        meant = near(parameter, view.arguments, 0.8) if prefix else None
         return NotDeclared(name, f"workflow.parameters.{meant}") if meant else None
     if word == "outputs" and any(not call.known for call in view.calls):
         return None  # a template of another document may declare it
