@@ -19,6 +19,7 @@ _FACTORS = {
 }
 
 _NUMBER = regex(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+_EXPONENT = regex(r"[eE][+-]?[0-9]")
 _WORD = regex(r"[^\W\d_]+|%")
 
 
@@ -42,6 +43,11 @@ def quantity(text: str) -> Decimal:
             return number.scaleb(int(unit[1:]), Context(prec=len(text)))
         suffix = str(unit or "")
     return Context(prec=len(text) + 24).multiply(number, _FACTORS[suffix])
+
+
+def has_exponent(text: str) -> bool:
+    """Whether a quantity has an exponent, such as `1e3`, in place of a suffix."""
+    return _EXPONENT.search(text) is not None
 
 
 @cache

@@ -10,7 +10,7 @@ from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.quantity import quantity
+from flowdsl.grammar.quantity import has_exponent, quantity
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import View
 
 _NUMBER = regex(r"[0-9]+(?:\.[0-9]+)?")
-_EXPONENT = regex(r"[eE][+-]?[0-9]")
 
 
 class DoubtfulAmount(Finding):
@@ -70,7 +69,7 @@ def _doubtful(name: str, text: str) -> DoubtfulAmount | None:
         read, meant = f"{amount:f} cores", f"{number[0]}m"
         return DoubtfulAmount(name, text, read, meant) if amount >= _MOST_CORES else None
     bytes_ = f"{amount.normalize():f}"
-    written = bytes_ if _EXPONENT.search(text) else number[0]
+    written = bytes_ if has_exponent(text) else number[0]
     unit = "Gi" if amount == Decimal(written) < 256 else "Mi"
     read = f"{bytes_} byte{'' if amount == 1 else 's'}"
     return DoubtfulAmount(name, text, read, f"{written}{unit}") if 0 < amount < _LEAST[name] else None

@@ -62,7 +62,12 @@ WORDS: Mapping[Field, Sequence[str]] = {
     ),
     ("PersistentVolumeClaimSpec", "volumeMode"): ("Filesystem", "Block"),
     ("PodCertificateProjection", "keyType"): (
-        *("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"),
+        "RSA3072",
+        "RSA4096",
+        "ECDSAP256",
+        "ECDSAP384",
+        "ECDSAP521",
+        "ED25519",
     ),
     ("PodDisruptionBudgetSpec", "unhealthyPodEvictionPolicy"): ("IfHealthyBudget", "AlwaysAllow"),
     ("PodSecurityContext", "fsGroupChangePolicy"): ("OnRootMismatch", "Always"),

@@ -29,7 +29,7 @@ from flowdsl.compiler.schema.findings import NotOneOf, OutOfRange, TooManyEntrie
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_qualified_name
-from flowdsl.grammar.quantity import quantity
+from flowdsl.grammar.quantity import has_exponent, quantity
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import is_filled
 
@@ -395,7 +395,7 @@ def _divisor(found: Typed) -> Iterator[Problem]:
     except GrammarError:
         return  # which is told elsewhere
     units = [("1", "1m")] if resource.endswith(".cpu") else [_DECIMAL, _BINARY]
-    same = _BINARY if text.endswith("i") else units[0] if not _EXPONENT.search(text) else ()
+    same = _BINARY if text.endswith("i") else units[0] if not has_exponent(text) else ()
     if unit and (same not in units or unit not in map(quantity, same)):
         way = "write one of " + ", ".join(f"`{each}`" for several in units for each in several)
         reason = f"not a unit in which `{resource}` is told"
@@ -404,7 +404,6 @@ def _divisor(found: Typed) -> Iterator[Problem]:
 
 _DECIMAL = ("1", *(f"1{prefix}" for prefix in "kMGTPE"))
 _BINARY = tuple(f"1{prefix}i" for prefix in "KMGTPE")
-_EXPONENT = regex(r"[eE][-+]?[0-9]")
 
 
 def _finalizers(found: Typed) -> Iterator[Problem]:

@@ -186,20 +186,21 @@ def whole(view: View) -> Iterator[Problem]:
         if not given or not template.is_pod or view.is_patched(template):
             continue
         pod, path = inside(given[0][0], "podResources"), (*given[0][1], "podResources")
-        limits, requests = inside(pod, "limits"), inside(pod, "requests")
+        limits, requests = _read(inside(pod, "limits")), _read(inside(pod, "requests"))
         told: set[str] = set()
         for place, container in template.containers:
             own = inside(container, "resources", "limits") if place[0] != "initContainers" else {}
             for name, limit in _read(own).items():
-                if limit > _read(limits).get(name, limit):
+                if limit > limits.get(name, limit):
                     told.add(name)
                     here = (*template.path, *place, "resources", "limits", name)
-                    yield Problem(here, AbovePod(name, f"a container has `{own[name]}`", limits[name]))
+                    finding = AbovePod(name, f"a container has `{own[name]}`", pod["limits"][name])
+                    yield Problem(here, finding)
         for name, amount in _asked(template).items():
-            field, most = ("requests", requests) if name in requests else ("limits", limits)
-            if name not in told and amount > _read(most).get(name, amount):
+            field, most = ("requests", requests) if name in inside(pod, "requests") else ("limits", limits)
+            if name not in told and amount > most.get(name, amount):
                 total = f"the containers ask for `{_short(amount)}`"
-                yield Problem((*path, field, name), AbovePod(name, total, most[name]))
+                yield Problem((*path, field, name), AbovePod(name, total, pod[field][name]))
 
 
 def _asked(template: Template) -> dict[str, Decimal]:
