@@ -145,7 +145,7 @@ NAMELESS = next(
 )
 
 
-@settings(max_examples=600)
+@settings(max_examples=300)
 @example(NAMELESS, "")  # `check` took the step without a name for a target
 @example(next(at for at in PLACES if at[1] == ("kind",)), [])
 @given(st.sampled_from(PLACES), st.sampled_from([*INSTEAD, "away"]))

@@ -441,7 +441,7 @@ def test_there_is_nothing_wrong_without() -> None:
         assert [one for one in lint(document) if one.finding.severity == "error"] == []
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(st.data())
 def test_an_error_is_reported_at_the_broken_place(data: st.DataObject) -> None:
     mutation = data.draw(st.sampled_from(MUTATIONS))
