@@ -52,6 +52,7 @@ RULES: tuple[Rule, ...] = (
     together.ports,
     together.pages,
     together.probed,
+    together.sleeps,
     text.characters,
     text.sources,
     limits.object_size,

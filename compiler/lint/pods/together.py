@@ -245,6 +245,32 @@ def probed(view: View) -> Iterator[Problem]:
                 yield Problem((*template.path, *place, *fields, way, "port"), finding)
 
 
+GRACE = 30
+"""Seconds that a pod has for its end, where no patch says otherwise: Argo has no field for them."""
+
+
+def sleeps(view: View) -> Iterator[Problem]:
+    """No hook of a container sleeps for longer than its pod may take to end. Source: validateSleepAction."""
+    for template in view.templates:
+        patches = map(patch_of, (template.data, view.defaults, view.spec))
+        given = [
+            each["terminationGracePeriodSeconds"]
+            for each in patches
+            if "terminationGracePeriodSeconds" in each
+        ]
+        if not all(isinstance(each, int) for each in given):
+            continue  # a variable
+        most = max(given, default=GRACE)
+        for place, container in template.containers:
+            for hook in ("postStart", "preStop"):
+                seconds: object = inside(container, "lifecycle", hook, "sleep").get("seconds")
+                if isinstance(seconds, int) and seconds > most:
+                    path = (*template.path, *place, "lifecycle", hook, "sleep", "seconds")
+                    reason = f"longer than the {most} seconds in which the pod has to end"
+                    way = f"write at most {most}, or give `terminationGracePeriodSeconds` in a `podSpecPatch`"
+                    yield Problem(path, NotForPods("`seconds`", str(seconds), reason, way))
+
+
 def pages(view: View) -> Iterator[Problem]:
     """Containers with huge pages ask for cpu or memory too."""
     for template in view.templates:
