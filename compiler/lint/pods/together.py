@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.manifest.tree import Object, Path
-    from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.lint.manifest.view import Template, View
 
 
 def users(view: View) -> Iterator[Problem]:
@@ -252,23 +252,34 @@ GRACE = 30
 def sleeps(view: View) -> Iterator[Problem]:
     """No hook of a container sleeps for longer than its pod may take to end. Source: validateSleepAction."""
     for template in view.templates:
-        patches = map(patch_of, (template.data, view.defaults, view.spec))
-        given = [
-            each["terminationGracePeriodSeconds"]
-            for each in patches
-            if "terminationGracePeriodSeconds" in each
+        asked = [
+            ((*template.path, *place, *fields), inside(container, *fields[:-1]).get("seconds"))
+            for place, container in template.containers
+            for fields in _SLEEPS
         ]
-        if not all(isinstance(each, int) for each in given):
-            continue  # a variable
-        most = max(given, default=GRACE)
-        for place, container in template.containers:
-            for hook in ("postStart", "preStop"):
-                seconds: object = inside(container, "lifecycle", hook, "sleep").get("seconds")
-                if isinstance(seconds, int) and seconds > most:
-                    path = (*template.path, *place, "lifecycle", hook, "sleep", "seconds")
-                    reason = f"longer than the {most} seconds in which the pod has to end"
-                    way = f"write at most {most}, or give `terminationGracePeriodSeconds` in a `podSpecPatch`"
-                    yield Problem(path, NotForPods("`seconds`", str(seconds), reason, way))
+        counts = [(path, seconds) for path, seconds in asked if isinstance(seconds, int)]
+        most = _grace(view, template) if counts else None
+        for path, seconds in counts:
+            if most is not None and seconds > most:
+                reason = f"longer than the {most} seconds in which the pod has to end"
+                way = f"write at most {most}, or give `terminationGracePeriodSeconds` in a `podSpecPatch`"
+                yield Problem(path, NotForPods("`seconds`", str(seconds), reason, way))
+
+
+_SLEEPS = [("lifecycle", hook, "sleep", "seconds") for hook in ("postStart", "preStop")]
+
+
+def _grace(view: View, template: Template) -> int | None:
+    """The seconds in which the pods of a template have to end; None where a patch may give any."""
+    given: list[int] = []
+    for owner in (template.data, view.defaults, view.spec):
+        if owner.get("podSpecPatch"):
+            patch = patch_of(owner)
+            seconds = patch.get("terminationGracePeriodSeconds", GRACE)
+            if not patch or not isinstance(seconds, int):
+                return None
+            given.append(seconds)
+    return max(given, default=GRACE)
 
 
 def pages(view: View) -> Iterator[Problem]:
