@@ -10,10 +10,10 @@ from flowdsl.compiler.lint.variables import arguments
 from flowdsl.compiler.schema import beside, kinds
 from flowdsl.compiler.schema.findings import dotted
 from flowdsl.compiler.schema.versions import LATEST, misfits
+from flowdsl.compiler.tree import is_mapping
 from flowdsl.compiler.yaml.documents import Document, read
 from flowdsl.diagnostic import AGAIN, Diagnostic, Finding, Related
 from flowdsl.places.place import Span
-from flowdsl.values.lift import is_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,7 +67,7 @@ def manifests(text: str, file: str, *, named: bool = True, within: bool = True) 
     for part in (part for one in documents for part in one.listed):
         if is_argo(part.body) or (within and _is_beside(part.body)) or _wants_to_be(part.body):
             found.append(part)
-        elif within and is_dict(part.body) and str(part.body.get("kind")) in _MAKERS:
+        elif within and is_mapping(part.body) and str(part.body.get("kind")) in _MAKERS:
             found += part.held(kinds())
     if named and not found and not problems:
         problems = [Diagnostic(NoManifest(file), None)]
@@ -116,17 +116,17 @@ def _findings(document: Document, library: Library, version: str) -> Iterable[Di
 
 def is_argo(body: object) -> bool:
     """Whether a document is of one of the kinds that hold a workflow."""
-    return is_dict(body) and body.get("kind") in kinds()
+    return is_mapping(body) and body.get("kind") in kinds()
 
 
 def _is_beside(body: object) -> bool:
     """Whether a document of Argo's holds no workflow, and is checked all the same."""
-    return is_dict(body) and body.get("kind") in beside()
+    return is_mapping(body) and body.get("kind") in beside()
 
 
 def _wants_to_be(body: object) -> bool:
     """Whether a document of another kind, or of none, is probably meant for Argo."""
-    if not is_dict(body):
+    if not is_mapping(body):
         return False
     version: object = body.get("apiVersion")
     if "kind" in body and isinstance(version, str) and version.startswith("argoproj.io/"):
@@ -135,7 +135,7 @@ def _wants_to_be(body: object) -> bool:
     elif "kind" in body:
         return False
     spec: object = body.get("spec")
-    return is_dict(spec) and ("templates" in spec or "entrypoint" in spec)
+    return is_mapping(spec) and ("templates" in spec or "entrypoint" in spec)
 
 
 def _near(kind: str) -> bool:

@@ -9,16 +9,16 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.findings.objects import UnknownRights
-from flowdsl.compiler.lint.manifest.tree import entries, inside, is_mapping, string
 from flowdsl.compiler.lint.manifest.view import POD_BODIES, View
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, is_mapping, string
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Template
+    from flowdsl.compiler.tree import Object, Path
 
 RBAC = "rbac.authorization.k8s.io"
 DEFAULT = "default"

@@ -9,7 +9,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping
+from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import quantity
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE, WORKFLOW

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping
+from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.runtime.cluster.kinds import (
     ACCOUNT,
     CLAIM,

@@ -13,7 +13,7 @@ from flowdsl.compiler.compile import Kind, compile_loaded
 from flowdsl.compiler.load import load
 from flowdsl.compiler.schema import check_schema
 from flowdsl.compiler.schema.table import fields, is_type, kinds
-from flowdsl.compiler.schema.validate import is_list, is_mapping
+from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.places.place import Span
 from tools.fields import LANGUAGE, PAGE, ROOTS, page, patch, paths, reach, written
 

@@ -22,9 +22,9 @@ from flowdsl.cli.app import run as flowdsl
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.importing.importing import imported
 from flowdsl.compiler.importing.judged import refusals
-from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping, pairs
 from flowdsl.compiler.load import load
 from flowdsl.compiler.manifests import check_manifests, manifests
+from flowdsl.compiler.tree import is_list, is_mapping, pairs
 from flowdsl.compiler.yaml.documents import read
 from tests.goldens import same
 from tests.importing_runs import differences

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 import flowdsl.compiler.lint as package
 from flowdsl.compiler.lint import lint
 from flowdsl.compiler.lint.manifest.dag import Dag, cycles
-from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping, pairs
 from flowdsl.compiler.lint.pods import pod_fields
 from flowdsl.compiler.schema.findings import dotted
 from flowdsl.compiler.schema.table import fields
+from flowdsl.compiler.tree import is_list, is_mapping, pairs
 from flowdsl.diagnostic import Finding
 from tests.goldens import same
 

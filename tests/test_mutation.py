@@ -20,9 +20,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from flowdsl.compiler.lint import lint
+from flowdsl.compiler.tree import is_mapping
 from flowdsl.compiler.yaml.documents import read
 from flowdsl.compiler.yaml.emit import emit
-from flowdsl.values.lift import is_dict
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = sorted([*ROOT.glob("examples/**/pipeline.yaml"), *ROOT.glob("tests/lowering/*.yaml")])
@@ -104,7 +104,7 @@ def arguments(document: Object) -> Iterator[tuple[Way, Object, Object]]:
 
 
 def texts(node: object, way: Way = ()) -> Iterator[tuple[Way, str]]:
-    if is_dict(node):
+    if is_mapping(node):
         for key, value in node.items():
             yield from texts(value, (*way, key))
     elif isinstance(node, list):

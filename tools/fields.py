@@ -19,7 +19,7 @@ from flowdsl.compiler.load import load
 from flowdsl.compiler.options import STEP_OPTIONS
 from flowdsl.compiler.options.pipeline import READERS
 from flowdsl.compiler.schema.table import fields, is_type, kinds, required, rules
-from flowdsl.compiler.schema.validate import is_list, is_mapping
+from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.places.place import Argument
 
 if TYPE_CHECKING:

@@ -51,7 +51,7 @@ def _is_of_chart(file: Path) -> bool:
 
 def _patches(kustomization: Path) -> Iterator[Path]:
     """The files that are patches of other manifests. Source: the fields of a Kustomization of kustomize."""
-    from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping
+    from flowdsl.compiler.tree import is_list, is_mapping
     from flowdsl.compiler.yaml.documents import read
 
     try:

@@ -8,7 +8,7 @@ from flowdsl.compiler import ir
 from flowdsl.compiler.argo import distributed
 from flowdsl.compiler.argo.document import OWNER, json_text, plain_data, url_text, yaml_text
 from flowdsl.compiler.expressions import text_of
-from flowdsl.values.lift import is_dict
+from flowdsl.compiler.tree import is_mapping
 from flowdsl.volume import Secret
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def _owned(data: Any) -> bool:
 
     Argo's `setOwnerReference` writes the object anew, without the escapes that keep a `$` in it as it is.
     """
-    metadata: Any = data.get("metadata") if is_dict(data) else None
-    owners: Any = metadata.setdefault("ownerReferences", []) if is_dict(metadata) else None
+    metadata: Any = data.get("metadata") if is_mapping(data) else None
+    owners: Any = metadata.setdefault("ownerReferences", []) if is_mapping(metadata) else None
     if isinstance(owners, list):
         owners.append(dict(OWNER))  # pyright: ignore[reportUnknownMemberType] -- what a user wrote there
     return isinstance(owners, list)

@@ -12,7 +12,7 @@ from flowdsl.compiler.argo.provenance import EMITTER, PIPELINE, SOURCE
 from flowdsl.compiler.argo.provenance import SPEC as SPEC_DIGEST
 from flowdsl.compiler.findings.objects import OwnField
 from flowdsl.compiler.schema.table import fields, is_type, rules
-from flowdsl.compiler.schema.validate import is_list, is_mapping
+from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.places.place import Argument
 

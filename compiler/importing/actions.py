@@ -11,7 +11,7 @@ from flowdsl.compiler.importing.layout import block, call, laid, literal, mapped
 from flowdsl.compiler.importing.leaves import Leaf
 from flowdsl.compiler.importing.model import ports
 from flowdsl.compiler.importing.texts import constant, formatted, pieces, value_of
-from flowdsl.compiler.lint.manifest.tree import entries, inside
+from flowdsl.compiler.tree import entries, inside
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code

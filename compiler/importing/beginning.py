@@ -11,14 +11,14 @@ from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.importing.scopes import Graph
 from flowdsl.compiler.importing.sources import LOCATIONS
 from flowdsl.compiler.importing.tasks import read_task
-from flowdsl.compiler.lint.manifest.tree import entries, inside
+from flowdsl.compiler.tree import entries, inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from flowdsl.compiler.importing.document import Reader
     from flowdsl.compiler.importing.model import Entry, Json
-    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.tree import Path
 
 
 def read_document(reader: Reader) -> None:

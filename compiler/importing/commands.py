@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.model import ports
-from flowdsl.compiler.lint.manifest.tree import inside, is_list, is_mapping
+from flowdsl.compiler.tree import inside, is_list, is_mapping
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:

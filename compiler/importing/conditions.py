@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.reading import Scope
-    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.tree import Path
 
 
 def condition(text: str, scope: Scope, path: Path) -> Asked | bool | None:

@@ -15,14 +15,14 @@ from flowdsl.compiler.importing.model import ports
 from flowdsl.compiler.importing.names import Names, identifier
 from flowdsl.compiler.importing.pods import environment, mounts
 from flowdsl.compiler.importing.texts import constant, value_of
-from flowdsl.compiler.lint.manifest.tree import entries, inside, is_mapping
+from flowdsl.compiler.tree import entries, inside, is_mapping
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import is_filled, tags
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Render
-    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.tree import Path
 
 _NAMED = regex(r"(?<!\$)\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)")
 _FEW = 3  # lines that a word in quotes may have

@@ -15,13 +15,13 @@ from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.importing.reading import Reading, Scope
 from flowdsl.compiler.importing.scopes import Graph
 from flowdsl.compiler.importing.sources import LOCATIONS, UNSAID, source
-from flowdsl.compiler.lint.manifest.tree import entries, inside
+from flowdsl.compiler.tree import entries, inside
 from flowdsl.grammar.template import is_filled, tags
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.model import Entry, Json
     from flowdsl.compiler.importing.shelf import Shelf
-    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.tree import Path
 
 
 class Reader(Reading):

@@ -11,13 +11,13 @@ from flowdsl.compiler.importing.model import ports
 from flowdsl.compiler.importing.tasks import read_task
 from flowdsl.compiler.importing.texts import value_of
 from flowdsl.compiler.importing.waits import failing, needed, wait
-from flowdsl.compiler.lint.manifest.tree import entries, inside, is_list
+from flowdsl.compiler.tree import entries, inside, is_list
 from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.model import Call, Entry, Json, Slot, Value
     from flowdsl.compiler.importing.scopes import Graph
-    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.tree import Path
 
 #: What is said of a graph by the pipeline that it is.
 _OWN = ("name", "inputs", "outputs", "steps", "dag", "parallelism", "failFast")

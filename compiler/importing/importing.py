@@ -10,15 +10,15 @@ from flowdsl.compiler.importing.document import Reader
 from flowdsl.compiler.importing.older import renew
 from flowdsl.compiler.importing.shelf import Shelf
 from flowdsl.compiler.importing.writing import written
-from flowdsl.compiler.lint.manifest.tree import is_mapping
 from flowdsl.compiler.manifests import is_argo
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import is_mapping
 from flowdsl.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.tree import Path
     from flowdsl.compiler.yaml.documents import Document
 
 

@@ -10,9 +10,9 @@ from flowdsl.compiler.argo.provenance import PIPELINE
 from flowdsl.compiler.compile import InternalError, compile_loaded
 from flowdsl.compiler.findings.importing import Compiled, DoesNotCompile
 from flowdsl.compiler.findings.load import NoPipeline
-from flowdsl.compiler.lint.manifest.tree import inside
 from flowdsl.compiler.load import LoadError, load
 from flowdsl.compiler.manifests import is_argo
+from flowdsl.compiler.tree import inside
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.places.place import Span
 

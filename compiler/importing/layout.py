@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping
+from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from flowdsl.compiler.importing.pods import companions
 from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.sources import LOCATIONS
-from flowdsl.compiler.lint.manifest.tree import entries, inside
 from flowdsl.compiler.options import KINDS
+from flowdsl.compiler.tree import entries, inside
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Entry, Function, Json, Render
     from flowdsl.compiler.importing.reading import Reading
-    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.tree import Path
 
 #: Fields of a template that a function says by itself.
 _OWN = ("name", "inputs", "outputs", "daemon", *BODIES)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.importing.layout import call, listed
 from flowdsl.compiler.importing.ports import Port, as_text, parsed
 from flowdsl.compiler.importing.texts import value_of
-from flowdsl.compiler.lint.manifest.tree import entries, is_mapping
+from flowdsl.compiler.tree import entries, is_mapping
 from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Json, Render, Value
     from flowdsl.compiler.importing.reading import Scope
-    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.tree import Path
 
 _MOST = 1000  # items that are written out
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping
+from flowdsl.compiler.tree import is_list, is_mapping
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.model import Json

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl.compiler.importing.layout import Parts, flat
 from flowdsl.compiler.importing.names import Names
 from flowdsl.compiler.importing.ports import Port, as_text
-from flowdsl.compiler.lint.manifest.tree import entries, inside
+from flowdsl.compiler.tree import entries, inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.scopes import Graph
-    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.tree import Path
 
 Json = dict[str, Any]
 Key = tuple[str, str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.renamed import FORMULAS
-from flowdsl.compiler.lint.manifest.tree import entries, inside, is_list, is_mapping
+from flowdsl.compiler.tree import entries, inside, is_list, is_mapping
 from flowdsl.grammar.template import is_filled, references, variables
 
 if TYPE_CHECKING:

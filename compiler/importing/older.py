@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.ports import as_text
-from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping, pairs
+from flowdsl.compiler.tree import is_list, is_mapping, pairs
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.model import Json

@@ -8,13 +8,13 @@ from flowdsl.compiler.importing.fields import has_tags, resources
 from flowdsl.compiler.importing.layout import call, listed, literal, mapped, quoted
 from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.texts import value_of
-from flowdsl.compiler.lint.manifest.tree import entries, inside, is_mapping
+from flowdsl.compiler.tree import entries, inside, is_mapping
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Json, Render
     from flowdsl.compiler.importing.shelf import Shelf
-    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.tree import Path
 
 
 def environment(body: Json, options: dict[str, Code], scope: Scope, path: Path) -> dict[str, Render]:

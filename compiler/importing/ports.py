@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.importing.layout import Code, call, listed, literal, quoted
-from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping
+from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from flowdsl.compiler.importing.merging import without_blanks
 from flowdsl.compiler.importing.model import Function
 from flowdsl.compiler.importing.needs import Needs
 from flowdsl.compiler.importing.renamed import renamed
-from flowdsl.compiler.lint.manifest.tree import entries, inside, is_list, is_mapping, pairs
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.options.reading import owner
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, is_list, is_mapping, pairs
 from flowdsl.grammar.template import is_filled, tags
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.importing.model import Asked, Call, Json, Slot, Value
     from flowdsl.compiler.importing.shelf import Shelf
-    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
 
 _WAY = "change it, or take it out, and import the rest"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Asked, Call, Function, Json, Key
     from flowdsl.compiler.importing.reading import Reading
-    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.tree import Path
 
 
 class Graph(Scope):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.importing.fields import has_tags
 from flowdsl.compiler.importing.layout import call, flat, laid, quoted
 from flowdsl.compiler.importing.names import Names, identifier
-from flowdsl.compiler.lint.manifest.tree import entries, inside, is_mapping
+from flowdsl.compiler.tree import entries, inside, is_mapping
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.layout import call, mapped, quoted
 from flowdsl.compiler.importing.texts import constant, value_of
-from flowdsl.compiler.lint.manifest.tree import is_mapping
+from flowdsl.compiler.tree import is_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Render
     from flowdsl.compiler.importing.reading import Scope
-    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.tree import Path
 
 #: The words of each kind of location, by its fields; what has no name is given by position.
 _TEXTS = {

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.importing.fields import CRON, METADATA, SPEC, say
 from flowdsl.compiler.importing.layout import literal, quoted
 from flowdsl.compiler.importing.merging import merged
-from flowdsl.compiler.lint.manifest.tree import entries, inside
 from flowdsl.compiler.naming import slug
+from flowdsl.compiler.tree import entries, inside
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code

@@ -17,8 +17,8 @@ from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.scopes import Inside, Round
 from flowdsl.compiler.importing.sources import LOCATIONS, source
 from flowdsl.compiler.importing.texts import constant, pieces, value_of
-from flowdsl.compiler.lint.manifest.tree import inside, is_mapping
 from flowdsl.compiler.naming import slug
+from flowdsl.compiler.tree import inside, is_mapping
 from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.loops import Loop
     from flowdsl.compiler.importing.model import Entry, Json, Render, Value
     from flowdsl.compiler.importing.scopes import Graph
-    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.tree import Path
 
 #: What a task says that is not about each of its items.
 _AROUND = ("name", "depends", "dependencies", "continueOn", "onExit", "hooks")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Render
     from flowdsl.compiler.importing.reading import Scope
-    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.tree import Path
     from flowdsl.grammar.template import Tag
 
     Piece = str | Value

@@ -9,14 +9,14 @@ from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.importing.model import Asked, Block, Value
 from flowdsl.compiler.importing.ports import Port
 from flowdsl.compiler.importing.texts import constant
-from flowdsl.compiler.lint.manifest.tree import entries
 from flowdsl.compiler.naming import slug
+from flowdsl.compiler.tree import entries
 from flowdsl.grammar.depends import LOOP_RESULTS, depends, holds
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.model import Call, Json
     from flowdsl.compiler.importing.scopes import Graph
-    from flowdsl.compiler.lint.manifest.tree import Path
+    from flowdsl.compiler.tree import Path
 
 STATES = ("Succeeded", "Failed", "Errored", "Skipped", "Omitted", "Daemoned")
 _FAILED = frozenset(("Failed", "Errored"))

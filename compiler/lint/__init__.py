@@ -26,9 +26,9 @@ from flowdsl.compiler.schema.findings import PatternMismatch, TooFewEntries, Unk
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from flowdsl.compiler.lint.manifest.tree import Path
     from flowdsl.compiler.lint.manifest.view import Library, Rule
     from flowdsl.compiler.lint.sound import Sound
+    from flowdsl.compiler.tree import Path
 
 RULES: tuple[Rule, ...] = (*workflow.RULES, *variables.RULES, *progress.RULES, *pods.RULES)
 """The rules for every manifest: plain functions from a prepared one to what they find, in no particular order."""

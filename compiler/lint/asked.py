@@ -12,9 +12,9 @@ from flowdsl.compiler.lint.workflow.calls import UndefinedTemplate
 from flowdsl.compiler.lint.workflow.graph import UndefinedTask
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.lint.manifest.tree import Path
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
     from flowdsl.compiler.problem import Problem
+    from flowdsl.compiler.tree import Path
 
 CALLS = {"dag": ("dag", "tasks"), "steps": ("steps",)}
 """Where the calls of a template are listed, by its body."""

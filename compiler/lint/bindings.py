@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.tree import entries, inside, string
 from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.lint.pods.pods import Incomplete
 from flowdsl.compiler.lint.variables import reading
 from flowdsl.compiler.lint.variables.typing import Extra
 from flowdsl.compiler.lint.workflow.names import object_name
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, string
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.variables.typing import Use
+    from flowdsl.compiler.tree import Object, Path
 
 BINDING = "WorkflowEventBinding"
 _NAMES = frozenset(("discriminator", "metadata", "namespace", "payload"))

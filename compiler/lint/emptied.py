@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.tree import is_mapping
 from flowdsl.compiler.lint.pods.bodies import ArtifactLocation, NoImage
 from flowdsl.compiler.lint.pods.pods import Incomplete
 from flowdsl.compiler.lint.workflow.calls import CallTarget, HookWithoutExpression, NoEntrypoint
 from flowdsl.compiler.lint.workflow.names import NoName
 from flowdsl.compiler.schema.findings import MissingField
 from flowdsl.compiler.schema.table import value_at
+from flowdsl.compiler.tree import is_mapping
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.lint.manifest.tree import Object
     from flowdsl.compiler.problem import Problem
+    from flowdsl.compiler.tree import Object
     from flowdsl.diagnostic import Finding
 
 _FIELDS: dict[type[Finding], str] = {

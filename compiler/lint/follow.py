@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.asked import Names
-from flowdsl.compiler.lint.manifest.tree import compact, is_list, is_mapping
 from flowdsl.compiler.lint.pods.bodies import ArtifactPath, OutputSource
 from flowdsl.compiler.lint.pods.pods import Incomplete
 from flowdsl.compiler.lint.variables.arguments import MissingArgument
@@ -24,14 +23,15 @@ from flowdsl.compiler.schema.findings import (
     WrongType,
 )
 from flowdsl.compiler.schema.table import value_at
+from flowdsl.compiler.tree import compact, is_list, is_mapping
 from flowdsl.diagnostic import Finding, near
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from flowdsl.compiler.lint.asked import Name
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.tree import Object, Path
 
 
 class MisspeltName(Finding):

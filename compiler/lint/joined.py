@@ -5,18 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.compiler.lint.manifest.tree import inside, is_list, is_mapping, string
 from flowdsl.compiler.lint.manifest.view import named_by
 from flowdsl.compiler.lint.variables.arguments import not_given
 from flowdsl.compiler.schema.table import value_at
+from flowdsl.compiler.tree import inside, is_list, is_mapping, string
 from flowdsl.diagnostic import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Template, View
     from flowdsl.compiler.problem import Problem
+    from flowdsl.compiler.tree import Object, Path
 
 
 class FailsHere(Finding):

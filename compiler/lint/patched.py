@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.joined import Guest, Whole
-from flowdsl.compiler.lint.manifest.tree import entries, string
 from flowdsl.compiler.lint.pods.patches import NO_PATCH, BadPatch, whole_patch
 from flowdsl.compiler.lint.workflow.arriving import composed
 from flowdsl.compiler.lint.workflow.names import OWN_VOLUMES
 from flowdsl.compiler.merge import OF_PODS, merged
+from flowdsl.compiler.tree import entries, string
 from flowdsl.grammar.names import is_argo_container
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.tree import Object, Path
     from flowdsl.diagnostic import Finding
 
 _SHARED = (

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping
 from flowdsl.compiler.schema import check_schema, fields, is_type
 from flowdsl.compiler.schema.findings import MissingField, UnknownField, WrongType
 from flowdsl.compiler.schema.table import value_at
+from flowdsl.compiler.tree import is_list, is_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.problem import Problem
+    from flowdsl.compiler.tree import Object, Path
 
 _NOTHING = object()
 _NO = ("false", "no", "off", "n", "0")

@@ -10,18 +10,18 @@ import re
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import findings
 from flowdsl.compiler.schema.table import API_VERSION, beside, is_type, kinds, table
+from flowdsl.compiler.tree import is_list, is_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
 
+    from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
-
-    Path = tuple[str | int, ...]
 
 
 class At(NamedTuple):
@@ -306,16 +306,6 @@ def integer_check(expression: str, rule: Mapping[str, Any]) -> Check:
         return [Fault((), lambda at: findings.OutOfRange(at.text, value, bounds, way))]
 
     return check
-
-
-def is_mapping(value: Any) -> TypeGuard[dict[str, Any]]:
-    """Whether a value is a mapping."""
-    return isinstance(value, dict)
-
-
-def is_list(value: Any) -> TypeGuard[list[Any]]:
-    """Whether a value is a list."""
-    return isinstance(value, list)
 
 
 def is_number(value: object) -> bool:

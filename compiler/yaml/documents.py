@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import yaml
 
+from flowdsl.compiler.tree import is_mapping
 from flowdsl.compiler.yaml.findings import (
     InvalidYaml,
     KeyNotText,
@@ -30,7 +31,6 @@ from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.scalar import plain
 from flowdsl.places.place import Span
-from flowdsl.values.lift import is_dict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -107,7 +107,9 @@ class Document(NamedTuple):
     def listed(self) -> list[Document]:
         """The documents that a list holds, `List` or `WorkflowList`; itself, where it is none."""
         body = self.body
-        found: Any = body.get("items") if is_dict(body) and str(body.get("kind")).endswith("List") else None
+        found: Any = (
+            body.get("items") if is_mapping(body) and str(body.get("kind")).endswith("List") else None
+        )
         if not isinstance(found, list):
             return [self]
         items = cast("list[object]", found)
@@ -123,12 +125,12 @@ class Document(NamedTuple):
         stack: list[tuple[object, yaml.Node]] = [(self.body, self.node)]
         while stack:
             value, node = stack.pop()
-            if is_dict(value) and value.get("kind") in kinds and is_dict(value.get("spec")):
+            if is_mapping(value) and value.get("kind") in kinds and is_mapping(value.get("spec")):
                 metadata: object = value.get("metadata") or {}
-                named = {"generateName": "held-", **metadata} if is_dict(metadata) else metadata
+                named = {"generateName": "held-", **metadata} if is_mapping(metadata) else metadata
                 found.append(self._part({**value, "metadata": named}, node)._replace(within=True))
                 continue
-            below = value.items() if is_dict(value) else enumerate(cast("list[object]", value))
+            below = value.items() if is_mapping(value) else enumerate(cast("list[object]", value))
             for key, each in below:
                 if isinstance(each, (dict, list)) and (there := _below(node, key)) is not None:
                     stack.append((cast("object", each), there[1]))

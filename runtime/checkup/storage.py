@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.manifest.tree import is_mapping
+from flowdsl.compiler.tree import is_mapping
 from flowdsl.grammar.labels import DEFAULT_REPOSITORY
 from flowdsl.runtime.checkup.visit import Check, Unread
 from flowdsl.runtime.cluster.kinds import CLAIM, CONFIG_MAP, STORAGE_CLASS

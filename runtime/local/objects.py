@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.manifest.tree import is_mapping
+from flowdsl.compiler.tree import is_mapping
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.shapes import part, several
 

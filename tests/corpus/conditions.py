@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from flowdsl.compiler.schema.validate import is_list
+from flowdsl.compiler.tree import is_list
 from flowdsl.grammar import expression as grammar
 from flowdsl.grammar import expression_tree as t
 

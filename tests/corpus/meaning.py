@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from flowdsl.compiler.schema.validate import is_list, is_mapping
+from flowdsl.compiler.tree import is_list, is_mapping
 from tests.corpus.conditions import Tree, condition, depends, expression
 
 Json = dict[str, Any]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from flowdsl.compiler.schema.validate import is_list, is_mapping
+from flowdsl.compiler.tree import is_list, is_mapping
 from tests.corpus import corpus
 from tests.corpus.closed import validate_with_crd, validate_with_schema
 from tests.corpus.meaning import Leaf, leaves

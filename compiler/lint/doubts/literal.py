@@ -8,11 +8,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.manifest.tree import entries, inside, is_list, is_mapping, pairs, string
 from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.lint.variables.uses import BODY_OF
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, is_list, is_mapping, pairs, string
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
@@ -21,8 +21,8 @@ from flowdsl.grammar.regex import regex
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.tree import Object, Path
 
 
 class TakenLiterally(Finding):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.tree import entries, inside, string
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.amounts import UnusualResource
 from flowdsl.compiler.findings.bodies import NoTag, is_secret, untagged
-from flowdsl.compiler.lint.manifest.tree import entries, inside, string
 from flowdsl.compiler.lint.pods.bodies import NoCommand
 from flowdsl.compiler.lint.pods.resources import DEVICES
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError

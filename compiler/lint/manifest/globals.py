@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.tree import inside
+from flowdsl.compiler.tree import inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.compiler.lint.manifest.tree import pairs
 from flowdsl.compiler.schema.table import fields, is_type
+from flowdsl.compiler.tree import pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.tree import Object, Path
 
 
 class Typed(NamedTuple):

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.dag import Dag
 from flowdsl.compiler.lint.manifest.items import Survey, survey
-from flowdsl.compiler.lint.manifest.tree import compact, entries, inside, string
+from flowdsl.compiler.tree import compact, entries, inside, string
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.problem import Problem
+    from flowdsl.compiler.tree import Object, Path
 
     Library = Mapping[tuple[str, str], "View"]
     Rule = Callable[["View"], Iterable[Problem]]

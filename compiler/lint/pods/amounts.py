@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.tree import inside
 from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import inside
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import has_exponent, quantity

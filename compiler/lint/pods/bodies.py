@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.manifest.dag import cycles
-from flowdsl.compiler.lint.manifest.tree import entries, inside, string
 from flowdsl.compiler.lint.manifest.view import GRAPH_BODIES
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault
 from flowdsl.compiler.lint.workflow.graph import Cycle
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.template import TAG, is_filled
@@ -19,8 +19,8 @@ from flowdsl.grammar.template import TAG, is_filled
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.tree import Object, Path
 
 
 class NoImage(Finding):

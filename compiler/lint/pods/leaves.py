@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.kinds import BadRequest
-from flowdsl.compiler.lint.manifest.tree import entries, inside, string
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.tree import Object, Path
 
 
 class NoAnswer(Finding):

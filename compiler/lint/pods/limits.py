@@ -6,18 +6,18 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.manifest.dag import inner_first
-from flowdsl.compiler.lint.manifest.tree import compact, entries, inside, is_list, is_mapping, string
 from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.pods.objects import containers_in
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import compact, entries, inside, is_list, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.tree import Object, Path
 
 KIB = 1024
 MOST_OBJECT = 1024 * KIB

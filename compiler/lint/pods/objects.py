@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping, string
 from flowdsl.compiler.lint.pods.workloads import flaw as workload_flaw
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import is_list, is_mapping, string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.condition import conditions
 from flowdsl.grammar.error import GrammarError
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     import yaml
 
-    from flowdsl.compiler.lint.manifest.tree import Object
     from flowdsl.compiler.lint.manifest.view import Template, View
     from flowdsl.compiler.problem import Part
+    from flowdsl.compiler.tree import Object
 
 
 class ResourceManifest(Finding):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.manifest.tree import entries, inside, is_mapping, string
 from flowdsl.compiler.lint.pods.objects import unreadable
 from flowdsl.compiler.lint.pods.pods import values
 from flowdsl.compiler.lint.variables.unreplaced import left_open
@@ -15,6 +14,7 @@ from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, UnknownField, WrongType, dotted
 from flowdsl.compiler.schema.table import fields, is_type
 from flowdsl.compiler.schema.validate import At, is_number, reading
+from flowdsl.compiler.tree import entries, inside, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, tags
@@ -22,8 +22,8 @@ from flowdsl.grammar.template import TAG, tags
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.tree import Object, Path
 
 
 class BadPatch(Finding):

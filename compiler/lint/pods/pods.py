@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.tree import entries, inside, is_list, string
 from flowdsl.compiler.lint.manifest.typed import typed, typed_below
 from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.pods.pod_fields import (
@@ -26,6 +25,7 @@ from flowdsl.compiler.lint.workflow.arriving import arriving
 from flowdsl.compiler.lint.workflow.names import label_faults
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import NotOneOf, OutOfRange, TooManyEntries, dotted, within
+from flowdsl.compiler.tree import entries, inside, is_list, string
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_qualified_name
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, TypeVar
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.typed import Typed
     from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.lint.pods.pod_fields import Field
+    from flowdsl.compiler.tree import Object, Path
 
     T = TypeVar("T")
     Rule = Callable[[Typed], Iterator[Problem]]

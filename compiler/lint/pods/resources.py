@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.manifest.tree import entries, inside
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
@@ -16,9 +16,9 @@ from flowdsl.grammar.template import is_filled
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Template, View
     from flowdsl.compiler.problem import Part
+    from flowdsl.compiler.tree import Object, Path
 
 NATIVE = ("cpu", "memory", "ephemeral-storage")
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.tree import entries, inside, is_mapping, string
 from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.pods.leaves import may_be_address
 from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.table import value_at
+from flowdsl.compiler.tree import entries, inside, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, tags
@@ -20,8 +20,8 @@ from flowdsl.grammar.template import TAG, tags
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.tree import Object, Path
 
 
 class BadArtifact(Finding):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.manifest.tree import entries, is_list, is_mapping
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, is_list, is_mapping
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Call, View
     from flowdsl.compiler.problem import Part
+    from flowdsl.compiler.tree import Object, Path
 
 MOST_ENVIRONMENT = 131072
 """Bytes of a template above which it travels as a file. Source: Argo Workflows, MaxEnvVarLen."""

@@ -8,16 +8,16 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.tree import entries, inside, string
 from flowdsl.compiler.lint.pods.patches import patch_of
 from flowdsl.compiler.lint.pods.pods import Alternatives, Incomplete, NotForPods
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, string
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.tree import Object, Path
 
 
 def users(view: View) -> Iterator[Problem]:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.compiler.lint.manifest.tree import compact, is_list, is_mapping
 from flowdsl.compiler.schema.findings import UnknownField, dotted
 from flowdsl.compiler.schema.table import fields
 from flowdsl.compiler.schema.validate import At, reading
+from flowdsl.compiler.tree import compact, is_list, is_mapping
 from flowdsl.diagnostic import near
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
+    from flowdsl.compiler.tree import Object, Path
 
     Flaw = tuple[str, str]
 

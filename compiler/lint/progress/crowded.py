@@ -15,8 +15,8 @@ from flowdsl.grammar.depends import asks, depends, holds
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Path
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.tree import Path
 
 
 MANY = 2**31

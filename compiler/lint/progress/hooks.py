@@ -7,21 +7,21 @@ from math import inf
 from typing import TYPE_CHECKING, ClassVar
 
 from flowdsl.compiler.lint.manifest.globals import global_outputs
-from flowdsl.compiler.lint.manifest.tree import entries, inside, string
 from flowdsl.compiler.lint.progress.moments import ENDS, may_begin
 from flowdsl.compiler.lint.variables import reading, typing
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.references import strings
 from flowdsl.compiler.lint.variables.uses import WORD_OF
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, Severity
 from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.tree import Object, Path
     from flowdsl.grammar.template import Reference, Tag
 
 

@@ -6,16 +6,16 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, ClassVar
 
 from flowdsl.compiler.findings.control import LockInside
-from flowdsl.compiler.lint.manifest.tree import entries, string
 from flowdsl.compiler.lint.workflow.arriving import with_values
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, string
 from flowdsl.diagnostic import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.tree import Object, Path
 
     Held = tuple[str, str, bool]
 

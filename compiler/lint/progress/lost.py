@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.caching import RetriedCache
 from flowdsl.compiler.lint.manifest.dag import inner_first
-from flowdsl.compiler.lint.manifest.tree import compact, inside
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import compact, inside
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.tree import Object, Path
 
 
 def lost(view: View) -> Iterator[Problem]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.tree import string
+from flowdsl.compiler.tree import string
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
@@ -13,7 +13,7 @@ from flowdsl.grammar.logic import all_hold, any_holds, negated
 from flowdsl.grammar.template import masked
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.lint.manifest.tree import Object
+    from flowdsl.compiler.tree import Object
 
 _Known = dict[tuple[str, ...], str]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.tree import entries, string
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.template import tags
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.tree import entries, inside, string
 from flowdsl.compiler.lint.manifest.view import has_location, without_key
 from flowdsl.compiler.lint.variables.findings import UnknownVariable
 from flowdsl.compiler.objects import MARKS
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, near, suggest
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, TAG, tags
@@ -16,8 +16,8 @@ from flowdsl.grammar.template import ROOTS, TAG, tags
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.tree import Object, Path
 
 FORBIDDEN_SOURCES = ("path", "jsonPath", "parameter", "expression")
 

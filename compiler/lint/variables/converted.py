@@ -18,8 +18,8 @@ from flowdsl.grammar.regex import regex
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Path
     from flowdsl.compiler.problem import Part
+    from flowdsl.compiler.tree import Path
 
 _CALL = regex(
     r"(?<![\w.])(asInt|int|asFloat|float|fromJSON|duration)\(\s*(?:('[^'\\]*'|\"[^\"\\]*\")"

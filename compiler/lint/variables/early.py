@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.globals import global_outputs
-from flowdsl.compiler.lint.manifest.tree import inside
 from flowdsl.compiler.lint.manifest.view import GRAPH_BODIES
 from flowdsl.compiler.lint.variables.references import strings
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import inside
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Path
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
     from flowdsl.compiler.problem import Part
+    from flowdsl.compiler.tree import Path
 
 
 class TooEarly(Finding):

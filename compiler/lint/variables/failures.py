@@ -6,13 +6,13 @@ from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.compiler.lint.manifest.tree import inside
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.typing_findings import MayBeMissing, NothingLooped, PassedOn
 from flowdsl.compiler.lint.workflow.arriving import arriving
 from flowdsl.compiler.lint.workflow.loops import amount, has_no_items, is_none
 from flowdsl.compiler.lint.workflow.omitted import runs_without
 from flowdsl.compiler.problem import Fault
+from flowdsl.compiler.tree import inside
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.depends import asks, depends, holds
 from flowdsl.grammar.error import GrammarError
@@ -23,9 +23,9 @@ from flowdsl.grammar.template import TAG
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
     from flowdsl.compiler.problem import Part
+    from flowdsl.compiler.tree import Object, Path
     from flowdsl.diagnostic import Finding
 
 _FAILING = frozenset(("fromJSON", "jsonpath", "fromBase64", "date", "duration"))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.manifest.tree import compact, is_mapping, string
 from flowdsl.compiler.lint.variables import conditions
 from flowdsl.compiler.lint.variables.findings import BrokenExpression
 from flowdsl.compiler.lint.variables.typing_findings import WrongOperand, WrongResult
 from flowdsl.compiler.lint.variables.unreplaced import is_quoted
 from flowdsl.compiler.lint.variables.uses import loop_around, short
 from flowdsl.compiler.problem import Fault
+from flowdsl.compiler.tree import compact, is_mapping, string
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG

@@ -11,8 +11,8 @@ from flowdsl.compiler.lint.variables.typing import Extra
 from flowdsl.grammar.template import ROOTS
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.lint.manifest.tree import Path
     from flowdsl.compiler.lint.variables.typing import Use
+    from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
     from flowdsl.grammar.template import Reference
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.manifest.tree import entries, inside, string
 from flowdsl.compiler.lint.variables import conditions, reading
 from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
 from flowdsl.compiler.lint.variables.scope import OF_METRICS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.validate import is_number
+from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import tags
@@ -18,8 +18,8 @@ from flowdsl.grammar.template import tags
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.tree import Object, Path
 
 
 class BadMetric(Finding):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.tree import inside
 from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
 from flowdsl.compiler.lint.variables.uses import BODY_OF
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import inside
 from flowdsl.grammar import depends as grammar
 from flowdsl.grammar.regex import regex
 

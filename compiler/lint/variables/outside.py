@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.globals import CRON, workflow_variables
-from flowdsl.compiler.lint.manifest.tree import inside, string
 from flowdsl.compiler.lint.variables import conditions, reading, typing
 from flowdsl.compiler.lint.variables.findings import UnknownVariable
 from flowdsl.compiler.lint.variables.known import CRON_STOP, known_at
@@ -13,14 +12,15 @@ from flowdsl.compiler.lint.variables.references import EXPRESSIONS, strings
 from flowdsl.compiler.lint.variables.scope import misspelt, workflow_fault
 from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.lint.variables.uses import Spot, expression_use, unclosed
+from flowdsl.compiler.tree import inside, string
 from flowdsl.grammar.template import ROOTS, tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Path
     from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.problem import Problem
+    from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
 
 

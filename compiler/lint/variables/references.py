@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.manifest.globals import workflow_variables
 from flowdsl.compiler.lint.manifest.items import survey
-from flowdsl.compiler.lint.manifest.tree import is_list, is_mapping, pairs, string
 from flowdsl.compiler.lint.variables import conditions, reading, typing
 from flowdsl.compiler.lint.variables.converted import converted
 from flowdsl.compiler.lint.variables.failures import Missing, can_fail, missing, missing_at_end, skip
@@ -42,6 +41,7 @@ from flowdsl.compiler.lint.variables.uses import (
 from flowdsl.compiler.lint.workflow.arriving import arriving, as_called
 from flowdsl.compiler.lint.workflow.loops import read_list
 from flowdsl.compiler.schema.table import value_at
+from flowdsl.compiler.tree import is_list, is_mapping, pairs, string
 from flowdsl.grammar.depends import asks
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, tags
@@ -50,10 +50,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from flowdsl.compiler.lint.manifest.items import Survey
-    from flowdsl.compiler.lint.manifest.tree import Path
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
     from flowdsl.compiler.lint.variables.failures import Skip
     from flowdsl.compiler.problem import Problem
+    from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
     from flowdsl.grammar.functions import Kind
 

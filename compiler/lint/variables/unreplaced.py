@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.tree import compact
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.uses import BODY_OF, WORD_OF
 from flowdsl.compiler.lint.workflow.loops import no_list
+from flowdsl.compiler.tree import compact
 from flowdsl.diagnostic import near
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, masked
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.lint.manifest.tree import Path
     from flowdsl.compiler.lint.variables.uses import Place
+    from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
     from flowdsl.grammar.template import Tag
 

@@ -19,10 +19,10 @@ from flowdsl.grammar.regex import regex
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Path
     from flowdsl.compiler.lint.manifest.view import Call, Template
     from flowdsl.compiler.lint.variables.typing import Use
     from flowdsl.compiler.problem import Part
+    from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
     from flowdsl.grammar.template import Tag
 

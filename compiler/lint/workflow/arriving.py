@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.bodies import BadImage
-from flowdsl.compiler.lint.manifest.tree import compact, entries, inside, is_mapping, string
 from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.workflow.loops import LoopFields, is_whole, no_list
 from flowdsl.compiler.lint.workflow.names import VALUE_FORM, BadLabel
@@ -18,6 +17,7 @@ from flowdsl.compiler.lint.workflow.settings import (
 )
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.table import value_at
+from flowdsl.compiler.tree import compact, entries, inside, is_mapping, string
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.expression_tree import Literal
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.tree import Object, Path
     from flowdsl.diagnostic import Finding
 
 _TIMES = (

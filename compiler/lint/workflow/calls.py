@@ -14,8 +14,8 @@ from flowdsl.grammar.template import TAG
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object
     from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.tree import Object
 
 
 class NoEntrypoint(Finding):

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.dag import cycles, inner_first
-from flowdsl.compiler.lint.manifest.tree import entries, inside, string
 from flowdsl.compiler.lint.manifest.view import BODIES, GRAPH_BODIES, Template
 from flowdsl.compiler.lint.workflow.arriving import composed, never_filled
 from flowdsl.compiler.lint.workflow.loops import has_items
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, asks
 from flowdsl.grammar.names import is_argo_name, is_depended_upon, is_dns_label
@@ -20,8 +20,8 @@ from flowdsl.grammar.template import TAG, is_filled
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Path
     from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.tree import Path
 
 
 class NoBody(Finding):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.manifest.tree import inside, string
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG
@@ -15,9 +15,9 @@ from flowdsl.grammar.template import TAG
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Call, View
     from flowdsl.compiler.problem import Part
+    from flowdsl.compiler.tree import Object, Path
 
 
 class LoopFields(Finding):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.tree import entries, inside, string
 from flowdsl.compiler.lint.manifest.view import by_name
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.labels import DISPLAY_NAME
 from flowdsl.grammar.names import (
@@ -26,8 +26,8 @@ from flowdsl.grammar.template import TAG, is_filled
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.tree import Object, Path
 
 LONGEST_NAMES = {"CronWorkflow": 52}
 """How long an object's name may be; 63 for all other kinds.

@@ -7,18 +7,17 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.tree import compact, inside, string
 from flowdsl.compiler.lint.workflow.loops import has_no_items
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import compact, inside, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
-from flowdsl.values.lift import is_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from flowdsl.compiler.lint.manifest.tree import Object
     from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.tree import Object
 
 _TAG = regex(r"\{\{\s*([\w.-]+)\s*\}\}")
 _SHELLS = frozenset(("sh", "bash", "ash", "dash"))
@@ -76,7 +75,7 @@ def _printed(call: Call) -> Iterator[str]:
 
 
 def _item(item: object) -> dict[str, str]:
-    if is_dict(item):
+    if is_mapping(item):
         fields: Object = item
         return {f"item.{key}": value for key, value in fields.items() if isinstance(value, str)}
     if isinstance(item, bool) or not isinstance(item, (str, int)):

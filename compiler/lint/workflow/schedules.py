@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.tree import inside, string
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar import govaluate
@@ -17,8 +17,8 @@ from flowdsl.grammar.template import Tag, masked, tags
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object
     from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.tree import Object
 
 
 class BadSchedule(Finding):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.manifest.tree import entries, inside, is_mapping, string
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
@@ -15,8 +15,8 @@ from flowdsl.grammar.template import masked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.tree import Object, Path
     from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.tree import Object, Path
 
 
 class BadDuration(Finding):
