@@ -1,8 +1,8 @@
-"""A fetch that is killed at its N-th write, for N = 1, 2, 3 and so on, until one is not.
+"""A fetch that is killed at its N-th write, for every so many N, until one is not.
 
-Called with the address of a store, a folder, and the workflow as JSON. Each try is a process of its own, made by
-`fork` from this one, which has loaded everything and has no threads; after each kill what is there is looked at, and
-a fetch without a kill has to complete it. Prints how many kills there were, and how many bytes the store sent.
+Called with a folder, the workflow and what it is to fetch as JSON, the first N, and the step to the next. Each try is
+a process of its own, made by `fork` from this one, which has loaded everything and has no threads; after each kill
+what is there is looked at, and a fetch without a kill has to complete it. Prints the last N.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ def fetch(run: dict[str, Any], number: int | None) -> int:
 
 def main() -> None:
     folder, workflow, wanted = Path(sys.argv[1]), json.loads(sys.argv[2]), json.loads(sys.argv[3])
+    first, step = int(sys.argv[4]), int(sys.argv[5])
     os.chdir(folder)
     for name in ("obstore.store", "flowdsl.cli.runs.fetching", "flowdsl.runtime.artifacts.fetch"):
         importlib.import_module(name)
@@ -68,7 +69,7 @@ def main() -> None:
     assert Path.mkdir.__globals__["os"] is os  # its calls are counted, too
     complete = {name: hashlib.sha256(data).hexdigest() for name, data in files(folder / "whole").items()}
     assert complete == wanted, complete
-    for number in itertools.count(1):
+    for number in itertools.count(first, step):
         target = folder / "demo"
         shutil.rmtree(target, ignore_errors=True)
         code = fetch(workflow, number)
@@ -79,7 +80,7 @@ def main() -> None:
             assert found == wanted, (number, found)
             assert told(target)["refused"] == [], number
         if code == 0:
-            sys.stdout.write(f"killed {number - 1}\n")
+            sys.stdout.write(f"{number - step}\n")
             return
         assert code == -signal.SIGKILL, (number, code)
         assert fetch(workflow, None) == 0, number

@@ -23,6 +23,8 @@ from tests.artifacts.test_fetch import tgz
 Json = dict[str, Any]
 On = Callable[[Json], Known]
 ROOT = Path(__file__).resolve().parents[2]
+PARTS = 4
+"""Tests that share the writes at which a fetch is killed, and run beside each other."""
 
 COMMAND = """
 import json, sys
@@ -60,7 +62,8 @@ def small(objects: Objects) -> Json:
     return workflow(objects.endpoint, {"make": {"artifacts": artifacts}})
 
 
-def test_killed_at_any_write(on: On, small: Json, tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", range(1, PARTS + 1))
+def test_killed_at_any_write(on: On, small: Json, tmp_path: Path, first: int) -> None:
     on(small)
     assert command(["-o", "whole"]) == 0
     wanted = {name: hashlib.sha256(data).hexdigest() for name, data in there(tmp_path / "whole").items()}
@@ -73,6 +76,8 @@ def test_killed_at_any_write(on: On, small: Json, tmp_path: Path) -> None:
             str(tmp_path),
             json.dumps(small),
             json.dumps(wanted),
+            str(first),
+            str(PARTS),
         ],
         cwd=ROOT,
         capture_output=True,
@@ -80,7 +85,7 @@ def test_killed_at_any_write(on: On, small: Json, tmp_path: Path) -> None:
         check=False,
     )
     assert made.returncode == 0, made.stderr
-    assert int(made.stdout.rpartition("killed ")[2]) > 50
+    assert int(made.stdout.splitlines()[-1]) > 50
 
 
 def test_what_was_begun_goes_on_where_it_ended(on: On, objects: Objects, tmp_path: Path) -> None:
