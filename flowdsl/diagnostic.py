@@ -8,10 +8,11 @@ Nothing here formats for a terminal; `flowdsl.cli.display.report` does.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, cast, dataclass_transform
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from flowdsl.places.place import Place
 
@@ -62,12 +63,12 @@ class Finding:
     @property
     def caption(self) -> str:
         """The text under the caret, with its data; may be empty."""
-        return self.label.format_map(self.words())
+        return self.label.format_map(self.words()) if self.label else ""
 
     @property
     def advice(self) -> str:
         """The way out, with its data; may be empty."""
-        return self.help.format_map(self.words())
+        return self.help.format_map(self.words()) if self.help else ""
 
 
 AGAIN = "the same here"
@@ -121,13 +122,68 @@ def near(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
 
     Nobody mistypes the first letter alone: `rar` is not meant to be `tar`, nor `A100` to be `H100`.
     """
-    import difflib
+    return _known(tuple(known)).near(_folded(name), cutoff)
 
-    folded = {known_name.lower().replace("-", "_"): known_name for known_name in known}
-    written = name.lower().replace("-", "_")
-    other = [one for one in folded if one == written or one[1:] != written[1:]]
-    found = difflib.get_close_matches(written, other, n=1, cutoff=cutoff)
-    return folded[found[0]] if found else None
+
+_MANY = 300
+"""More names than this are not each compared: of so many, only one that differs by a letter is what was meant."""
+
+
+class _Known:
+    """Names that there are, and for those that were looked for, what they were meant to be."""
+
+    def __init__(self, known: tuple[str, ...]) -> None:
+        self.names = {_folded(one): one for one in known}
+        self.variants: dict[str, list[str]] | None = None
+        if len(self.names) > _MANY:
+            self.variants = {}
+            for one in self.names:
+                for variant in _variants(one):
+                    self.variants.setdefault(variant, []).append(one)
+        self.found: dict[tuple[str, float], str | None] = {}
+
+    def near(self, written: str, cutoff: float) -> str | None:
+        """The name that a folded one was meant to be."""
+        if (written, cutoff) not in self.found:
+            self.found[written, cutoff] = self._nearest(written, cutoff)
+        return self.found[written, cutoff]
+
+    def _nearest(self, written: str, cutoff: float) -> str | None:
+        from difflib import SequenceMatcher
+
+        if written in self.names:
+            return self.names[written]
+        matcher = SequenceMatcher(None, "", written)  # which remembers what it knows of the second text
+        nearest, most = None, math.nextafter(cutoff, 0)
+        for one in self._candidates(written):
+            matcher.set_seq1(one)
+            if one[1:] != written[1:] and matcher.real_quick_ratio() > most and matcher.quick_ratio() > most:
+                ratio = matcher.ratio()
+                if ratio > most:
+                    nearest, most = one, ratio
+        return None if nearest is None else self.names[nearest]
+
+    def _candidates(self, written: str) -> Iterable[str]:
+        if self.variants is None:
+            return self.names
+        found = (one for variant in _variants(written) for one in self.variants.get(variant, ()))
+        return dict.fromkeys(found)
+
+
+@lru_cache(16)
+def _known(known: tuple[str, ...]) -> _Known:
+    return _Known(known)
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("-", "_")
+
+
+def _variants(name: str) -> Iterator[str]:
+    """A name, and that without each of its letters: two that differ by one, or by a swap, have one in common."""
+    yield name
+    for at in range(len(name)):
+        yield name[:at] + name[at + 1 :]
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

@@ -6,7 +6,9 @@ import importlib
 import json
 import pkgutil
 import re
+from collections import Counter
 from copy import deepcopy
+from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -262,6 +264,46 @@ def test_the_order_of_a_dag(needs: list[list[int]]) -> None:
     if not cyclic:
         pairs = {(first, second) for first in range(12) for second in range(12)}
         assert made.reached(pairs) == {(first, second) for first, second in pairs if first in before[second]}
+
+
+def misspelt(count: int) -> Object:
+    """A workflow each of whose tasks misspells its template, and a task that it uses an output of."""
+    tasks: list[Object] = [
+        {
+            "name": f"train-{one:04}",
+            "template": f"fitt-{one:04}",
+            "arguments": {
+                "parameters": [{"name": "p", "value": f"{{{{tasks.trian-{one:04}.outputs.result}}}}"}]
+            },
+        }
+        for one in range(count)
+    ]
+    container = {"image": "busybox:1.36", "args": ["{{inputs.parameters.p}}"]}
+    inputs = {"parameters": [{"name": "p"}]}
+    templates = [{"name": f"fit-{one:04}", "inputs": inputs, "container": container} for one in range(count)]
+    spec = {"entrypoint": "main", "templates": [{"name": "main", "dag": {"tasks": tasks}}, *templates]}
+    return {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "Workflow",
+        "metadata": {"name": "w"},
+        "spec": spec,
+    }
+
+
+@pytest.mark.parametrize("count", [400, 1200])
+def test_a_mistake_that_many_names_have(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: Counter[str] = Counter()
+    ratio = SequenceMatcher.ratio
+
+    def count_it(matcher: SequenceMatcher[str]) -> float:
+        counted["ratio"] += 1
+        return ratio(matcher)
+
+    monkeypatch.setattr(SequenceMatcher, "ratio", count_it)
+    found = [show(problem) for problem in lint(misspelt(count))]
+    assert sum("did you mean `fit-" in one for one in found) == count
+    assert sum("did you mean `tasks.train-" in one for one in found) == count
+    assert counted["ratio"] < 50 * count
 
 
 def test_producers_in_more_than_one_batch(monkeypatch: pytest.MonkeyPatch) -> None:

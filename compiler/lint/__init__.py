@@ -22,6 +22,7 @@ from flowdsl.compiler.lint.workflow.names import NoName
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import is_type
 from flowdsl.compiler.schema.findings import PatternMismatch, TooFewEntries, UnknownField, WrongType
+from flowdsl.diagnostic import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -130,6 +131,7 @@ def merge(whole: Sound, by_rules: list[Problem]) -> list[Problem]:
     # What a misspelt or wrong field leaves undone is no second mistake of the object that holds it.
     taken = {each.path for one in kept for each in (one, *one.also)}
     lost = taken.difference(whole.moved.values())
+    is_told = _told_below(whole.problems)
     taken |= {
         each.path[:-1]
         for each in kept
@@ -140,30 +142,40 @@ def merge(whole: Sound, by_rules: list[Problem]) -> list[Problem]:
         if (
             path not in taken
             and gone.isdisjoint(path[:length] for length in range(len(path)))
-            and not _told_below(problem, whole.problems)
+            and not is_told(problem)
         ):
             kept.append(problem)
     return kept
 
 
-def _told_below(problem: Problem, by_schema: Iterable[Problem]) -> bool:
-    """Whether the schema says at a part of an object what the object lacks as a whole."""
-    path, finding = problem.path, problem.finding
-    if isinstance(finding, NoName):
-        return any(each.path == (*path, "name") for each in by_schema)
-    if isinstance(finding, EmptyGraph):
-        return any(
-            isinstance(each.finding, TooFewEntries) and _is_below(each.path, path) for each in by_schema
-        )
-    if isinstance(finding, NoNode):
-        return any(_is_below(each.path, path) for each in by_schema)
-    if isinstance(finding, Incomplete):
-        return any(isinstance(each.finding, WrongType) and _is_below(each.path, path) for each in by_schema)
-    return False
+_TOLD_BELOW: dict[type[Finding], type[Finding]] = {
+    EmptyGraph: TooFewEntries,
+    NoNode: Finding,
+    Incomplete: WrongType,
+}
+"""What a rule says of an object as a whole, and what the schema says of a part of it in its stead."""
 
 
-def _is_below(path: Path, owner: Path) -> bool:
-    return len(path) > len(owner) and path[: len(owner)] == owner
+def _told_below(by_schema: Iterable[Problem]) -> Callable[[Problem], bool]:
+    """Whether the schema says at a part of an object what a problem says that the object lacks as a whole."""
+    named = {each.path[:-1] for each in by_schema if each.path[-1:] == ("name",)}
+    within: dict[type[Finding], set[Path]] = {
+        part: {
+            each.path[:length]
+            for each in by_schema
+            if isinstance(each.finding, part)
+            for length in range(len(each.path))
+        }
+        for part in _TOLD_BELOW.values()
+    }
+
+    def is_told(problem: Problem) -> bool:
+        kind = type(problem.finding)
+        if kind is NoName:
+            return problem.path in named
+        return kind in _TOLD_BELOW and problem.path in within[_TOLD_BELOW[kind]]
+
+    return is_told
 
 
 def _unquoted(problem: Problem) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.asked import Names
@@ -25,6 +26,7 @@ from flowdsl.compiler.schema.findings import (
 from flowdsl.compiler.schema.table import value_at
 from flowdsl.compiler.tree import compact, is_list, is_mapping
 from flowdsl.diagnostic import Finding, near
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.asked import Name
     from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object, Path
+
+
+_WORD = regex(r"[\w-]+")
+_BETWEEN = regex(r"[-_]")
 
 
 class MisspeltName(Finding):
@@ -50,29 +56,71 @@ def without_followers(view: View, found: list[Problem], by_schema: Sequence[Prob
 
     Where names are wrong or missing themselves, as many names of their list are asked for in vain.
     """
-    lost, names = Lost(view.document, [*found, *by_schema]), Names(view)
+    names, listed = Names(view), Lists(view.document)
+    lost = Lost(listed, [*found, *by_schema])
     left = [problem for problem in found if not lost.meaning(problem)]
     asked = [names.asked(problem) for problem in left]
     about = [names.about(problem) for problem in left]
     missing = lost.found_in(filter(None, asked))
-    gone = [
-        one in missing or (other is not None and lost.has(other))
-        for one, other in zip(asked, about, strict=True)
+    meant = {wrong: given for given, wrong in _misspelt(listed, left, asked, about) if wrong not in missing}
+    given = set(meant.values())
+    kept = [
+        (problem, one)
+        for problem, one, other in zip(left, asked, about, strict=True)
+        if one not in missing
+        and one not in meant
+        and other not in given
+        and not (other is not None and lost.has(other))
     ]
-    more: list[Problem] = []
-    for given, wrong in _misspelt(view.document, left, asked, about):
-        if wrong not in missing:
-            gone = [
-                already or one == wrong or other == given
-                for already, one, other in zip(gone, asked, about, strict=True)
-            ]
-            path = next(path for name, path in _entries(view.document, given.listed) if name == given.name)
-            more.append(Problem((*path, "name"), MisspeltName(given.name, wrong.name)))
-    kept = [(each, one) for each, one, is_gone in zip(left, asked, gone, strict=True) if not is_gone]
-    return [*_once(view.document, kept), *more]
+    more = [
+        Problem((*listed.entry(given), "name"), MisspeltName(given.name, wrong.name))
+        for wrong, given in meant.items()
+    ]
+    return [*_once(listed, kept), *more]
 
 
-def _once(document: Object, problems: list[tuple[Problem, Name | None]]) -> Iterator[Problem]:
+class Lists:
+    """The lists of named entries of a document, each looked through once."""
+
+    def __init__(self, document: Object) -> None:
+        self.document = document
+        self._entries: dict[Path, dict[str, Path]] = {}
+
+    def names(self, listed: Path) -> dict[str, Path]:
+        """The names in a list of entries, or of groups of them, each with the path of its entry."""
+        if listed not in self._entries:
+            found = self._entries[listed] = {}
+            stack = [(listed, value_at(self.document, listed))]
+            while stack:
+                path, value = stack.pop()
+                if is_list(value):
+                    stack += [((*path, index), each) for index, each in enumerate(value)]
+                elif is_mapping(value) and isinstance(name := value.get("name"), str):
+                    found.setdefault(name, path)
+        return self._entries[listed]
+
+    def entry(self, name: Name) -> Path:
+        """The path of the entry of a name that there is."""
+        return self.names(name.listed)[name.name]
+
+    def has(self, name: Name) -> bool:
+        """Whether there is an entry of that name."""
+        return name.name in self.names(name.listed)
+
+    @cached_property
+    def words(self) -> Counter[str]:
+        """How often the document holds each word, of letters, digits, `_` and `-`."""
+        return Counter(_WORD.findall(compact(self.document)))
+
+    def is_unused(self, name: str) -> bool:
+        """Whether a document holds a name only where it is given."""
+        if _WORD.fullmatch(name):
+            return self.words[name] == 1
+        text = compact(self.document)
+        return bool(name) and len(re.findall(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)) == 1
+
+
+def _once(listed: Lists, problems: list[tuple[Problem, Name | None]]) -> Iterator[Problem]:
     """The problems, with one for each name that is not there, for each list of such, and for each name with a tag.
 
     A name with a tag is wrong because of the tag.
@@ -80,13 +128,13 @@ def _once(document: Object, problems: list[tuple[Problem, Name | None]]) -> Iter
     tagged = {each.path for each, _ in problems if isinstance(each.finding, UnknownVariable)}
     gone: defaultdict[Path, list[Problem]] = defaultdict(list)
     for problem, name in problems:
-        if name is not None and not value_at(document, name.listed):
+        if name is not None and not value_at(listed.document, name.listed):
             gone[name.listed].append(problem)
     first = {
-        listed: next((each for each in several if each.finding.severity == "error"), several[0])
-        for listed, several in gone.items()
+        path: next((each for each in several if each.finding.severity == "error"), several[0])
+        for path, several in gone.items()
     }
-    again = _again(document, problems)
+    again = _again(listed, problems)
     for problem, name in problems:
         if name is not None and name.listed in first:
             if problem is first[name.listed]:
@@ -101,7 +149,7 @@ def _once(document: Object, problems: list[tuple[Problem, Name | None]]) -> Iter
 
 
 def _again(
-    document: Object, problems: Iterable[tuple[Problem, Name | None]]
+    listed: Lists, problems: Iterable[tuple[Problem, Name | None]]
 ) -> dict[Name | None, list[Problem]]:
     """The problems of names that several places ask for, and that are not there."""
     asking: defaultdict[Name | None, list[Problem]] = defaultdict(list)
@@ -111,12 +159,8 @@ def _again(
     return {
         name: sorted(several, key=lambda each: each.finding.severity)  # errors before warnings
         for name, several in asking.items()
-        if name is not None and len(several) > 1 and not _is_there(document, name)
+        if name is not None and len(several) > 1 and not listed.has(name)
     }
-
-
-def _is_there(document: Object, name: Name) -> bool:
-    return any(given == name.name for given, _ in _entries(document, name.listed))
 
 
 def _of_all(problem: Problem, several: Iterable[Problem]) -> Problem:
@@ -134,21 +178,23 @@ _OF_NAMES = (BadArtifactName, DuplicateName, PatternMismatch, TextLength, WrongT
 class Lost:
     """What the problems of a document leave undone: names of lists, whole lists, and what templates do."""
 
-    def __init__(self, document: Object, told: Sequence[Problem]) -> None:
-        self.document = document
+    def __init__(self, listed: Lists, told: Sequence[Problem]) -> None:
+        self.entries = listed
+        self.document = listed.document
         self.names: defaultdict[Path, set[str]] = defaultdict(set)
         self.count: Counter[Path] = Counter()
         self.lists: list[Path] = []
         self.unknown: list[UnknownField] = []
         self.mixed: set[Path] = set()
-        self.told: list[Path] = []
+        self.told: set[Path] = set()
+        """The paths of what the schema says, and those of all that holds it."""
         for problem in told:
             self._add(problem)
 
     def _add(self, problem: Problem) -> None:
         path, finding = problem.path, problem.finding
         if isinstance(finding, (MissingField, UnknownField, WrongType)):
-            self.told.append(path)
+            self.told.update(path[:length] for length in range(len(path) + 1))
         if isinstance(finding, (ArtifactPath, OutputSource, SeveralBodies)):
             self.mixed.add(path)
         elif isinstance(finding, UnknownField):
@@ -189,10 +235,7 @@ class Lost:
         """Whether a name is wrong where it is given, or what stands beside it."""
         if name.name in self.names[name.listed] or self._whole(name.listed):
             return True
-        entry = next(
-            (path for given, path in _entries(self.document, name.listed) if given == name.name), None
-        )
-        return entry is not None and any(path[: len(entry)] == entry for path in self.told)
+        return self.entries.has(name) and self.entries.entry(name) in self.told
 
     def found_in(self, asked: Iterable[Name]) -> set[Name]:
         """Those of the names asked for in vain that are probably lost."""
@@ -201,7 +244,7 @@ class Lost:
             wanted[each.listed].add(each)
         found: set[Name] = set()
         for listed, names in wanted.items():
-            known = {name for name, _ in _entries(self.document, listed)} - self.names[listed]
+            known = [name for name in self.entries.names(listed) if name not in self.names[listed]]
             lost = {each for each in names if near(each.name, known, 0.75) is None}
             if len(lost) <= self.count[listed] or self._whole(listed):
                 found |= lost
@@ -219,38 +262,46 @@ class Lost:
 
 
 def _misspelt(
-    document: Object, problems: list[Problem], asked: list[Name | None], about: list[Name | None]
+    listed: Lists, problems: list[Problem], asked: list[Name | None], about: list[Name | None]
 ) -> Iterator[tuple[Name, Name]]:
     """The names that are wrong where they are given: what is given, and what is asked for instead.
 
     One that a single problem asks for may be wrong there, unless nothing is written there that could be.
     """
-    needless = [*zip(about, asked, strict=True)]
+    needless, both = Counter(about), Counter(zip(about, asked, strict=True))
     bare = {
         one for each, one in zip(problems, asked, strict=True) if isinstance(each.finding, MissingArgument)
     }
-    text = ""
+    parts: dict[Path, dict[str, list[str]]] = {}
     for wrong, times in Counter(filter(None, asked)).items():
-        known = [name for name, _ in _entries(document, wrong.listed)]
-        longer = [name for name in known if _is_more(name, wrong.name)]
-        close = longer[0] if len(longer) == 1 else near(wrong.name, known, 0.7)
-        if close is not None and _is_unused(close, text := text or compact(document)):
+        known = listed.names(wrong.listed)
+        if wrong.listed not in parts:
+            parts[wrong.listed] = _by_parts(known)
+        longer = {
+            *parts[wrong.listed].get(wrong.name, ()),
+            *(one for one in _parts(wrong.name) if one in known),
+        }
+        close = longer.pop() if len(longer) == 1 else near(wrong.name, known, 0.7)
+        if close is not None and listed.is_unused(close):
             given = wrong._replace(name=close)
-            others = sum(each == given and one != wrong for each, one in needless)
-            if times + others > 1 or wrong in bare:
+            if times + needless[given] - both[given, wrong] > 1 or wrong in bare:
                 yield given, wrong
 
 
-def _is_more(one: str, other: str) -> bool:
-    """Whether one name is the other with a word before or behind it, or the other way round."""
-    short, long = sorted((one, other), key=len)
-    ends = long.endswith((f"-{short}", f"_{short}"))
-    return bool(short) and (ends or long.startswith((f"{short}-", f"{short}_")))
+def _parts(name: str) -> Iterator[str]:
+    """What stands before and behind each hyphen and underscore of a name."""
+    for found in _BETWEEN.finditer(name):
+        yield name[: found.start()]
+        yield name[found.end() :]
 
 
-def _is_unused(name: str, text: str) -> bool:
-    """Whether a document, as JSON, holds a name only where it is given."""
-    return bool(name) and len(re.findall(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)) == 1
+def _by_parts(names: Iterable[str]) -> dict[str, list[str]]:
+    """The names that have a word before or behind another one, by the latter."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        for part in filter(None, _parts(name)):
+            found.setdefault(part, []).append(name)
+    return found
 
 
 def _holds(node: object, key: str | int) -> bool:
@@ -258,14 +309,3 @@ def _holds(node: object, key: str | int) -> bool:
     if is_mapping(node):
         return key in node or any(_holds(each, key) for each in node.values())
     return is_list(node) and any(_holds(each, key) for each in node)
-
-
-def _entries(document: Object, listed: Path) -> Iterator[tuple[str, Path]]:
-    """The names in a list of entries, or of groups of them, each with the path of its entry."""
-    stack = [(listed, value_at(document, listed))]
-    while stack:
-        path, value = stack.pop()
-        if is_list(value):
-            stack += [((*path, index), each) for index, each in enumerate(value)]
-        elif is_mapping(value) and isinstance(name := value.get("name"), str):
-            yield name, path

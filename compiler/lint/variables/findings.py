@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.variables.hyphens import as_keys
@@ -43,13 +44,20 @@ def in_expression(finding: Finding) -> Finding:
 
 def _nearest(name: str, known: Collection[str]) -> tuple[str, list[str]]:
     """The dotted name that was probably meant, or nothing, and those that differ in the last part only."""
-    below: dict[str, dict[str, str]] = {}
-    for each in known:
-        parent, _, last = each.rpartition(".")
-        below.setdefault(parent, {})[last] = each
+    below = _below(tuple(known))
     parent, _, last = name.rpartition(".")
     siblings = below.get(parent if parent in below else near(parent, below, 0.75) or "", {})
     return siblings.get(near(last, siblings) or "", ""), [*siblings.values()]
+
+
+@lru_cache(16)
+def _below(known: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """The dotted names by what stands before the last part, and by that."""
+    found: dict[str, dict[str, str]] = {}
+    for each in known:
+        parent, _, last = each.rpartition(".")
+        found.setdefault(parent, {})[last] = each
+    return found
 
 
 class UnknownOutput(Finding):

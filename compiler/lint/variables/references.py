@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.manifest.globals import workflow_variables
@@ -132,6 +133,12 @@ def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
 
 _METRICS = frozenset((*OF_METRICS, "resourcesDuration"))
 _BOUND = "in a loop, Argo takes what `let` binds for a variable that is missing: write the value itself"
+
+
+@lru_cache(16)
+def _called(word: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The variables that begin the outputs of calls."""
+    return tuple(f"{word}.{each}" for each in names)
 
 
 class Reader:
@@ -426,7 +433,7 @@ class Reader:
         position = graph.call_index.get(name)
         if position is None:
             reason = "" if graph.call_index else f"there are no {word}"
-            known = [f"{word}.{each}" for each in graph.call_index]
+            known = _called(word, tuple(graph.call_index))
             yield spot.problem(UnknownVariable(f"{word}.{name}", known, reason))
             return
         producer = graph.calls[position]

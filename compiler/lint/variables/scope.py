@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.globals import global_outputs
@@ -191,9 +191,17 @@ def workflow_fault(view: View, name: str, known: frozenset[str]) -> Finding | No
         "priority": "set `priority` in the spec to use it",
         "failures": "only exit handlers have it: name one as `onExit`",
     }
-    own = [each for each in known if each.startswith(f"workflow.{word}.") and not each.endswith(".json")]
+    own, every = _sorted(known, word)
     if word in ("parameters", "labels", "annotations") and not own:
         key = name.removeprefix("workflow.parameters.")
         way = f"add `{key}` to the arguments of the workflow, which has none"
         return UnknownVariable(name, (), f"the workflow has no {word}" if key in (name, "json") else way)
-    return UnknownVariable(name, sorted(own or known), reasons.get(word, ""))
+    return UnknownVariable(name, own or every, reasons.get(word, ""))
+
+
+@lru_cache(16)
+def _sorted(known: frozenset[str], word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The variables of the workflow below a word, and all that are known."""
+    every = tuple(sorted(known))
+    own = (one for one in every if one.startswith(f"workflow.{word}.") and not one.endswith(".json"))
+    return tuple(own), every
