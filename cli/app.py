@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _OF_THE_MACHINE = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM),
-    *(errno.ENOTDIR, errno.ENAMETOOLONG, errno.EMFILE, errno.ENFILE),
+    *(errno.ENOTDIR, errno.ENAMETOOLONG, errno.EMFILE, errno.ENFILE, errno.EIO, errno.ESTALE),
 }
 """Errors of files that no command foresees everywhere, and that are not its own."""
 

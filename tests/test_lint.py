@@ -293,7 +293,7 @@ def misspelt(count: int) -> Object:
 @pytest.mark.parametrize("count", [400, 1200])
 def test_a_mistake_that_many_names_have(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     counted: Counter[str] = Counter()
-    ratio = SequenceMatcher.ratio
+    ratio: Callable[[SequenceMatcher[str]], float] = SequenceMatcher[str].ratio
 
     def count_it(matcher: SequenceMatcher[str]) -> float:
         counted["ratio"] += 1

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +23,11 @@ import pytest
 
 from flowdsl.cli.app import run
 from flowdsl.runtime.local import journal
+from flowdsl.runtime.local.caches import Caches
+from flowdsl.runtime.local.controller.cache import Entry
+from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.rounds import value_of
+from flowdsl.runtime.local.runner import Executor, Runner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -1241,6 +1246,83 @@ def test_a_disk_that_is_full(flowdsl: Callable[..., Result], monkeypatch: pytest
         "  flowdsl run --resume one\n"
     )
     assert flowdsl("--resume", "one").code == 0
+
+
+def test_a_disk_that_keeps_nothing(flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fdatasync(file: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fdatasync", fdatasync)
+        done = flowdsl("pipeline.py", "--name", "one")
+    assert done.code == 4
+    assert "journal.jsonl: Input/output error: nothing of the run goes on" in done.err
+    assert flowdsl("--resume", "one").code == 0
+
+
+def test_a_run_whose_journal_is_damaged_stays_free_for_others(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    assert flowdsl("pipeline.py", "--name", "one").code == 0
+    written = folder / ".flowdsl/runs/one/journal.jsonl"
+    whole = written.read_bytes()
+    written.write_bytes(b"{}\n")
+    for _ in range(2):
+        with pytest.raises(RunError, match="is not the journal of a run"):
+            Runner(written.parent, no_pods).resume()
+    written.write_bytes(whole)
+    assert Runner(written.parent, no_pods).resume().phase == "Succeeded"
+
+
+def no_pods(report: object) -> Executor:
+    raise AssertionError(report)
+
+
+CACHED = """\
+from flowdsl import pipeline, step
+
+@step(image="python:3.12-slim", cache=True)
+def double(n: int) -> int:
+    return 2 * n
+
+@pipeline
+def cached(n: int = 7) -> int:
+    return double(n)
+"""
+
+
+def test_a_cache_that_is_damaged(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "cached.py").write_text(CACHED, encoding="utf-8")
+    assert flowdsl("cached.py").code == 0
+    [kept] = (folder / ".flowdsl/cache").glob("*.json")
+    kept.write_text("{", encoding="utf-8")
+    done = flowdsl("cached.py", "--name", "two")
+    assert done.code == 2
+    assert f"flowdsl: the cache {kept} cannot be read: " in done.err
+    assert done.err.endswith("; take it away to begin it anew\n")
+    kept.unlink()
+    assert flowdsl("cached.py", "--name", "two").code == 0
+
+
+def test_a_cache_of_another_name_is_not_looked_at(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "cached.py").write_text(CACHED, encoding="utf-8")
+    cache = folder / ".flowdsl/cache"
+    cache.mkdir(parents=True)
+    (cache / "a.json").write_text("{", encoding="utf-8")
+    assert flowdsl("cached.py").code == 0
+
+
+def test_runs_that_add_to_a_cache_at_once(tmp_path: Path) -> None:
+    def add(run: int) -> None:
+        caches = Caches(tmp_path / "cache", tmp_path / str(run))
+        for one in range(20):
+            caches.keep([("models", f"{run}-{one}", Entry("node", {"result": str(one)}, 0.0))])
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add, range(8)))
+    named = {"memoize": {"cache": {"configMap": {"name": "models"}}}}
+    [entries] = Caches(tmp_path / "cache", tmp_path).stored([named]).values()
+    assert entries.keys() == {f"{run}-{one}" for run in range(8) for one in range(20)}
 
 
 def test_a_file_out_of_the_cache_is_there_also_without_the_run_that_made_it(

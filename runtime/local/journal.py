@@ -15,6 +15,7 @@ from typing import Any
 
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.cache import Entry
+from flowdsl.runtime.whole import replace
 
 Json = dict[str, Any]
 
@@ -44,9 +45,7 @@ class JournalError(Exception):
 
 def begin(path: Path, header: Json) -> Journal:
     """A new journal, which is there with all that the run begins with, or not at all."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    part.write_bytes(_lines([header]))
-    part.replace(path)
+    replace(path, _lines([header]))
     return Journal(path)
 
 
@@ -55,18 +54,24 @@ def _lines(entries: list[Json]) -> bytes:
 
 
 class Journal:
-    """A journal that is written."""
+    """A journal that is written.
+
+    Its methods raise OSError, also where an earlier line did not come to the disk.
+    """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._wanted = threading.Event()
         self._closing = threading.Event()
         self._closed = False
+        self._failure: OSError | None = None
         self._thread = threading.Thread(target=self._sync, name="journal", daemon=True)
         self._thread.start()
 
     def write(self, entries: list[Json]) -> None:
         """Add lines."""
+        self._check()
         data = _lines(entries)
         while data:
             data = data[os.write(self._file, data) :]
@@ -81,13 +86,22 @@ class Journal:
             self._wanted.set()
             self._thread.join()
             os.close(self._file)
+            self._check()
+
+    def _check(self) -> None:
+        if self._failure is not None:
+            raise OSError(self._failure.errno, self._failure.strerror, str(self._path))
 
     def _sync(self) -> None:
         while True:
             self._wanted.wait()
             self._wanted.clear()
             closed = self._closed
-            os.fdatasync(self._file)
+            try:
+                os.fdatasync(self._file)
+            except OSError as error:
+                self._failure = error
+                return
             if closed:
                 return
             self._closing.wait(_PAUSE)

@@ -6,24 +6,25 @@ import json
 import os
 import time
 from collections import deque
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from flowdsl.compiler.yaml.emit import emit
 from flowdsl.runtime.local import journal
+from flowdsl.runtime.local.caches import Caches
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.cache import Cache
 from flowdsl.runtime.local.controller.machine import Machine
 from flowdsl.runtime.local.error import RunError
-from flowdsl.runtime.local.places import handed
 from flowdsl.runtime.local.status import workflow
 from flowdsl.runtime.lock import take
+from flowdsl.runtime.whole import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
-    from flowdsl.runtime.local.controller.cache import Entry
     from flowdsl.runtime.local.controller.node import Node
 
 Json = dict[str, Any]
@@ -93,35 +94,36 @@ class Runner:
         self._watch = watch
         self._supplied = supplied
         self._approve = approve
-        self._caches = caches
+        self._caches = Caches(caches, folder)
         self._events: deque[events.Event] = deque()
         self._wakes: list[float] = []
         self._status_at = 0.0
         self._status_due = False
         self._saved = 0
-        self._lock = -1
         self._ended = False
         self._over = False
 
     def begin(self, inputs: Inputs) -> Machine:
         """Run a workflow from its beginning to its end. Raises RunError, and Waits."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._take()
-        path = journal.of_run(self.folder)
-        if path.exists():
-            os.close(self._lock)
-            raise RunError(f"there is a run in {self.folder} already")
-        pods = self._make(self._events.append)  # the first of all: until it can start steps it takes a moment
-        try:
-            log = self._written_down(path, inputs)
-        except BaseException:
-            pods.close()
-            raise
-        return self._go(pods, log, [events.Started(time.time())], [])
+        with self._alone():
+            path = journal.of_run(self.folder)
+            if path.exists():
+                raise RunError(f"there is a run in {self.folder} already")
+            pods = self._make(
+                self._events.append
+            )  # the first of all: until it can start steps it takes a moment
+            try:
+                log = self._written_down(path, inputs)
+            except BaseException:
+                pods.close()
+                raise
+            return self._go(pods, log, [events.Started(time.time())], [])
 
     def _written_down(self, path: Path, inputs: Inputs) -> journal.Journal:
         """Write what the run begins with."""
-        cache = self._with_files(_stored(self._caches, inputs.manifest, inputs.references))
+        documents = [inputs.manifest, *inputs.references]
+        cache = self._caches.stored(documents)
         header: Json = {
             "version": journal.VERSION,
             **inputs._asdict(),
@@ -130,22 +132,15 @@ class Runner:
             },
         }
         self.machine = Machine(inputs.manifest, inputs.references, inputs.config, Cache(cache))
-        _replace(self.folder / "manifest.yaml", _written([inputs.manifest, *inputs.references]))
+        _replace(self.folder / "manifest.yaml", _written(documents))
         return journal.begin(path, header)
-
-    def _with_files(self, cache: dict[str, dict[str, Entry]]) -> dict[str, dict[str, Entry]]:
-        """The entries whose files are there still, with these."""
-        folder = self._caches
-        if folder is None:
-            return cache
-        return {
-            name: {key: one for key, one in entries.items() if handed(one.outputs, folder, self.folder)}
-            for name, entries in cache.items()
-        }
 
     def resume(self) -> Machine:
         """Go on with a run that was interrupted: what has ended is not run again. Raises RunError, and Waits."""
-        self._take()
+        with self._alone():
+            return self._taken_up()
+
+    def _taken_up(self) -> Machine:
         path = journal.of_run(self.folder)
         try:
             header, past, whole = journal.read(path)
@@ -175,7 +170,6 @@ class Runner:
         if self._ended:
             self._over = True
             self._save_status()  # it is made from the journal: what became of the file does not matter
-            os.close(self._lock)
             return self.machine
         if self._watch is not None:
             self._watch(self.machine, [])
@@ -193,22 +187,30 @@ class Runner:
 
     # --- the loop ----------------------------------------------------------------------------------
 
-    def _take(self) -> None:
-        """Nobody else may run in this folder. Raises RunError."""
+    @contextmanager
+    def _alone(self) -> Generator[None]:
+        """Let nobody else run in this folder meanwhile. Raises RunError."""
         try:
-            self._lock = os.open(self.folder / "lock", os.O_WRONLY | os.O_CREAT, 0o644)
+            file = os.open(self.folder / "lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise RunError(
                 f"the run {self.folder.name} cannot be written: {error.filename}: {error.strerror}"
             ) from None
-        if not take(self._lock):
-            os.close(self._lock)
-            raise RunError(f"the run {self.folder.name} is going on in another process")
+        try:
+            if not take(file):
+                raise RunError(f"the run {self.folder.name} is going on in another process")
+            yield
+        finally:
+            os.close(file)
 
     def _go(
         self, pods: Executor, log: journal.Journal, first: list[events.Event], again: list[events.Action]
     ) -> Machine:
-        try:
+        with ExitStack() as ending:
+            ending.callback(self._save_caches)
+            ending.callback(self._save_status)
+            ending.callback(log.close)
+            ending.callback(pods.close)
             if first:
                 self.machine.started = first[0].now
             self._save_status()  # who looks for the run finds it from now on
@@ -224,14 +226,6 @@ class Runner:
                     self.machine.handle(event)
                 self._note(batch)
                 batch = []
-        finally:
-            try:
-                pods.close()
-            finally:
-                log.close()
-                self._save_status()
-                self._save_caches()
-                os.close(self._lock)
         return self.machine
 
     def _do(self, pods: Executor, action: events.Action) -> None:
@@ -316,14 +310,7 @@ class Runner:
     def _save_caches(self) -> None:
         added = self.machine.run.cache.added[self._saved :]
         self._saved += len(added)
-        if self._caches is None:
-            return
-        added = [one for one in added if handed(one[2].outputs, self.folder, self._caches)]
-        for name in dict.fromkeys(name for name, _, _ in added):
-            self._caches.mkdir(parents=True, exist_ok=True)
-            path = self._caches / f"{name}.json"
-            entries = {**_entries(path), **{key: list(one) for cache, key, one in added if cache == name}}
-            _replace(path, json.dumps(entries, ensure_ascii=False))
+        self._caches.keep(added)
 
 
 def going_on(folder: Path) -> bool:
@@ -347,24 +334,4 @@ def _written(documents: list[Json]) -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file that is there whole, or as it was."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    part.write_bytes(text.encode("utf-8", "surrogatepass"))
-    part.replace(path)
-
-
-def _entries(path: Path) -> dict[str, list[Any]]:
-    try:
-        found: dict[str, list[Any]] = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found
-
-
-def _stored(caches: Path | None, manifest: Json, references: list[Json]) -> dict[str, dict[str, Entry]]:
-    """The entries of the caches that are kept in a folder and that the run names."""
-    if caches is None or not caches.is_dir():
-        return {}
-    text = json.dumps([manifest, references])
-    names = [path.stem for path in sorted(caches.glob("*.json")) if path.stem in text]
-    return journal.cache_of({"cache": {name: _entries(caches / f"{name}.json") for name in names}})
+    replace(path, text.encode("utf-8", "surrogatepass"))

@@ -144,6 +144,7 @@ class Supervisor(Processes):
         self.logs = os.open(settings["logs"], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.nameless = LINUX
         self.null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        self.sink = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
 
     def serve(self) -> None:
         """Until the sockets end."""
@@ -556,16 +557,16 @@ class Supervisor(Processes):
                 libc.unshare(FS)
             if self.isolated:
                 space = os.open(f"/proc/{job.pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
-                check(libc.setns(space, NEWNS), "setns")
-                os.close(space)
+                try:
+                    check(libc.setns(space, NEWNS), "setns")
+                finally:
+                    os.close(space)
             job.room.inside()
             os.chdir("/")
-            sink = os.open("/dev/null", os.O_WRONLY | os.O_CLOEXEC)
             path = found(what["argv"][0], what["env"].get("PATH", ""))
             with self.spawning:
-                pid = spawned(path, what["argv"], what["env"], (self.null, sink, sink))
+                pid = spawned(path, what["argv"], what["env"], (self.null, self.sink, self.sink))
                 self.mains.add(pid)
-            os.close(sink)
             end = time.monotonic() + what["seconds"]
             while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
                 if time.monotonic() > end:

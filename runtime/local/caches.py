@@ -1,0 +1,98 @@
+"""The caches of `memoize` on this machine: a file for each, in a folder that runs share."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.tree import is_list, is_mapping
+from flowdsl.runtime.local.controller.cache import Entry
+from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.local.error import RunError
+from flowdsl.runtime.local.places import handed
+from flowdsl.runtime.lock import take, wait_for
+from flowdsl.runtime.whole import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator
+    from pathlib import Path
+
+Json = dict[str, Any]
+
+
+class Caches:
+    """The caches of a folder, for the run of another one; without a folder there are none."""
+
+    def __init__(self, folder: Path | None, run: Path) -> None:
+        self._folder = folder
+        self._run = run
+
+    def stored(self, documents: Iterable[Json]) -> dict[str, dict[str, Entry]]:
+        """The entries, by cache and key, that templates of some documents may ask for, and whose files are there.
+
+        The files are given to the run. Raises RunError for a cache that cannot be read.
+        """
+        folder = self._folder
+        if folder is None or not folder.is_dir():
+            return {}
+        names = {name for document in documents for name in _named(document)}
+        all_of_them = any("{{" in name for name in names)
+        found: dict[str, dict[str, Entry]] = {}
+        for path in sorted(folder.glob("*.json")):
+            if all_of_them or path.stem in names:
+                entries = {key: Entry(*one) for key, one in _read(path).items()}
+                found[path.stem] = {
+                    key: one for key, one in entries.items() if handed(one.outputs, folder, self._run)
+                }
+        return found
+
+    def keep(self, added: list[tuple[str, str, Entry]]) -> None:
+        """Add entries, each with its cache and key, to what other runs add meanwhile. Raises RunError."""
+        folder = self._folder
+        if folder is None:
+            return
+        added = [one for one in added if handed(one[2].outputs, self._run, folder)]
+        for name in dict.fromkeys(name for name, _, _ in added):
+            with _alone(folder):
+                path = folder / f"{name}.json"
+                entries = _read(path) | {key: list(one) for cache, key, one in added if cache == name}
+                replace(path, json.dumps(entries, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+
+
+@contextmanager
+def _alone(folder: Path) -> Generator[None]:
+    """Let no other run change the caches of a folder meanwhile."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        if not take(file):
+            wait_for(file)
+        yield
+    finally:
+        os.close(file)
+
+
+def _named(node: object) -> Iterator[str]:
+    """The caches that templates name, also those of templates in tasks, and of defaults."""
+    if is_list(node):
+        for item in node:
+            yield from _named(item)
+    elif is_mapping(node):
+        memo = node.get("memoize")
+        if is_mapping(memo):
+            yield str(part(part(memo, "cache"), "configMap").get("name", ""))
+        for value in node.values():
+            yield from _named(value)
+
+
+def _read(path: Path) -> dict[str, list[Any]]:
+    """The entries of a cache; none where there is no file. Raises RunError."""
+    try:
+        found: dict[str, list[Any]] = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise RunError(f"the cache {path} cannot be read: {error}; take it away to begin it anew") from None
+    return found

@@ -1,0 +1,20 @@
+"""Files that are there whole, or as they were."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write a file that others see whole, or as it was. Raises OSError; then nothing is left of it."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
