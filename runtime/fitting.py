@@ -6,11 +6,12 @@ import shlex
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.compiler.amounts import amounts, asked
+from flowdsl.grammar.devices import is_gpu
 from flowdsl.runtime.cluster.kinds import NODE, QUOTA
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
 from flowdsl.runtime.local.controller.shapes import part, several, texts
 from flowdsl.runtime.problem import Problem, wanted_by
-from flowdsl.runtime.usage.amounts import amounts, asked, is_gpu
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

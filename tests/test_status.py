@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flowdsl.grammar.devices import is_gpu
 from flowdsl.runtime.status import gpu
 from flowdsl.runtime.status.node import nodes, seconds
 from flowdsl.runtime.status.reasons import usual, why
 from flowdsl.runtime.status.run import Run
 from flowdsl.runtime.status.selector import matches
 from flowdsl.runtime.status.tree import Entry
-from flowdsl.runtime.usage.amounts import is_gpu
 from tests.reading.runs import BEGAN, NOW, RUNS, There, gate, retry, stopped, sweep
 
 Json = dict[str, Any]

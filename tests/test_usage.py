@@ -13,9 +13,10 @@ from flowdsl.cli.clusters.reach import Reach
 from flowdsl.cli.display.columns import width
 from flowdsl.cli.display.tables import Paint
 from flowdsl.cli.runs.usage import instances_table, nodes_table, runs_table
+from flowdsl.compiler.amounts import asked, gpus
+from flowdsl.grammar.devices import is_gpu
 from flowdsl.runtime.cluster.trouble import Unreachable
 from flowdsl.runtime.usage import exporter
-from flowdsl.runtime.usage.amounts import asked, gpus, is_gpu
 from flowdsl.runtime.usage.nodes import cluster_use, pod_uses
 from flowdsl.runtime.usage.runs import run_uses
 from tests.goldens import same

@@ -10,7 +10,6 @@ from flowdsl.compiler.findings.placement import ProductPattern
 from flowdsl.compiler.options import readable
 from flowdsl.compiler.options.placement import LABELS, fitting, label, labelled
 from flowdsl.compiler.options.resources import (
-    VENDORS,
     gpu_memory,
     gpu_products,
     resource_name,
@@ -18,6 +17,7 @@ from flowdsl.compiler.options.resources import (
     wanted,
 )
 from flowdsl.diagnostic import Diagnostic, near
+from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.quantity import quantity
 from flowdsl.places.place import Argument
 from flowdsl.step import StepDef

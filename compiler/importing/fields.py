@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from flowdsl.compiler.importing.layout import Code, call, listed, literal, mapped, quoted
-from flowdsl.compiler.options.resources import VENDORS
 from flowdsl.compiler.tree import entries, inside, is_list, is_mapping
+from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.template import is_filled
 
 Json = dict[str, Any]

@@ -11,13 +11,13 @@ from flowdsl.compiler.findings.placement import BadNode, BadToleration, BadWhere
 from flowdsl.compiler.ir import Placement
 from flowdsl.compiler.options.reading import Wrong, each, entries, object_name, said, text_option
 from flowdsl.compiler.options.resources import (
-    VENDORS,
     gpu_memory,
     gpu_products,
     resource_name,
     sharing,
     wanted,
 )
+from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
 from flowdsl.values.value import is_value

@@ -20,6 +20,7 @@ from flowdsl.compiler.options.reading import Parts, Wrong, said
 from flowdsl.compiler.profile import Sharing
 from flowdsl.diagnostic import Finding, Severity
 from flowdsl.gpu import GPU
+from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
@@ -31,15 +32,6 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.options.reading import Reader
     from flowdsl.compiler.profile import Profile
-
-#: The extended resource of each vendor's device plug-in.
-VENDORS = {
-    "nvidia": "nvidia.com/gpu",
-    "amd": "amd.com/gpu",
-    "intel": "gpu.intel.com/i915",
-    "habana": "habana.ai/gaudi",
-    "google": "google.com/tpu",
-}
 
 
 class SharedCount(Finding):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.amounts import amounts
+from flowdsl.compiler.amounts import gpus as counted
 from flowdsl.compiler.options.placement import label
 from flowdsl.runtime.checkup.visit import Check
 from flowdsl.runtime.cluster.kinds import NODE
 from flowdsl.runtime.fitting import repelling
 from flowdsl.runtime.local.controller.shapes import part
-from flowdsl.runtime.usage.amounts import amounts
-from flowdsl.runtime.usage.amounts import gpus as counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

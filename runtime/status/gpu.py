@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.runtime.status.node import mapping, mappings, text
-from flowdsl.runtime.usage.amounts import asked, gpus, is_gpu
+from flowdsl.compiler.amounts import asked, asked_by, gpus
+from flowdsl.grammar.devices import is_gpu
+from flowdsl.runtime.status.node import mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -34,10 +35,7 @@ def of_pod(pod: Json) -> Amounts:
 
 def of_template(template: Json) -> Amounts:
     """What the pod of a template asks for; a patch of its pod is not looked at."""
-    alone = [mapping(template, kind) for kind in ("container", "script")]
-    several = mappings(mapping(template, "containerSet"), "containers")
-    beside = mappings(template, "sidecars")
-    return gpus(asked({**template, "containers": [*alone, *several, *beside]}))
+    return gpus(asked_by(template))
 
 
 def together(amounts: Iterable[Amounts]) -> Amounts:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.compiler.amounts import amounts, asked, gpus
 from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.status.gpu import card
-from flowdsl.runtime.usage.amounts import amounts, asked, gpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -252,8 +252,18 @@ def test_a_machine_without_a_gpu_says_so_once(tmp_path: Path) -> None:
             body = sh("echo ${CUDA_VISIBLE_DEVICES-none}", resources={"limits": {"nvidia.com/gpu": 1}})
             assert result(pods.run(body, f"n{number}", result=True)) == "none"
         assert [one for one in pods.pods.notices if "GPU" in one] == [
-            "This machine has no GPU of nvidia: steps that ask for one run without."
+            "This machine has no nvidia GPU: steps that ask for one run without it."
         ]
+
+
+@pytest.mark.parametrize(
+    ("resource", "vendor"),
+    [("gpu.intel.com/i915", "intel"), ("google.com/tpu", "google"), ("nvidia.com/gpu.shared", "nvidia")],
+)
+def test_devices_of_every_vendor_are_missed(tmp_path: Path, resource: str, vendor: str) -> None:
+    with street(tmp_path, gpus=0) as pods:
+        pods.run(sh("true", resources={"limits": {resource: 1}}))
+        assert f"This machine has no {vendor} GPU: steps that ask for one run without it." in pods.pods.notices
 
 
 DOCKER = f"""{PYTHON}

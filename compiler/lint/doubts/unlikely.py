@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.findings.amounts import UnusualResource
 from flowdsl.compiler.findings.bodies import NoTag, is_secret, untagged
 from flowdsl.compiler.lint.pods.bodies import NoCommand
-from flowdsl.compiler.lint.pods.resources import DEVICES
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, near
+from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.image import fault as image_fault
@@ -89,8 +89,8 @@ def devices(view: View) -> Iterator[Problem]:
     for template in view.templates:
         for place, container in template.containers:
             for name in inside(container, "resources", "limits"):
-                meant = near(name, DEVICES, 0.9)
-                if meant is not None and name not in DEVICES:
+                meant = near(name, VENDORS.values(), 0.9)
+                if meant is not None and name not in VENDORS.values():
                     path = (*template.path, *place, "resources", "limits", name)
                     yield Problem(path, UnusualResource(name, meant), on_key=True)
 

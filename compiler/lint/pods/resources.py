@@ -5,9 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.amounts import amounts, asked_by
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside
 from flowdsl.diagnostic import Finding, near
+from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
@@ -29,9 +31,6 @@ MEANT = {
     "tpu": "google.com/tpu",
 }
 """Names that are written for devices."""
-
-DEVICES = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "google.com/tpu", "habana.ai/gaudi")
-"""Devices that are taken for labels of nodes."""
 
 
 class BadQuantity(Finding):
@@ -160,11 +159,11 @@ def resources(view: View) -> Iterator[Problem]:
             continue
         here = (*path, field)
         read: dict[str, dict[str, tuple[Decimal, str]]] = {"limits": {}, "requests": {}}
-        for kind, amounts in read.items():
+        for kind, known in read.items():
             for name, value in inside(owner, kind).items():
                 if field == "podResources" and name not in NATIVE[:2] and not str(name).startswith(_PAGES):
                     continue  # which no whole pod is given, as is told elsewhere
-                yield from _amount(str(name), value, (*here, kind, name), amounts)
+                yield from _amount(str(name), value, (*here, kind, name), known)
         limited = {str(name) for name in inside(owner, "limits")}
         for name, (request, text) in read["requests"].items():
             place = (*here, "requests", name)
@@ -186,39 +185,21 @@ def whole(view: View) -> Iterator[Problem]:
         if not given or not template.is_pod or view.is_patched(template):
             continue
         pod, path = inside(given[0][0], "podResources"), (*given[0][1], "podResources")
-        limits, requests = _read(inside(pod, "limits")), _read(inside(pod, "requests"))
+        limits, requests = amounts(inside(pod, "limits")), amounts(inside(pod, "requests"))
         told: set[str] = set()
         for place, container in template.containers:
             own = inside(container, "resources", "limits") if place[0] != "initContainers" else {}
-            for name, limit in _read(own).items():
+            for name, limit in amounts(own).items():
                 if limit > limits.get(name, limit):
                     told.add(name)
                     here = (*template.path, *place, "resources", "limits", name)
                     finding = AbovePod(name, f"a container has `{own[name]}`", pod["limits"][name])
                     yield Problem(here, finding)
-        for name, amount in _asked(template).items():
+        for name, amount in asked_by(template.data).items():
             field, most = ("requests", requests) if name in inside(pod, "requests") else ("limits", limits)
             if name not in told and amount > most.get(name, amount):
                 total = f"the containers ask for `{_short(amount)}`"
                 yield Problem((*path, field, name), AbovePod(name, total, pod[field][name]))
-
-
-def _asked(template: Template) -> dict[str, Decimal]:
-    """What the containers of a template ask for together. Source: Kubernetes, AggregateContainerRequests."""
-    together: dict[str, Decimal] = {}
-    before: dict[str, Decimal] = {}
-    for init in (True, False):  # the former begin before the others, and some of them stay
-        for place, container in template.containers:
-            if (place[0] == "initContainers") is not init:
-                continue
-            own = inside(container, "resources")
-            stays = not init or container.get("restartPolicy") == "Always"
-            for name, amount in _read({**inside(own, "limits"), **inside(own, "requests")}).items():
-                asked = together.get(name, Decimal()) + amount
-                before[name] = max(before.get(name, asked), asked)
-                if stays:
-                    together[name] = asked
-    return before
 
 
 def _short(amount: Decimal) -> str:
@@ -226,17 +207,6 @@ def _short(amount: Decimal) -> str:
     mebibytes = amount / 2**20
     whole = mebibytes and not mebibytes % 1
     return f"{mebibytes.normalize():f}Mi" if whole else f"{amount.normalize():f}"
-
-
-def _read(amounts: Object) -> dict[str, Decimal]:
-    """The amounts of an object that are written out; what cannot be read is told elsewhere."""
-    found: dict[str, Decimal] = {}
-    for name, value in amounts.items():
-        try:
-            found[name] = quantity(str(value))
-        except GrammarError:
-            continue
-    return found
 
 
 def is_native(name: str) -> bool:
@@ -324,7 +294,7 @@ def placement(view: View) -> Iterator[Problem]:
     """Node selectors, tolerations and affinities have a form that the API server takes."""
     for template in view.templates:
         for name in inside(template.data, "nodeSelector"):
-            if name in DEVICES and not _asks(template, name.partition("/")[0]):
+            if name in VENDORS.values() and not _asks(template, name.partition("/")[0]):
                 yield Problem((*template.path, "nodeSelector", name), DeviceAsLabel(str(name)), on_key=True)
     for owner, path in view.owners:
         for index, toleration in enumerate(entries(owner, "tolerations")):

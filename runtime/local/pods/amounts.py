@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
+from flowdsl.grammar.devices import is_gpu, vendor_of
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import quantity
 from flowdsl.runtime.local.controller.shapes import part
@@ -54,8 +55,8 @@ def _asked(name: str, given: str) -> tuple[str, int]:
         return CPU, math.ceil(quantity(given) * 1000)
     if name == MEMORY:
         return MEMORY, math.ceil(quantity(given))
-    if name.endswith("/gpu") or name.startswith("nvidia.com/mig-"):
-        return name.partition(".")[0], int(quantity(given))
+    if is_gpu(name):
+        return vendor_of(name), int(quantity(given))
     return name, 0
 
 
@@ -89,10 +90,14 @@ def machine(cpu: float | None, memory: int | None) -> tuple[float, float]:
     )
 
 
+_LISTING = {"nvidia": ("nvidia-smi", "-L"), "amd": ("rocm-smi", "--showid")}
+"""What lists the GPUs of a vendor; those of others are not looked for."""
+
+
 def found_gpus(vendor: str) -> list[str]:
     """The GPUs of this machine, as the variable that hides the others names them."""
-    command = ["rocm-smi", "--showid"] if vendor == "amd" else ["nvidia-smi", "-L"]
-    if shutil.which(command[0]) is None:
+    command = _LISTING.get(vendor)
+    if command is None or shutil.which(command[0]) is None:
         return []
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
@@ -135,9 +140,7 @@ class Allocatable:
         for vendor in gpus(wanted).keys() - self.total.keys():
             names = found_gpus(vendor) if self.given_gpus is None else list(map(str, range(self.given_gpus)))
             if not names:
-                self.notice(
-                    f"This machine has no GPU of {vendor or 'this kind'}: steps that ask for one run without."
-                )
+                self.notice(f"This machine has no {vendor} GPU: steps that ask for one run without it.")
             self.free[vendor] = names
             found[vendor] = len(names)
         if found:

@@ -1,30 +1,20 @@
-"""What pods ask of nodes: amounts by resource, and which of them count GPUs."""
+"""What pods ask of nodes: amounts by resource."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
+from flowdsl.compiler.tree import entries, inside
+from flowdsl.grammar.devices import is_gpu
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import quantity
-from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local.controller.shapes import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Json = dict[str, Any]
 Amounts = dict[str, Decimal]
-
-_NAMES = regex(
-    r"nvidia\.com/mig-.+|gpu\.intel\.com/(?!.*(?:memory|millicores|monitoring|tiles)).+|habana\.ai/.+|.+/Ascend.+"
-    r"|aws\.amazon\.com/neuron.*|.+/(?:v?gpu|gpu\.shared|gpu-count|tpu)"
-)
-
-
-def is_gpu(resource: str) -> bool:
-    """Whether a resource counts devices that compute, of whatever vendor, and not their memory or the like."""
-    return _NAMES.fullmatch(resource) is not None
 
 
 def amounts(given: Mapping[str, object]) -> Amounts:
@@ -44,10 +34,10 @@ def asked(spec: Json, word: Literal["limits", "requests"] = "limits") -> Amounts
     The larger of what its containers ask together, and what any init container asks beside the restartable
     ones before it. Source: k8s.io/component-helpers/resource, AggregateContainerRequests.
     """
-    lasting = _sum(_own(one, word) for one in several(spec, "containers"))
+    lasting = _sum(_own(one, word) for one in entries(spec, "containers"))
     peak: Amounts = {}
     beside: Amounts = {}
-    for one in several(spec, "initContainers"):
+    for one in entries(spec, "initContainers"):
         own = _own(one, word)
         if one.get("restartPolicy") == "Always":
             beside = _sum((beside, own))
@@ -56,15 +46,21 @@ def asked(spec: Json, word: Literal["limits", "requests"] = "limits") -> Amounts
     return _most(_sum((lasting, beside)), peak)
 
 
+def asked_by(template: Json) -> Amounts:
+    """What the pod of a template of Argo takes of its node, as `asked`; a patch of its pod is not looked at."""
+    alone = [template[kind] for kind in ("container", "script") if template.get(kind)]
+    beside = [*entries(template, "containerSet", "containers"), *entries(template, "sidecars")]
+    return asked({**template, "containers": [*alone, *beside]}, "requests")
+
+
 def gpus(given: Mapping[str, Decimal]) -> dict[str, int]:
     """The devices among amounts, by the name of their resource."""
     return {name: int(number) for name, number in given.items() if is_gpu(name) and number >= 1}
 
 
 def _own(container: Json, word: str) -> Amounts:
-    resources = part(container, "resources")
-    limits = amounts(part(resources, "limits"))
-    return limits if word == "limits" else {**limits, **amounts(part(resources, "requests"))}
+    limits = amounts(inside(container, "resources", "limits"))
+    return limits if word == "limits" else {**limits, **amounts(inside(container, "resources", "requests"))}
 
 
 def _sum(several: Iterable[Amounts]) -> Amounts:
