@@ -131,6 +131,7 @@ class Standing:
         pod: str,
         container: str,
         *,
+        run: str,
         since: str = "",
         tail: int | None = None,
         follow: bool = False,

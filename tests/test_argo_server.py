@@ -327,15 +327,16 @@ def test_objects_are_followed(standing: Standing, cluster: ArgoServer) -> None:
 def test_log_has_the_lines_of_the_server(standing: Standing, cluster: ArgoServer) -> None:
     standing.workflows = {name: workflow(name) for name in ("mine", "mine-b", "min")}
     standing.lines = ["2026-01-01T00:00:00.5Z one", "2026-01-01T00:00:01Z zwei \u00fc"]
-    pieces = cluster.log("mine-b-train-123", "main", since="2026-01-01T00:00:00Z", follow=True)
+    began = "2026-01-01T00:00:00Z"
+    pieces = cluster.log("mine-b-train-123", "main", run="mine", since=began, follow=True)
     assert b"".join(pieces) == "".join(f"{line}\n" for line in standing.lines).encode()
     _, path, query, _ = standing.asked[-1]
-    assert path == "/api/v1/workflows/ml/mine-b/log"
+    assert path == "/api/v1/workflows/ml/mine/log"
     assert query == {
         "podName": "mine-b-train-123",
         "logOptions.container": "main",
         "logOptions.timestamps": "true",
-        "logOptions.sinceTime": "2026-01-01T00:00:00Z",
+        "logOptions.sinceTime": began,
         "logOptions.follow": "true",
     }
 

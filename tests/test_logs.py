@@ -120,6 +120,7 @@ class Fake:
         pod: str,
         container: str,
         *,
+        run: str,
         since: str = "",
         tail: int | None = None,
         follow: bool = False,

@@ -23,7 +23,7 @@ from flowdsl.runtime.cluster.ended import ENDED, phase
 from flowdsl.runtime.cluster.kinds import VERSION, WORKFLOW
 from flowdsl.runtime.cluster.kubernetes import Kubernetes, lines
 from flowdsl.runtime.cluster.retrying import retried
-from flowdsl.runtime.cluster.seam import Change, Listing, metadata_of, whole
+from flowdsl.runtime.cluster.seam import Change, Listing, whole
 from flowdsl.runtime.cluster.trouble import (
     CONFLICT,
     EXPIRED,
@@ -135,6 +135,7 @@ class ArgoServer(Kubernetes):
         pod: str,
         container: str,
         *,
+        run: str,
         since: str = "",
         tail: int | None = None,
         follow: bool = False,
@@ -144,7 +145,6 @@ class ArgoServer(Kubernetes):
         """What a container printed, line by line; see the seam.
 
         The server gives lines as text: bytes that are no UTF-8 are lost, and so is whether the last line has ended.
-        A pod is asked for by the name of its run, which is found among the runs that there are.
         """
         query: dict[str, object] = {
             "podName": pod,
@@ -158,7 +158,6 @@ class ArgoServer(Kubernetes):
         if follow:
             query["logOptions.follow"] = "true"
         within = self._within(namespace)
-        run = self._run_of(pod, within)
         path = operation_path(WORKFLOW, "workflow_logs", namespace=within, name=run)
         with self._transport.open("GET", path, query, seconds=seconds) as answer:
             self._judge(answer, "read the log of", WORKFLOW, run, within)
@@ -166,16 +165,6 @@ class ArgoServer(Kubernetes):
                 if "error" in event:
                     raise self._refusal(0, event["error"], "read the log of", WORKFLOW, run, within)
                 yield str(event["result"].get("content") or "").encode() + b"\n"
-
-    def _run_of(self, pod: str, namespace: str) -> str:
-        """The run of a pod: the longest name that the pod's begins with."""
-        runs = self.list(WORKFLOW, namespace=namespace, keep=metadata_of).items
-        names = [str(one["metadata"]["name"]) for one in runs]
-        fitting = [name for name in names if pod == name or pod.startswith(f"{name}-")]
-        if not fitting:
-            status = {"message": f"no run has a pod `{pod}`", "reason": "NotFound", "details": {"name": pod}}
-            raise Refusal(NOT_FOUND, status, "read the log of", WORKFLOW, pod, namespace)
-        return max(fitting, key=len)
 
     def proxy(self, pod: str, port: int, path: str, *, namespace: str | None = None) -> bytes:
         """Not possible. Raises Unsupported."""

@@ -152,6 +152,7 @@ class Kubernetes:
         pod: str,
         container: str,
         *,
+        run: str,
         since: str = "",
         tail: int | None = None,
         follow: bool = False,

@@ -150,6 +150,7 @@ class Cluster(Protocol):
         pod: str,
         container: str,
         *,
+        run: str,
         since: str = "",
         tail: int | None = None,
         follow: bool = False,
@@ -158,8 +159,8 @@ class Cluster(Protocol):
     ) -> Generator[bytes, None, None]:
         """What a container printed, as pieces of bytes; each line begins with its time and a blank.
 
-        `since` is a time in RFC 3339, of which the server reads whole seconds only. `tail` is a number of lines, from
-        the end, that an answer begins with. `seconds` is how long
+        `run` is the name of the run whose pod it is. `since` is a time in RFC 3339, of which the server reads whole
+        seconds only. `tail` is a number of lines, from the end, that an answer begins with. `seconds` is how long
         nothing may come before the stream counts as broken. Nothing is asked again here. Raises Refusal, and
         Unreachable when the answer breaks off.
         """

@@ -96,6 +96,7 @@ def read(
             for piece in cluster.log(
                 source.pod,
                 source.container,
+                run=source.run,
                 since=joined.since,
                 tail=None if joined.begun else extent.tail,
                 follow=not last,

@@ -188,6 +188,7 @@ def _containers(workflow: Json, pod: Json, where: Place, wanted: Wanted) -> Iter
                 started,
                 str(pod["metadata"]["uid"]),
                 str(pod["spec"].get("nodeName") or ""),
+                name_of(workflow),
             )
 
 

@@ -117,3 +117,5 @@ class Source(NamedTuple):
     """Of the pod."""
     node: str = ""
     """The node of the cluster that has it; empty where that is not known."""
+    run: str = ""
+    """The run whose pod it is."""

@@ -263,7 +263,9 @@ def test_a_machine_without_a_gpu_says_so_once(tmp_path: Path) -> None:
 def test_devices_of_every_vendor_are_missed(tmp_path: Path, resource: str, vendor: str) -> None:
     with street(tmp_path, gpus=0) as pods:
         pods.run(sh("true", resources={"limits": {resource: 1}}))
-        assert f"This machine has no {vendor} GPU: steps that ask for one run without it." in pods.pods.notices
+        assert (
+            f"This machine has no {vendor} GPU: steps that ask for one run without it." in pods.pods.notices
+        )
 
 
 DOCKER = f"""{PYTHON}
