@@ -199,10 +199,10 @@ def test_what_is_refused(name: str) -> None:
 SAID = {
     main(f"container: {{image: a, {SH}}}"): "images are not used, the programs of this machine are (a)",
     main(f"container: {{image: a, {SH}}}\n  nodeSelector: {{disk: ssd}}"): "node selectors",
+    main(f"container: {{image: a, {SH}}}", "tolerations: [{key: x}]"): "ignored on this machine: tolerations",
     main(
-        f"container: {{image: a, {SH}}}", "tolerations: [{key: x}]"
-    ): "where steps run is not looked at: tolerations",
-    main(f"container: {{image: a, {SH}}}", "serviceAccountName: x"): "as whom steps run is not looked at",
+        f"container: {{image: a, {SH}}}", "serviceAccountName: x"
+    ): "ignored on this machine: service accounts",
     main(
         f"container: {{image: a, {SH}}}\n  synchronization: {{mutexes: [{{name: x}}]}}"
     ): "locks hold within this run",

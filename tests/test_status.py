@@ -96,7 +96,8 @@ def test_fields_of_any_kind_are_read(given: Json, spec: Any, status: Any) -> Non
         assert isinstance(found.why(node), str)
         assert found.gpus(node) == {} or node.type == "Pod"
     assert found.gpu_hours(NOW) >= 0
-    assert (found.parameters(), found.outputs(), found.conditions(), found.status) is not None
+    given_back = (*found.parameters().items(), *found.outputs().items(), *found.conditions(), (found.status,))
+    assert all(isinstance(text, str) for texts in given_back for text in texts)
 
 
 def test_times() -> None:

@@ -14,7 +14,7 @@ from flowdsl.runtime.local.controller.workflow import spec_of
 
 Json = dict[str, Any]
 
-_PLACEMENT = {
+_IGNORED = {
     "nodeSelector": "node selectors",
     "affinity": "affinity",
     "tolerations": "tolerations",
@@ -22,8 +22,6 @@ _PLACEMENT = {
     "podPriorityClassName": "priorities",
     "schedulerName": "schedulers",
     "topologySpreadConstraints": "spreading",
-}
-_IDENTITY = {
     "serviceAccountName": "service accounts",
     "executor": "service accounts",
     "securityContext": "users and capabilities",
@@ -364,10 +362,9 @@ def _notes(spec: Json, uses: list[Use], asked: Asked) -> list[str]:
             f"images are not used, the programs of this machine are ({', '.join(images)}); "
             "--engine docker runs them"
         )
-    for table, word in ((_PLACEMENT, "where steps run"), (_IDENTITY, "as whom steps run")):
-        found = _named(table, [spec, *(use.template for use in uses), *_jobs(uses)])
-        if found:
-            notes.append(f"{word} is not looked at: {', '.join(found)}")
+    ignored = _named(_IGNORED, [spec, *(use.template for use in uses), *_jobs(uses)])
+    if ignored:
+        notes.append(f"ignored on this machine: {', '.join(ignored)}")
     programs = dict.fromkeys(
         f"`{word}` ({use.task})"
         for use in pods

@@ -98,7 +98,7 @@ class House:
             self.helper.run(what)
 
     def apart(self, function: Callable[[], None]) -> None:
-        """Do something that takes its time, in a thread; what it raises is raised by who attends."""
+        """Do something that takes its time, in a thread; what it raises is raised again in `Pods.attend`."""
         wake = self.helper.wake
 
         def work() -> None:

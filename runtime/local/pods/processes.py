@@ -164,7 +164,7 @@ class Processes:
             pass
 
     def copied(self, source: int, log: int, job: Job) -> bytes:
-        """Copy standard output to the log; the last of it. It ends with the program, whoever else holds it."""
+        """Copy standard output to the log, until the program ends, whoever else holds the pipe; the last of it."""
         parts: list[bytes] = []
         size = 0
         ended = watched(job.pid)

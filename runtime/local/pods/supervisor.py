@@ -111,9 +111,9 @@ class Seat:
 class Supervisor(Processes):
     """What its threads share.
 
-    So many programs begin at a time: another one does, and where no room is free one is made for it, when one of these
-    has ended or has run for a while. So short programs use few rooms, each of which costs as much as several of them,
-    and long ones soon all run.
+    At most `most` programs are at their beginning: the next one starts when one of these has ended, or has run for
+    `BRIEF` seconds, and a room is made for it where none is free. So short programs use few rooms, each of which costs
+    as much as several of them, and long ones soon all run.
     """
 
     def __init__(self, answers: int, control: int, settings: Json) -> None:
