@@ -133,7 +133,7 @@ class Graphs:
         if call.may_fail:
             template = self._guarded(graph, plan)
         else:
-            template = self._loop(graph, plan) if call.loop is not None else self._body(graph, plan)
+            template = self._loop(graph, plan) if call.loop is not None else self._body(plan)
         arguments = self._arguments(plan.arguments)
         if call.loop is None and not call.may_fail:
             if plan.sub is not None or plan.placed:
@@ -175,7 +175,7 @@ class Graphs:
             found += handed(name, carried)
         return tuple(found)
 
-    def _body(self, graph: GraphPlan, plan: CallPlan) -> str:
+    def _body(self, plan: CallPlan) -> str:
         if plan.sub is None:
             name = self.pods.pod(plan)
             return self._around(plan, name) if plan.around else name
@@ -197,7 +197,7 @@ class Graphs:
         if loop.objective is not None:
             self.written.objectives[whole] = (loop.objective.metric, loop.objective.goal)
         position = len(self.written.templates)
-        body = self._body(graph, plan)
+        body = self._body(plan)
         given = {p.name: plan.inner[p.name] for p in call.target.signature.parameters}
         number = plan.inner[INDEX].values[0]
         index = Join((Param(INDEX, t.TEXT), number)) if graph.looped else number
@@ -283,7 +283,7 @@ class Graphs:
         call = plan.call
         name = self.variants.names.name(f"try-{plan.name}", f"try {self._within(graph)} {plan.name}")
         position = len(self.written.templates)
-        body = self._body(graph, plan)
+        body = self._body(plan)
         at, index = self._wants(graph, plan)
         arguments = self._arguments(plan.inner)
         if at:

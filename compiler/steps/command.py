@@ -89,7 +89,7 @@ def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> Comm
         )
         words.append(word)
     env: list[tuple[str, Expr]] = []
-    variables = _variables(definition, said, found)
+    variables = _variables(said, found)
     for name, value in variables.items():
         place = Argument(said.site, "env", part=f"item:{name}")
         if not isinstance(name, str) or not is_env_name(name):
@@ -132,7 +132,7 @@ def _unfilled(definition: StepDef, words: list[Expr], said: Described) -> Iterat
             yield Diagnostic(finding, Argument(said.site, position=position))
 
 
-def _variables(definition: StepDef, said: Described, found: list[Diagnostic]) -> Mapping[Any, object]:
+def _variables(said: Described, found: list[Diagnostic]) -> Mapping[Any, object]:
     env = said.options["env"]
     if not is_value(env) and is_mapping(env):
         return env
