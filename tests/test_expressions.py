@@ -1,8 +1,8 @@
 """The evaluator of expressions against what the Go libraries of Argo 4.1 answered, one line for each expression.
 
-`tests/expressions` has the answers as JSON, or `error`: of expr-lang 1.17.8 with sprig 3.3.0 and the functions that
-Argo adds, and of govaluate at 7625b7f8c03d with words as texts; `recorded.txt` and `types.txt`: of a controller of
-version 4.1.2.
+`tests/expressions` has the answers as JSON, or `error`: of expr-lang 1.17.8 with sprig 3.3.0, cast 1.10.0 and the
+functions that Argo adds, and of govaluate at 7625b7f8c03d with words as texts; `recorded.txt` and `types.txt`: of a
+controller of version 4.1.2.
 """
 
 from __future__ import annotations

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.grammar import re2
 from flowdsl.runtime.expressions.values import (
     AnyMap,
     ExpressionError,
+    NotHere,
     Word,
     equal,
     go_type,
@@ -181,9 +182,11 @@ def _textual(word: str, left: str, right: str) -> bool:
         return right in left
     if word == "matches":
         try:
-            return re.search(right, left) is not None
-        except re.error as error:
-            raise ExpressionError(f"error parsing regexp: {error}") from None
+            return re2.pattern_of(right).search(left) is not None
+        except re2.RegexError as error:
+            raise ExpressionError(str(error)) from None
+        except re2.UnknownClass as error:
+            raise NotHere(str(error)) from None
     return left.startswith(right) if word == "startsWith" else left.endswith(right)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.functions import sprig as signatures
 from flowdsl.runtime.expressions.sprig_numbers import (
+    divided,
     folded,
     folded_float,
     largest,
@@ -30,6 +31,7 @@ from flowdsl.runtime.expressions.times import SPRIG_TIMES
 from flowdsl.runtime.expressions.values import (
     ExpressionError,
     NilList,
+    NotHere,
     Word,
     equal,
     from_json,
@@ -78,7 +80,7 @@ def _call(name: str, arguments: tuple[Value, ...]) -> Value:
     given = [_typed(argument, signature.argument(index)) for index, argument in enumerate(arguments)]
     function = _FUNCTIONS.get(name) or TEXTS.get(name)
     if function is None:
-        raise ExpressionError(f"sprig.{name} is not evaluated here")
+        raise NotHere(f"sprig.{name} is not evaluated here")
     try:
         return function(*given)
     except (TypeError, ValueError, AttributeError, OverflowError) as error:  # where Go panics
@@ -243,9 +245,9 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "min": lambda first, *rest: min(to_int64(value) for value in (first, *rest)),
     "addf": folded_float(lambda one, two: one + two),
     "subf": folded_float(lambda one, two: one - two),
-    "mulf": folded_float(lambda one, two: one * two + 0.0),
-    "divf": folded_float(lambda one, two: one / two if two else _failed("decimal division by 0")),
-    "add1f": lambda value: to_float64(value) + 1,
+    "mulf": folded_float(lambda one, two: one * two),
+    "divf": folded_float(divided),
+    "add1f": lambda value: folded_float(lambda one, two: one + two)(value, 1),
     "maxf": lambda first, *rest: max(to_float64(value) for value in (first, *rest)),
     "minf": lambda first, *rest: min(to_float64(value) for value in (first, *rest)),
     "floor": lambda value: float(math.floor(to_float64(value))),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from datetime import timedelta
+from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
 from typing import TYPE_CHECKING
 
 from flowdsl.runtime.expressions.values import ExpressionError, is_number, to_int, wrapped
@@ -26,7 +27,8 @@ def to_int64(value: Value) -> int:
     if is_number(value):
         return to_int(value) if isinstance(value, float) else int(value)
     if isinstance(value, str):
-        text = re.sub(r"\.0*$", "", value)
+        whole = re.fullmatch(r"([-+]?[0-9]*)\.[0-9]*", value)
+        text = value if whole is None else whole[1] if whole[1].lstrip("+-") else f"{whole[1]}0"
         octal = re.fullmatch(r"[+-]?0[0-7]+", text)
         try:
             number = int(text, 8 if octal else 0)
@@ -58,16 +60,36 @@ def folded(rule: Callable[[int, int], int]) -> Callable[..., int]:
     return made
 
 
-def folded_float(rule: Callable[[float, float], float]) -> Callable[..., float]:
-    """An operator on any number of floats."""
+def folded_float(rule: Callable[[Decimal, Decimal], Decimal]) -> Callable[..., float]:
+    """An operator on any number of floats, which sprig computes as decimals."""
 
     def made(first: Value, *rest: Value) -> float:
-        total = to_float64(first)
-        for value in rest:
-            total = rule(total, to_float64(value))
-        return total
+        with localcontext(_EXACT):
+            total = _decimal(first)
+            for value in rest:
+                total = rule(total, _decimal(value))
+            return float(total) + 0.0  # which has no zero below zero
 
     return made
+
+
+def divided(one: Decimal, two: Decimal) -> Decimal:
+    """A division to 16 places. Raises ExpressionError."""
+    if two == 0:
+        raise ExpressionError("decimal division by 0")
+    return (one / two).quantize(_PLACES)
+
+
+def _decimal(value: Value) -> Decimal:
+    number = to_float64(value)
+    if not math.isfinite(number):
+        raise ExpressionError(f"Cannot create a Decimal from {number}")
+    return Decimal(repr(number))
+
+
+_EXACT = Context(prec=2000, rounding=ROUND_HALF_UP)
+_PLACES = Decimal("1e-16")
+"""What is kept of a quotient. Source: DivisionPrecision of github.com/shopspring/decimal."""
 
 
 def quotient(one: int, two: int) -> int:

@@ -15,14 +15,15 @@ import binascii
 import posixpath
 import re
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from flowdsl.grammar import re2
 from flowdsl.runtime.expressions.functions import SPACES, cased
-from flowdsl.runtime.expressions.values import ExpressionError, NilList, shown
+from flowdsl.runtime.expressions.values import ExpressionError, NilList, NotHere, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from flowdsl.runtime.expressions.values import Value
 
@@ -164,19 +165,36 @@ def _split(separator: str, text: str, count: int = -1) -> list[str]:
     return text.split(separator) if count < 0 else text.split(separator, count - 1)
 
 
-def _pattern(pattern: str) -> re.Pattern[str]:
+def _found(pattern: str, text: str) -> Iterator[re.Match[str]]:
+    """What a pattern finds in a text, one after the other. Raises ExpressionError."""
     try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise ExpressionError(f"error parsing regexp: {error}") from None
+        yield from re2.matches(pattern, text)
+    except re2.RegexError as error:
+        raise ExpressionError(str(error)) from None
+    except re2.UnknownClass as error:
+        raise NotHere(str(error)) from None
+
+
+def _has(pattern: str, text: str) -> bool:
+    return any(True for _ in _found(pattern, text))
 
 
 def _matches(pattern: str, text: str) -> bool:
     """Sprig says false where the pattern is wrong."""
     try:
-        return _pattern(pattern).search(text) is not None
+        return _has(pattern, text)
     except ExpressionError:
         return False
+
+
+def _with(pattern: str, text: str, new: Callable[[re.Match[str]], str]) -> str:
+    """A text with another one in place of each that a pattern finds."""
+    parts: list[str] = []
+    last = 0
+    for match in _found(pattern, text):
+        parts += [text[last : match.start()], new(match)]
+        last = match.end()
+    return "".join([*parts, text[last:]])
 
 
 def _replaced(pattern: str, text: str, new: str) -> str:
@@ -194,7 +212,7 @@ def _replaced(pattern: str, text: str, new: str) -> str:
 
         return re.sub(r"\$\$|\$\{(\w+)\}|\$(\w+)", group, new)
 
-    return _pattern(pattern).sub(expand, text)
+    return _with(pattern, text, expand)
 
 
 def _limited(found: list[str], count: int) -> list[str]:
@@ -202,22 +220,25 @@ def _limited(found: list[str], count: int) -> list[str]:
 
 
 def _all(pattern: str, text: str, count: int) -> list[str]:
-    return _limited([match[0] for match in _pattern(pattern).finditer(text)], count)
+    return _limited([match[0] for match in _found(pattern, text)], count)
 
 
 def _regex_split(pattern: str, text: str, count: int) -> list[str]:
+    """Source: Split of Go's regexp.Regexp."""
     if count == 0:
         return NilList()
-    found: list[Any] = []
-    last = 0
-    for match in _pattern(pattern).finditer(text):
-        if count > 0 and len(found) == count - 1:
+    if pattern and not text:
+        return [""]
+    parts: list[str] = []
+    last = end = 0
+    for match in _found(pattern, text):
+        if len(parts) == count - 1:
             break
-        if match.end() == 0:
-            continue
-        found.append(text[last : match.start()])
+        end = match.start()
+        if match.end() != 0:
+            parts.append(text[last:end])
         last = match.end()
-    return [*found, text[last:]]
+    return parts if end == len(text) else [*parts, text[last:]]
 
 
 def _decoded(text: str, decode: Callable[[str], bytes]) -> str:
@@ -316,7 +337,7 @@ def _semver_compare(constraint: str, version: str) -> bool:
             r"(=|!=|>=|=>|<=|=<|>|<|\^|~)?\s*(v?\d+(?:\.\d+){0,2}(?:-[0-9A-Za-z.-]+)?)", part
         )
         if match is None:
-            raise ExpressionError(f"the version constraint {constraint!r} is not evaluated here")
+            raise NotHere(f"the version constraint {constraint!r} is not evaluated here")
         sign, limit = match[1] or "=", _semver(match[2])
         parts = match[2].lstrip("v").partition("-")[0].count(".") + 1
         if found[3] == 0 and limit[3] == 1:
@@ -399,10 +420,10 @@ TEXTS: dict[str, Callable[..., Value]] = {
     "sha512sum": lambda text: _digest("sha512", text),
     "adler32sum": lambda text: str(zlib.adler32(text.encode())),
     "regexMatch": _matches,
-    "regexFind": lambda pattern, text: next((match[0] for match in _pattern(pattern).finditer(text)), ""),
+    "regexFind": lambda pattern, text: next((match[0] for match in _found(pattern, text)), ""),
     "regexFindAll": _all,
     "regexReplaceAll": _replaced,
-    "regexReplaceAllLiteral": lambda pattern, text, new: _pattern(pattern).sub(lambda _: new, text),
+    "regexReplaceAllLiteral": lambda pattern, text, new: _with(pattern, text, lambda _: new),
     "regexSplit": _regex_split,
     "regexQuoteMeta": lambda text: re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", text),
     "base": _base,
@@ -416,6 +437,6 @@ TEXTS: dict[str, Callable[..., Value]] = {
 }
 for _name in ("Match", "Find", "FindAll", "ReplaceAll", "ReplaceAllLiteral", "Split"):
     TEXTS[f"mustRegex{_name}"] = TEXTS[f"regex{_name}"]
-TEXTS["mustRegexMatch"] = lambda pattern, text: _pattern(pattern).search(text) is not None
+TEXTS["mustRegexMatch"] = _has
 for _name in ("base", "dir", "clean", "ext", "isAbs"):
     TEXTS[f"os{_name[0].upper()}{_name[1:]}"] = TEXTS[_name]

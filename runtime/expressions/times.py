@@ -20,6 +20,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import (
     ExpressionError,
+    NotHere,
     Value,
     duration_text,
     go_type,
@@ -134,7 +135,7 @@ def _made(found: dict[str, str], zone: ZoneInfo | None) -> datetime:
     if "short" in found:
         year = int(found["short"]) + (1900 if int(found["short"]) >= 69 else 2000)
     if not year:
-        raise ExpressionError("a time without a year is not evaluated here")
+        raise NotHere("a time without a year is not evaluated here")
     month = int(found.get("month", "1"))
     if "month_name" in found:
         month = next(n for n, name in enumerate(_MONTHS, 1) if name.startswith(found["month_name"]))

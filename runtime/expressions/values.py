@@ -26,6 +26,10 @@ class ExpressionError(Exception):
     """An expression that Argo refuses to compile, or cannot evaluate; the message is nearly Go's."""
 
 
+class NotHere(ExpressionError):
+    """An expression that Argo computes, and that is not computed here."""
+
+
 class AnyMap(dict[Any, Any]):
     """A mapping whose keys may be of any kind, which JSON does not have."""
 

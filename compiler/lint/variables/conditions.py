@@ -6,7 +6,6 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.variables.findings import BrokenExpression
 from flowdsl.compiler.lint.variables.hyphens import hyphenated
 from flowdsl.compiler.lint.variables.kinds import STATUSES, WORDS, group, pattern_fault, statuses
 from flowdsl.compiler.lint.variables.typing import result
@@ -147,15 +146,9 @@ class _Kinds:
         if operator in ("=~", "!~"):
             self.need("text", operator, left, one)
             self.need("text", operator, right, two)
-            if (
-                isinstance(right, g.Text)
-                and not self.tagged(right)
-                and (expected := pattern_fault(right.value))
-            ):
-                finding = BrokenExpression(
-                    right.value, expected, right.start + 1, "write a pattern as Go has it"
-                )
-                self.report(finding, right)
+            if isinstance(right, g.Text) and not self.tagged(right) and (fault := pattern_fault(right.value)):
+                way = "write a pattern as Go has it"
+                self.report(WrongOperand(operator, self.shown(right), fault, way), right)
             return "flag"
         if operator == "+" and "text" in (one, two):
             return "text"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar import re2
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -96,24 +95,25 @@ def text_length(parts: tuple[str, ...]) -> int:
 _MAPS = frozenset(("parameters", "labels", "annotations", "outputs", "creationTimestamp"))
 
 
-_PATTERN_FAULTS = {
-    "unterminated character set": "a closing `]`",
-    "missing ), unterminated subpattern": "a closing `)`",
-    "unbalanced parenthesis": "an opening `(`",
-    "nothing to repeat": "something before the sign that repeats it",
+_LACKING = {
+    "missing closing ]": "a closing `]`",
+    "missing closing )": "a closing `)`",
+    "unexpected )": "an opening `(`",
+    "missing argument to repetition operator": "something before the sign that repeats it",
 }
 
 
 def pattern_fault(pattern: str) -> str:
-    """What a regular expression lacks, whatever the dialect, or nothing: Go's differs from Python's elsewhere."""
-    if "\\Q" in pattern:
-        return ""
+    """What a regular expression is that Go refuses; nothing for one that it takes."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about `[[:alpha:]]`, which Go has and Python reads otherwise
-            re.compile(pattern)
-    except re.error as error:
-        return _PATTERN_FAULTS.get(error.msg, "")
+        re2.pattern_of(pattern)
+    except re2.RegexError as error:
+        lacking = _LACKING.get(error.code)
+        return (
+            f"a pattern without {lacking}" if lacking else f"a pattern with `{error.part}`, which Go refuses"
+        )
+    except re2.UnknownClass:
+        pass
     return ""
 
 

@@ -303,9 +303,8 @@ class _Kinds:
 
     def pattern(self, node: t.Literal) -> None:
         """Reports a pattern that no regular expression is."""
-        if expected := pattern_fault(str(node.value)):
-            kind = f"a pattern without {expected}"
-            self.operand("matches", node, "text", "write a pattern as Go has it", kind)
+        if fault := pattern_fault(str(node.value)):
+            self.operand("matches", node, "text", "write a pattern as Go has it", fault)
 
     def added(self, node: t.Binary, one: Kind, two: Kind) -> None:
         """A text and a number cannot be added."""

@@ -75,6 +75,8 @@ def _whole(value: Any) -> int:
     text = any_string(value)
     if not re.fullmatch(r"[+-]?[0-9]+", text):
         raise ArgoError(f'strconv.Atoi: parsing "{quoted(text)}": invalid syntax')
+    if not -(2**63) <= int(text) < 2**63:
+        raise ArgoError(f'strconv.Atoi: parsing "{text}": value out of range')
     return int(text)
 
 

@@ -17,7 +17,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.functions import builtins, sprig
 from flowdsl.runtime.expressions.evaluate import evaluate
-from flowdsl.runtime.expressions.values import ExpressionError, json_of
+from flowdsl.runtime.expressions.values import ExpressionError, NotHere, json_of
 from flowdsl.runtime.local.controller.names import quoted
 
 if TYPE_CHECKING:
@@ -143,6 +143,8 @@ def _expression(escaped: str, scope: Scope, strict: Strict) -> str:
                 return unresolved
             raise ArgoError(f'failed to evaluate expression "{quoted(text)}"')
         made = json_of(value)
+    except NotHere as error:
+        raise ArgoError(f"flowdsl run does not compute `{text}`: {error}") from None
     except ExpressionError as error:
         if lenient:
             return unresolved
