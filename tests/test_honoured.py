@@ -81,6 +81,11 @@ REFUSED: dict[str, tuple[str, Asked, list[str]]] = {
         Asked(),
         ["the step `first` is run by a plugin"],
     ),
+    "a hook of a container": (
+        main(f"container: {{image: a, {SH}, lifecycle: {{postStart: {{exec: {{command: [sh]}}}}}}}}"),
+        Asked(engine="docker"),
+        ["the step `main` has a `postStart`, which does not run here: leave the step out: --fake main=VALUE"],
+    ),
     "a Secret": (
         main(f"container: {{image: a, {SH}, envFrom: [{{secretRef: {{name: hub}}}}]}}"),
         Asked(),

@@ -190,6 +190,9 @@ def _refused(use: Use, asked: Asked) -> Iterator[str]:
     """Why a template cannot run here."""
     body = kind(use.template)
     fake = _fake(use)
+    for one in _programs(use.template):
+        if part(one, "lifecycle").get("postStart"):
+            yield f"{_step(use.task)} has a `postStart`, which does not run here: leave the step out: {fake}"
     if body == "resource" and not asked.kubectl:
         from flowdsl.runtime.local.pods.jobs import why_not
 

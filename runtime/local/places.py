@@ -69,7 +69,10 @@ def handed(outputs: Json, source: Path, target: Path) -> bool:
 
 
 def unpacked(artifact: Json, folder: Path) -> Path | None:
-    """The file or folder that a step returned: out of its archive, and then below `outputs` of the run."""
+    """The file or folder that a step returned: out of its archive, and then below `outputs` of the run.
+
+    Links that lead out of the archive are left out: Argo packs them, and refuses them where they are handed on.
+    """
     from flowdsl.runtime.local.pods.archive import is_tar, unpack_tar, unpack_zip
 
     path = file_of(artifact, folder)
@@ -84,6 +87,9 @@ def unpacked(artifact: Json, folder: Path) -> Path | None:
         new = target.with_name(f".{target.name}.{os.getpid()}")
         shutil.rmtree(new, ignore_errors=True)
         new.parent.mkdir(parents=True, exist_ok=True)
-        (unpack_zip if "zip" in archive else unpack_tar)(path, new)
+        if "zip" in archive:
+            unpack_zip(path, new)
+        else:
+            unpack_tar(path, new, lenient=True)
         new.replace(target)
     return target

@@ -81,6 +81,7 @@ def test_a_url_and_a_header_may_have_any_characters_in_them(one: Street, url: st
         ("/404", None, "received non-2xx response code: 404"),
         ("/404", "response.statusCode == 404", ""),
         ("/", 'response.body contains "GET" && response.headers["X-Made"][0] == "here"', ""),
+        ("/", 'request.method == "" && request.body == "" && len(request.bodyBytes) == 0', ""),
         ("/", "response.statusCode == 201", "successCondition 'response.statusCode == 201' evaluated false"),
     ],
 )

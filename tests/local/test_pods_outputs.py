@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from flowdsl.runtime.local.places import unpacked
 from tests.local.house import Street, result, sh, street
 
 Json = dict[str, Any]
@@ -75,6 +76,62 @@ def test_a_folder_is_no_parameter(pods: Street) -> None:
     )
     assert done.outputs is not None
     assert (done.outputs["exitCode"], done.outputs["parameters"][0]["value"]) == ("64", "")
+
+
+def test_a_path_through_a_file_is_no_parameter_whatever_the_default(pods: Street) -> None:
+    wanted = [parameter("p", "/tmp/f/x/y")]
+    wanted[0]["valueFrom"]["default"] = "d"
+    done = pods.run({**sh("mkdir /tmp/f; echo > /tmp/f/x"), "outputs": {"parameters": wanted}})
+    assert done.phase == "Failed"
+    assert done.message == (
+        "main: Error (exit code 64): failed to open /tmp/f/x/y: open /tmp/f/x/y: not a directory"
+    )
+
+
+def test_each_byte_that_is_no_text_is_a_sign_of_its_own(pods: Street) -> None:
+    script = r"printf 'a\342\202b\377' | tee /tmp/p"
+    done = pods.run({**sh(script), "outputs": {"parameters": [parameter("p", "/tmp/p")]}}, result=True)
+    assert result(done) == "a\ufffd\ufffdb\ufffd"
+    assert done.outputs is not None
+    assert done.outputs["parameters"][0]["value"] == "a\ufffd\ufffdb\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("script", "archive", "message"),
+    [
+        ("mkfifo /tmp/d/p", {}, ""),
+        ("ln -s /etc/passwd /tmp/d/l", {}, ""),
+        (
+            "ln -s /etc/passwd /tmp/d/l",
+            {"none": {}},
+            "wait: Error (exit code 64): illegal symlink target: d/l -> /etc/passwd; ",
+        ),
+        (
+            "ln -s ../../x /tmp/d/l",
+            {"zip": {}},
+            "wait: Error (exit code 64): illegal symlink target: d/l -> ../../x; ",
+        ),
+        (
+            "rm -r /tmp/d; mkfifo /tmp/d",
+            {},
+            (
+                "main: Error (exit code 64): failed to tarball the output /tmp/d to "
+                "/var/run/argo/outputs/artifacts/tmp/d.tgz: /tmp/d is not a regular file or directory"
+            ),
+        ),
+    ],
+)
+def test_pipes_and_links_in_a_folder(pods: Street, script: str, archive: Json, message: str) -> None:
+    artifact = {"name": "d", "path": "/tmp/d", "archive": archive}
+    script = f"mkdir /tmp/d; echo x > /tmp/d/f; ln /tmp/d/f /tmp/d/g; {script}"
+    done = pods.run({**sh(script), "outputs": {"artifacts": [artifact]}})
+    assert done.message == message
+    if not message:
+        assert done.outputs is not None
+        found = unpacked(done.outputs["artifacts"][0], pods.folder / "run")
+        assert found is not None
+        assert sorted(one.name for one in found.iterdir()) == ["f", "g"]
+        assert (found / "f").stat().st_nlink == 1, "each is a file of its own"
 
 
 def test_the_result_is_standard_output_and_the_log_has_both(pods: Street) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.controller import events, items
+from flowdsl.runtime.local.controller.tags import ArgoError
 from tests.local.simulation import Pod, Simulation, leaf, simulate, workflow
 
 HANDED_ON = "{{tasks.g.outputs.parameters.v}}"
@@ -162,3 +163,15 @@ def test_script_source_keeps_what_is_no_variable() -> None:
 def test_a_large_text_arrives() -> None:
     text = "x" * 300_000
     assert arrived(handed_on(text)) == text
+
+
+def test_half_of_a_pair_is_another_sign() -> None:
+    assert [one.variables["item"] for one in items.of_text('["a\\ud83d", "\\ud83d\\ude00"]')] == [
+        "a\ufffd",
+        "\U0001f600",
+    ]
+
+
+def test_numbers_of_a_sequence_have_64_bits() -> None:
+    with pytest.raises(ArgoError, match='parsing "99999999999999999999": value out of range'):
+        items.of_sequence({"count": "99999999999999999999"})

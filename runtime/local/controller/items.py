@@ -21,6 +21,8 @@ from flowdsl.runtime.local.controller.tags import ArgoError
 _HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 _KINDS: dict[type, str] = {str: "string", bool: "bool", dict: "object"}
 _PARENTHESES = {ord("("): None, ord(")"): None}
+_LONE = regex("[\ud800-\udfff]")
+"""Half of a pair of UTF-16, for which Go has another sign."""
 _SPACES = regex(r'"(?:[^"\\]|\\.)*"|\s+')
 
 
@@ -87,7 +89,7 @@ def _item(position: int, raw: str) -> Item:
         raise ArgoError(f"withItems[{position}]: {error}") from None
     match value:
         case str():
-            variables, shown = Variables({"item": value}), _bare(raw)
+            variables, shown = Variables({"item": _LONE.sub("\ufffd", value)}), _bare(raw)
         case dict():
             parts = sorted(dict(_parts(raw)).items())
             text = ",".join(f"{json_of(key)}:{_compact(part)}" for key, part in parts)

@@ -22,6 +22,10 @@ class BadArchive(Exception):
     """An archive that cannot be read, or that reaches out of its folder."""
 
 
+class IllegalLink(BadArchive):
+    """A link that leads out of its archive."""
+
+
 def pack_tar(source: Path, name: str, target: Path, level: int) -> None:
     """Write a file or folder as tar and gzip, under a name. Source: TarGzToWriter of Argo.
 
@@ -31,7 +35,14 @@ def pack_tar(source: Path, name: str, target: Path, level: int) -> None:
         gzip.GzipFile(target, "wb", 6 if level < 0 else min(level, 9), mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT, bufsize=1 << 16) as archive,
     ):
-        archive.add(source, arcname=name)
+
+        def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
+            if member.islnk():  # a second name for a file that is in the archive already
+                path = source / PurePosixPath(member.name).relative_to(name)
+                member.type, member.linkname, member.size = tarfile.REGTYPE, "", path.stat().st_size
+            return member
+
+        archive.add(source, arcname=name, filter=plain)
 
 
 def pack_zip(source: Path, name: str, target: Path) -> None:
@@ -67,8 +78,11 @@ def is_tar(path: Path) -> bool:
         return False
 
 
-def unpack_tar(source: Path, target: Path) -> None:
-    """Extract an archive: what is alone in it becomes the target, else the target is a folder. Raises BadArchive."""
+def unpack_tar(source: Path, target: Path, *, lenient: bool = False) -> None:
+    """Extract an archive: what is alone in it becomes the target, else the target is a folder. Raises BadArchive.
+
+    Devices and pipes are left out, as by Argo; with `lenient`, links that lead out of the archive are, too.
+    """
     beside = target.with_name(f"{target.name}.tmpdir")
     beside.mkdir(parents=True)
     try:
@@ -76,24 +90,42 @@ def unpack_tar(source: Path, target: Path) -> None:
             for count, member in enumerate(archive):
                 if count > MOST_MEMBERS:
                     raise BadArchive(f"more than {MOST_MEMBERS} members")
-                checked(member)
-                archive.extract(member, beside, filter="data")
+                try:
+                    checked(member)
+                except IllegalLink:
+                    if not lenient:
+                        raise
+                    continue
+                if member.isreg() or member.isdir() or member.issym() or member.islnk():
+                    archive.extract(member, beside, filter="data")
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise BadArchive(str(error)) from None
     settled(beside, target)
 
 
 def checked(member: tarfile.TarInfo) -> None:
-    """Refuse a member that is no file, folder or link within the archive. Raises BadArchive."""
+    """Refuse a member, or a link, that leads out of the archive. Raises BadArchive."""
     path = PurePosixPath(member.name)
     if path.is_absolute() or ".." in path.parts or "\0" in member.name:
         raise BadArchive(f"illegal file path: {member.name}")
-    if not (member.isreg() or member.isdir() or member.issym() or member.islnk()):
-        raise BadArchive(f"{member.name} is a device or a pipe")
     if member.issym() or member.islnk():
-        to = os.path.normpath(path.parent / member.linkname if member.issym() else member.linkname)
-        if to.startswith(("/", "../")) or to == "..":
-            raise BadArchive(f"illegal symlink target: {member.name} -> {member.linkname}")
+        _inside(member.name, member.linkname, path.parent if member.issym() else PurePosixPath())
+
+
+def _inside(name: str, link: str, folder: PurePosixPath) -> None:
+    to = os.path.normpath(folder / link)
+    if to.startswith(("/", "../")) or to == "..":
+        raise IllegalLink(f"illegal symlink target: {name} -> {link}")
+
+
+def unlinked(source: Path, name: str) -> None:
+    """Refuse a folder with a link that leads out of it: Argo packs and unpacks it first. Raises IllegalLink."""
+    for folder, folders, files in os.walk(source):
+        within = PurePosixPath(name, Path(folder).relative_to(source).as_posix())
+        for one in sorted([*folders, *files]):
+            path = Path(folder, one)
+            if path.is_symlink():
+                _inside(str(within / one), str(path.readlink()), within)
 
 
 def unpack_zip(source: Path, target: Path) -> None:

@@ -70,7 +70,7 @@ def http(wanted: Json, settings: Settings) -> Outcome:
             if reference:
                 value = keyed("secretKeyRef", reference, settings, "http") or ""
             add_header(asked, header["name"], value)
-            sent.setdefault(header["name"].title(), []).append(value)
+            sent.setdefault(header["name"], []).append(header.get("value") or "")
         if body and not asked.has_header("Content-type"):
             asked.add_header("Content-Type", "application/octet-stream")
         try:
@@ -94,9 +94,10 @@ def http(wanted: Json, settings: Settings) -> Outcome:
         return Outcome("Failed", f"received non-2xx response code: {status}", outputs)
     scope: dict[str, Any] = {
         "request": {
-            "method": method,
+            "method": wanted.get("method") or "",
             "url": wanted["url"],
-            "body": body.decode(errors="replace"),
+            "body": wanted.get("body") or "",
+            "bodyBytes": list(body),
             "headers": sent,
         },
         "response": {"statusCode": status, "body": text, "headers": headers},

@@ -59,7 +59,14 @@ class Taken:
             if not source.get("path"):
                 continue
             try:
-                text = self.there(self.view.place(source["path"]).read_bytes().decode(errors="replace"))
+                text = self.there(as_text(self.view.place(source["path"]).read_bytes()))
+            except NotADirectoryError as error:
+                path = source["path"]
+                if self._is_on_volume(path):
+                    self.errors.append(f"open {self._kept('parameters', path)}: {_reason(error)}")
+                    return
+                self.unsaved = self.unsaved or f"failed to open {path}: open {path}: {_reason(error)}"
+                text = ""
             except IsADirectoryError as error:
                 path = source["path"]
                 if self._is_on_volume(path):
@@ -78,6 +85,10 @@ class Taken:
 
     def artifacts(self) -> list[Json]:
         """Store the artifacts that are there."""
+        if not self.wanted.get("artifacts"):
+            return []
+        from flowdsl.runtime.local.pods.archive import IllegalLink
+
         saved: list[Json] = []
         errors: list[str] = []
         for one in several(self.wanted, "artifacts"):
@@ -88,13 +99,28 @@ class Taken:
                 if not one.get("optional"):
                     errors.append(self._missing(one))
                 continue
+            if not (path.is_file() or path.is_dir()):
+                self._unpackable(one["path"], errors)
+                continue
             try:
                 saved.append(self.save(one, path))
+            except IllegalLink as error:
+                errors.append(str(error))
             except (OSError, BadKey) as error:
                 errors.append(f"artifact {one['name']}: {error}")
         if errors:
             self.errors.append("".join(f"{one}; " for one in errors))
         return saved
+
+    def _unpackable(self, path: str, errors: list[str]) -> None:
+        """A pipe or a device has been made where a file was to be."""
+        if self._is_on_volume(path):
+            errors.append(f"{self._kept('artifacts', path)} is not a regular file or directory")
+            return
+        why = f"{path} is not a regular file or directory"
+        self.unsaved = self.unsaved or (
+            f"failed to tarball the output {path} to {self._kept('artifacts', path)}.tgz: {why}"
+        )
 
     def _kept(self, kind: str, path: str) -> str:
         """Where Argo's executor looks for what is at a path, which its messages name."""
@@ -114,8 +140,8 @@ class Taken:
         return f"stat {kept}: no such file or directory"
 
     def save(self, artifact: Json, path: Path) -> Json:
-        """Store one artifact; it with its place. Raises OSError, BadKey."""
-        from flowdsl.runtime.local.pods.archive import pack_tar, pack_zip
+        """Store one artifact; it with its place. Raises OSError, BadKey, IllegalLink."""
+        from flowdsl.runtime.local.pods.archive import pack_tar, pack_zip, unlinked
 
         archive = part(artifact, "archive")
         name = named = artifact["path"].rstrip("/").rpartition("/")[2]
@@ -123,6 +149,12 @@ class Taken:
             name = f"{artifact['name']}.zip"
         elif "none" not in archive:
             name = f"{artifact['name']}.tgz"
+        if (
+            ("zip" in archive or "none" in archive)
+            and path.is_dir()
+            and not self._is_on_volume(artifact["path"])
+        ):
+            unlinked(path, named)
         key = place(artifact)[1]
         found = dict(artifact)
         if not key:
@@ -176,7 +208,15 @@ def cut(result: str) -> str:
     if len(text) <= _LONGEST_RESULT // 4:
         return text
     data = text.encode(errors="surrogateescape")
-    return data[-_LONGEST_RESULT:].decode(errors="replace") if len(data) > _LONGEST_RESULT else text
+    return as_text(data[-_LONGEST_RESULT:]) if len(data) > _LONGEST_RESULT else text
+
+
+def as_text(data: bytes) -> str:
+    """Bytes as Go writes them into JSON: each that is no UTF-8 is a sign of its own."""
+    return data.decode(errors="surrogateescape").translate(_NO_TEXT)
+
+
+_NO_TEXT = dict.fromkeys(range(0xDC80, 0xDD00), "\ufffd")
 
 
 def _reason(error: OSError) -> str:

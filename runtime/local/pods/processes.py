@@ -78,7 +78,7 @@ def spawned(path: str, argv: list[str], env: dict[str, str], files: tuple[int, i
         actions = [(dup, file, number) for number, file in enumerate(files)]
         return os.posix_spawn(path, argv, env, file_actions=actions, setpgroup=0, setsigdef=signals)
     whole = "\0".join([*argv, *[f"{name}={value}" for name, value in env.items()]])
-    texts = os.fsencode(whole).split(b"\0")
+    texts = _encoded(whole).split(b"\0")
     if len(texts) != len(argv) + len(env):
         raise OSError(22, "an argument or variable has a null in it", path)
     if files not in _ACTIONS:
@@ -95,6 +95,14 @@ def spawned(path: str, argv: list[str], env: dict[str, str], files: tuple[int, i
     if code:
         raise OSError(code, os.strerror(code), path)
     return number.value
+
+
+def _encoded(text: str) -> bytes:
+    """A text as bytes; half of a pair of UTF-16, which JSON may have, is the sign that Go makes of it."""
+    try:
+        return os.fsencode(text)
+    except UnicodeEncodeError:
+        return "".join("\ufffd" if "\ud800" <= sign <= "\udfff" else sign for sign in text).encode()
 
 
 _OPAQUE = 512

@@ -11,6 +11,7 @@ from flowdsl.runtime.local.pods import environment
 from flowdsl.runtime.local.pods.amounts import amount, memory_limit
 from flowdsl.runtime.local.pods.ending import Way
 from flowdsl.runtime.local.pods.expansion import LONGEST, expanded, too_long
+from flowdsl.runtime.local.pods.outputs import as_text
 from flowdsl.runtime.local.pods.paths import Rewriting, View, rewritten
 from flowdsl.runtime.local.pods.settings import GIVE_PROGRAM
 from flowdsl.runtime.local.pods.units import SCRIPT, Unit, mounts, pythonic
@@ -259,7 +260,7 @@ class Program:
             code,
             str(answer.get("why", "")),
             reason,
-            bytes(answer.get("result", b"")).decode(errors="replace"),
+            as_text(bytes(answer.get("result", b""))),
         )
 
     def print(self, text: str) -> None:
