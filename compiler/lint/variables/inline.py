@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.variables.findings import UnknownVariable
 from flowdsl.compiler.lint.variables.references import strings
 from flowdsl.compiler.lint.variables.uses import BODY_OF, Spot
+from flowdsl.compiler.tree import string
 from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
@@ -14,14 +15,17 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.manifest.view import Template, View
     from flowdsl.compiler.problem import Problem
+    from flowdsl.compiler.tree import Path
 
 
 def inner_variables(view: View) -> Iterator[Problem]:
     """A simple tag of an inline template names what this template has, and so has the template around its call.
 
     Source: Argo Workflows, validateSteps and validateDAG, which resolve a whole call with the scope of its template,
-    and the inline template by itself, without the arguments that it is called with.
+    and validateTemplate, which resolves an inline template by itself, without the arguments that it is called with: the
+    first one of a workflow only, because it takes others without a name for the same.
     """
+    first = _first(view)
     for template in view.templates:
         if template.around is None:
             continue
@@ -34,7 +38,7 @@ def inner_variables(view: View) -> Iterator[Problem]:
                     continue
                 if _is_inner(name, template, caller):
                     way = _NAMED
-                elif not given and _is_outer(name, template, caller):
+                elif template.path == first and not given and _is_outer(name, template, caller):
                     way = _ARGUMENT
                 else:
                     continue
@@ -44,6 +48,23 @@ def inner_variables(view: View) -> Iterator[Problem]:
 
 _NAMED = "give the template a name among `templates`, and call it: its own names are not known here"
 _ARGUMENT = "hand it on in the `arguments` of the call, to an input of the template"
+
+
+def _first(view: View) -> Path | None:
+    """The path of the inline template that Argo's validator comes to first."""
+    listed = [template for template in view.all if template.around is None]
+    entry = view.named.get(string(view.spec, "entrypoint"))
+    seen: set[Path] = set()
+    todo = [*reversed(listed), *([] if entry is None else [entry])]
+    while todo:
+        template = todo.pop()
+        if template.around is not None:
+            return template.path
+        if template.path not in seen:
+            seen.add(template.path)
+            order = template.dag.order if template.body == "dag" else range(len(template.calls))
+            todo += [callee for at in reversed(order) if (callee := template.calls[at].callee) is not None]
+    return None
 
 
 def _is_inner(name: str, template: Template, caller: Template) -> bool:

@@ -102,7 +102,7 @@ def arriving_made_labels(view: View) -> Iterator[Problem]:
         own = (*view.path, "workflowMetadata", "labelsFrom", name, "expression")
         found = [(path, value) for path, value in arriving(view, around, f"{{{{{expression}}}}}", ()) if path]
         for path, value in (*found, (own, _constant(expression))):
-            if value and not is_label_value(value):
+            if value and "{{" not in value and not is_label_value(value):
                 yield Problem(path, BadLabel(value, "the value of a label", VALUE_FORM))
 
 
