@@ -132,6 +132,7 @@ def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
 
 
 _METRICS = frozenset((*OF_METRICS, "resourcesDuration"))
+_NO_WORKFLOW = "the expression of an output has no `workflow`: write the simple tag in quotes"
 _BOUND = "in a loop, Argo takes what `let` binds for a variable that is missing: write the value itself"
 
 
@@ -355,6 +356,8 @@ class Reader:
             yield spot.problem(UnknownVariable(one.name, (), _BOUND))
         if path[-2:] == ("valueFrom", "expression") and place.call is None:
             yield from (fault.at(path) for fault in can_fail(self.view, self.template, text))
+        made = path[-1] == "fromExpression" or path[-2:] == ("valueFrom", "expression")
+        of_output = made and tag is None and place.call is None
         for reference in read.named:
             root, *rest = reference.path
             name = reference.dotted
@@ -362,9 +365,12 @@ class Reader:
                 if (finding := known.fault(reference, self.scope.allowed)) is not None:
                     yield Spot(path, (reference.start, reference.end)).problem(finding)
                 continue
+            spot = Spot(path, (reference.start + offset, reference.end + offset), expression=True)
+            if of_output and root == "workflow":
+                yield spot.problem(UnknownVariable(name, (), _NO_WORKFLOW))
+                continue
             if root not in ROOTS or not rest or name in self.scope.allowed:
                 continue
-            spot = Spot(path, (reference.start + offset, reference.end + offset), expression=True)
             if root in BODY_OF:
                 target = (root, rest[0], ".".join(rest[1:]))
                 written = text[reference.start : reference.end]
@@ -382,9 +388,6 @@ class Reader:
                 continue
             elif root == "item":
                 yield from self.item(spot, ".".join(rest), place, exact=False)
-            elif path[-2:] == ("valueFrom", "expression") and root == "workflow":
-                reason = "the expression of an output has no `workflow`: write the simple tag in quotes"
-                yield spot.problem(UnknownVariable(name, (), reason))
             elif name in self.scope.prefixes:
                 continue
             elif (finding := self.scope.fault(name)) is not None:
