@@ -279,7 +279,7 @@ def _misspelt(
             parts[wrong.listed] = _by_parts(known)
         longer = {
             *parts[wrong.listed].get(wrong.name, ()),
-            *(one for one in _parts(wrong.name) if one in known),
+            *(one for one in _parts(wrong.name) if one and one in known),
         }
         close = longer.pop() if len(longer) == 1 else near(wrong.name, known, 0.7)
         if close is not None and listed.is_unused(close):
