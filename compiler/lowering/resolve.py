@@ -197,6 +197,8 @@ class Resolver:
         if failed:
             resolved = substitute(resolved, partial(_optional, failed))
         condition: Expr = asked[0] if len(asked) == 1 else Op("&", tuple(asked), t.BOOL)
+        if isinstance(first.type, t.Maybe) and not by_task:  # it may have run, and given nothing
+            resolved = Either((resolved, last), kind)
         return Op("?:", (condition, resolved, last), kind)
 
     def ran(self, task: Call) -> Expr:
