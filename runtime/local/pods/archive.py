@@ -92,12 +92,11 @@ def unpack_tar(source: Path, target: Path, *, lenient: bool = False) -> None:
                     raise BadArchive(f"more than {MOST_MEMBERS} members")
                 try:
                     checked(member)
-                except IllegalLink:
+                    if member.isreg() or member.isdir() or member.issym() or member.islnk():
+                        archive.extract(member, beside, filter="data")
+                except (IllegalLink, tarfile.FilterError):
                     if not lenient:
                         raise
-                    continue
-                if member.isreg() or member.isdir() or member.issym() or member.islnk():
-                    archive.extract(member, beside, filter="data")
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise BadArchive(str(error)) from None
     settled(beside, target)
@@ -118,7 +117,7 @@ def _inside(name: str, link: str, folder: PurePosixPath) -> None:
         raise IllegalLink(f"illegal symlink target: {name} -> {link}")
 
 
-def unlinked(source: Path, name: str) -> None:
+def check_links(source: Path, name: str) -> None:
     """Refuse a folder with a link that leads out of it: Argo packs and unpacks it first. Raises IllegalLink."""
     for folder, folders, files in os.walk(source):
         within = PurePosixPath(name, Path(folder).relative_to(source).as_posix())

@@ -141,7 +141,7 @@ class Taken:
 
     def save(self, artifact: Json, path: Path) -> Json:
         """Store one artifact; it with its place. Raises OSError, BadKey, IllegalLink."""
-        from flowdsl.runtime.local.pods.archive import pack_tar, pack_zip, unlinked
+        from flowdsl.runtime.local.pods.archive import check_links, pack_tar, pack_zip
 
         archive = part(artifact, "archive")
         name = named = artifact["path"].rstrip("/").rpartition("/")[2]
@@ -154,7 +154,7 @@ class Taken:
             and path.is_dir()
             and not self._is_on_volume(artifact["path"])
         ):
-            unlinked(path, named)
+            check_links(path, named)
         key = place(artifact)[1]
         found = dict(artifact)
         if not key:
