@@ -25,11 +25,9 @@ def inner_variables(view: View) -> Iterator[Problem]:
     and validateTemplate, which resolves an inline template by itself, without the arguments that it is called with: the
     first one of a workflow only, because it takes others without a name for the same.
     """
-    first = _first(view)
-    for template in view.templates:
-        if template.around is None:
-            continue
-        caller = template.around.owner
+    inner = [(template, template.around.owner) for template in view.templates if template.around is not None]
+    first = _first(view) if inner else None
+    for template, caller in inner:
         for path, _, text in strings(template.data, template.path):
             given = path[len(template.path)] == "inputs"
             for tag in tags(text):
