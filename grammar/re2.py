@@ -60,6 +60,9 @@ _CONTROL = {"a": 0x07, "f": 0x0C, "n": 0x0A, "r": 0x0D, "t": 0x09, "v": 0x0B}
 _REPEAT = regex(r"\{([0-9]+)(?:(,)([0-9]*))?\}")
 _FLAGS = regex(r"\(\?([imsU]*)(?:-([imsU]+))?([:)])")
 _NAME = regex(r"\w+", re.ASCII)
+_CATEGORY = regex(r"\\[pP](?:\{(\^?)([^}]*)\}|([^{]))")
+_OCTAL = regex(r"\\(0[0-7]{0,2}|[1-7][0-7]{1,2})")
+_HEXADECIMAL = regex(r"\\x(?:\{([0-9a-fA-F]+)\}|([0-9a-fA-F]{2}))")
 
 
 class _Atom(NamedTuple):
@@ -70,13 +73,9 @@ class _Atom(NamedTuple):
     repeated: bool = False
 
 
+@lru_cache(256)
 def pattern_of(text: str) -> re.Pattern[str]:
     """What finds in a text what Go's expression finds. Raises RegexError and UnknownClass."""
-    return _compiled(text)
-
-
-@lru_cache(256)
-def _compiled(text: str) -> re.Pattern[str]:
     return re.compile(_Reader(text).pattern())
 
 
@@ -205,7 +204,7 @@ class _Reader:
     def _escape(self) -> None:
         start = self.at
         sign = self.text[start + 1 : start + 2]
-        if sign in _ASSERTIONS and sign:
+        if sign in _ASSERTIONS:
             self.at += 2
             self._add(_ASSERTIONS[sign], start)
         elif sign == "Q":
@@ -221,13 +220,13 @@ class _Reader:
     def _named_class(self) -> list[Range] | None:
         r"""The class of an escape such as `\d` or `\pL`, if it is one."""
         sign = self.text[self.at + 1 : self.at + 2]
-        if sign.lower() in _PERL and sign:
+        if sign.lower() in _PERL:
             self.at += 2
             ranges = [*_PERL[sign.lower()]]
             return _inverted(ranges) if sign.isupper() else ranges
         if sign not in ("p", "P"):
             return None
-        match = re.compile(r"\\[pP](?:\{(\^?)([^}]*)\}|([^{]))").match(self.text, self.at)
+        match = _CATEGORY.match(self.text, self.at)
         if match is None:
             raise RegexError("invalid character class range", self.text[self.at :])
         self.at = match.end()
@@ -243,7 +242,7 @@ class _Reader:
         if sign in _CONTROL:
             self.at += 2
             return _CONTROL[sign]
-        if match := re.compile(r"\\(0[0-7]{0,2}|[1-7][0-7]{1,2})").match(text, start):
+        if match := _OCTAL.match(text, start):
             self.at = match.end()
             return int(match[1], 8)
         if sign == "x":
@@ -256,7 +255,7 @@ class _Reader:
     def _hexadecimal(self) -> int:
         r"""The sign of an escape such as `\x41` or `\x{1f600}`."""
         text, start = self.text, self.at
-        match = re.compile(r"\\x(?:\{([0-9a-fA-F]+)\}|([0-9a-fA-F]{2}))").match(text, start)
+        match = _HEXADECIMAL.match(text, start)
         if match is not None and (code := int(match[1] or match[2], 16)) <= sys.maxunicode:
             self.at = match.end()
             return code

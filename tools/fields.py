@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from flowdsl.compiler.argo.patch import CRON, METADATA, SPEC, TASK, TEMPLATE
@@ -21,6 +20,7 @@ from flowdsl.compiler.options.pipeline import READERS
 from flowdsl.compiler.schema.table import fields, is_type, kinds, required, rules
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.places.place import Argument
+from tools.page import DOCS, ROOT, keep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     Field = tuple[str, str]  # type, field
     Path_ = tuple[str, ...]  # from a root: fields, and "[]" or "{}" for an entry of a list or map
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "guide" / "argo-fields.md"
+PAGE = DOCS / "guide" / "argo-fields.md"
 SOURCES = ("tests/lowering/*.py", "tests/objects/*.py", "examples/*/pipeline.py")
 OPTIONS = frozenset({*STEP_OPTIONS, *READERS}) - {"argo"}
 
@@ -291,16 +290,8 @@ def _names(names: list[str]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the page, or say whether it is current."""
-    text = page()
-    current = PAGE.exists() and PAGE.read_text(encoding="utf-8") == text
-    if "--check" in arguments:
-        if not current:
-            sys.stdout.write(f"{PAGE.relative_to(ROOT)} is not current: run python -m tools.fields\n")
-        return 0 if current else 1
-    if not current:
-        PAGE.write_text(text, encoding="utf-8")
-    return 0
+    """Write the page, or say whether it is current; the exit code."""
+    return keep(PAGE, page(), "fields", arguments)
 
 
 if __name__ == "__main__":

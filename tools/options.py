@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.grammar.regex import regex
+from tools.page import DOCS, ROOT, keep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).resolve().parents[1]
-DOCS = ROOT / "docs"
 PAGE = DOCS / "guide" / "options.md"
 SOURCE = ROOT / "flowdsl" / "options.py"
 
@@ -154,13 +153,7 @@ def _best(said: dict[str, list[Meaning]], option: str, beside: list[str]) -> str
 
 def main(arguments: list[str]) -> int:
     """Write the page, or with `--check` say whether it is current; the exit code."""
-    text = page()
-    current = PAGE.exists() and PAGE.read_text(encoding="utf-8") == text
-    if "--check" in arguments:
-        return 0 if current else 1
-    if not current:
-        PAGE.write_text(text, encoding="utf-8")
-    return 0
+    return keep(PAGE, page(), "options", arguments)
 
 
 if __name__ == "__main__":

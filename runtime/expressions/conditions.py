@@ -15,11 +15,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar import govaluate as g
-from flowdsl.grammar import re2
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
+from flowdsl.runtime.expressions import patterns
 from flowdsl.runtime.expressions.times import parsed
-from flowdsl.runtime.expressions.values import ExpressionError, NotHere, is_number, shown
+from flowdsl.runtime.expressions.values import ExpressionError, is_number, shown
 
 if TYPE_CHECKING:
     from flowdsl.runtime.expressions.values import Value
@@ -147,12 +147,7 @@ def _binary(word: str, one: Value, two: Value) -> Value:
             raise ExpressionError(
                 f"Value '{shown(one)}' cannot be used with the comparator '{word}', it is not a number"
             )
-        try:
-            return (re2.pattern_of(two).search(one) is not None) == (word == "=~")
-        except re2.RegexError as error:
-            raise ExpressionError(str(error)) from None
-        except re2.UnknownClass as error:
-            raise NotHere(str(error)) from None
+        return patterns.has(two, one) == (word == "=~")
     if word == "+" and (isinstance(one, str) or isinstance(two, str)):
         return shown(one) + shown(two)
     return _arithmetic(word, _number(one, word), _number(two, word))

@@ -11,11 +11,10 @@ import operator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.grammar import re2
+from flowdsl.runtime.expressions import patterns
 from flowdsl.runtime.expressions.values import (
     AnyMap,
     ExpressionError,
-    NotHere,
     Word,
     equal,
     go_type,
@@ -181,12 +180,7 @@ def _textual(word: str, left: str, right: str) -> bool:
     if word == "contains":
         return right in left
     if word == "matches":
-        try:
-            return re2.pattern_of(right).search(left) is not None
-        except re2.RegexError as error:
-            raise ExpressionError(str(error)) from None
-        except re2.UnknownClass as error:
-            raise NotHere(str(error)) from None
+        return patterns.has(right, left)
     return left.startswith(right) if word == "startsWith" else left.endswith(right)
 
 

@@ -83,7 +83,7 @@ def _call(name: str, arguments: tuple[Value, ...]) -> Value:
         raise NotHere(f"sprig.{name} is not evaluated here")
     try:
         return function(*given)
-    except (TypeError, ValueError, AttributeError, OverflowError) as error:  # where Go panics
+    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:  # where Go panics
         raise ExpressionError(f"sprig.{name}: {error}") from None
 
 

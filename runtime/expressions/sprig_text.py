@@ -18,12 +18,12 @@ import zlib
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from flowdsl.grammar import re2
+from flowdsl.runtime.expressions import patterns
 from flowdsl.runtime.expressions.functions import SPACES, cased
 from flowdsl.runtime.expressions.values import ExpressionError, NilList, NotHere, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from flowdsl.runtime.expressions.values import Value
 
@@ -165,24 +165,10 @@ def _split(separator: str, text: str, count: int = -1) -> list[str]:
     return text.split(separator) if count < 0 else text.split(separator, count - 1)
 
 
-def _found(pattern: str, text: str) -> Iterator[re.Match[str]]:
-    """What a pattern finds in a text, one after the other. Raises ExpressionError."""
-    try:
-        yield from re2.matches(pattern, text)
-    except re2.RegexError as error:
-        raise ExpressionError(str(error)) from None
-    except re2.UnknownClass as error:
-        raise NotHere(str(error)) from None
-
-
-def _has(pattern: str, text: str) -> bool:
-    return any(True for _ in _found(pattern, text))
-
-
 def _matches(pattern: str, text: str) -> bool:
     """Sprig says false where the pattern is wrong."""
     try:
-        return _has(pattern, text)
+        return patterns.has(pattern, text)
     except ExpressionError:
         return False
 
@@ -191,7 +177,7 @@ def _with(pattern: str, text: str, new: Callable[[re.Match[str]], str]) -> str:
     """A text with another one in place of each that a pattern finds."""
     parts: list[str] = []
     last = 0
-    for match in _found(pattern, text):
+    for match in patterns.found(pattern, text):
         parts += [text[last : match.start()], new(match)]
         last = match.end()
     return "".join([*parts, text[last:]])
@@ -220,7 +206,7 @@ def _limited(found: list[str], count: int) -> list[str]:
 
 
 def _all(pattern: str, text: str, count: int) -> list[str]:
-    return _limited([match[0] for match in _found(pattern, text)], count)
+    return _limited([match[0] for match in patterns.found(pattern, text)], count)
 
 
 def _regex_split(pattern: str, text: str, count: int) -> list[str]:
@@ -231,7 +217,7 @@ def _regex_split(pattern: str, text: str, count: int) -> list[str]:
         return [""]
     parts: list[str] = []
     last = end = 0
-    for match in _found(pattern, text):
+    for match in patterns.found(pattern, text):
         if len(parts) == count - 1:
             break
         end = match.start()
@@ -420,7 +406,7 @@ TEXTS: dict[str, Callable[..., Value]] = {
     "sha512sum": lambda text: _digest("sha512", text),
     "adler32sum": lambda text: str(zlib.adler32(text.encode())),
     "regexMatch": _matches,
-    "regexFind": lambda pattern, text: next((match[0] for match in _found(pattern, text)), ""),
+    "regexFind": lambda pattern, text: next((match[0] for match in patterns.found(pattern, text)), ""),
     "regexFindAll": _all,
     "regexReplaceAll": _replaced,
     "regexReplaceAllLiteral": lambda pattern, text, new: _with(pattern, text, lambda _: new),
@@ -437,6 +423,6 @@ TEXTS: dict[str, Callable[..., Value]] = {
 }
 for _name in ("Match", "Find", "FindAll", "ReplaceAll", "ReplaceAllLiteral", "Split"):
     TEXTS[f"mustRegex{_name}"] = TEXTS[f"regex{_name}"]
-TEXTS["mustRegexMatch"] = _has
+TEXTS["mustRegexMatch"] = patterns.has
 for _name in ("base", "dir", "clean", "ext", "isAbs"):
     TEXTS[f"os{_name[0].upper()}{_name[1:]}"] = TEXTS[_name]

@@ -190,7 +190,8 @@ def _refused(use: Use, asked: Asked) -> Iterator[str]:
     """Why a template cannot run here."""
     body = kind(use.template)
     fake = _fake(use)
-    for one in _programs(use.template):
+    programs = list(_programs(use.template))
+    for one in programs:
         if part(one, "lifecycle").get("postStart"):
             yield f"{_step(use.task)} has a `postStart`, which does not run here: leave the step out: {fake}"
     if body == "resource" and not asked.kubectl:
@@ -206,7 +207,7 @@ def _refused(use: Use, asked: Asked) -> Iterator[str]:
     elif body == "plugin":
         yield f"{_step(use.task)} is run by a plugin of Argo, which is not here: take a value for its result: {fake}"
     elif asked.engine is None:
-        for one in _programs(use.template):
+        for one in programs:
             if not one.get("command"):
                 yield (
                     f"{_step(use.task)} runs the command that its image {one.get('image', '')} has: name the command "

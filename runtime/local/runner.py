@@ -110,9 +110,8 @@ class Runner:
             path = journal.of_run(self.folder)
             if path.exists():
                 raise RunError(f"there is a run in {self.folder} already")
-            pods = self._make(
-                self._events.append
-            )  # the first of all: until it can start steps it takes a moment
+            # The first of all: until it can start steps it takes a moment.
+            pods = self._make(self._events.append)
             try:
                 log = self._written_down(path, inputs)
             except BaseException:

@@ -1,0 +1,27 @@
+"""Regular expressions in expressions and conditions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.grammar import re2
+from flowdsl.runtime.expressions.values import ExpressionError, NotHere
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+
+
+def found(pattern: str, text: str) -> Iterator[re.Match[str]]:
+    """What a pattern finds in a text, one after the other. Raises ExpressionError."""
+    try:
+        yield from re2.matches(pattern, text)
+    except re2.RegexError as error:
+        raise ExpressionError(str(error)) from None
+    except re2.UnknownClass as error:
+        raise NotHere(str(error)) from None
+
+
+def has(pattern: str, text: str) -> bool:
+    """Whether a pattern finds anything in a text. Raises ExpressionError."""
+    return next(found(pattern, text), None) is not None
