@@ -245,11 +245,10 @@ class Graphs:
         if name in self.written.names:
             return name
         self.written.names.add(name)
-        given = plan.inner if looped else plan.arguments
         ins: list[ir.Input] = []
         arguments: tuple[ir.Argument, ...] = ()
         for parameter in step.signature.parameters:
-            form = given[parameter.name].form
+            form = plan.given[parameter.name].form
             ins += inputs(parameter.name, form, parameter.type, in_pod=False)
             values = inside(parameter.name, form, parameter.type)
             arguments += tuple(handed(parameter.name, Carried(form, values, parameter.type)))

@@ -87,6 +87,11 @@ class CallPlan:
         self.after: dict[str, None] = {}
         self.ended: dict[str, tuple[str, ...]] = {}  # tasks it waits for, by how they may have ended
 
+    @property
+    def given(self) -> dict[str, Carried]:
+        """What its step or pipeline is given, where a graph of a loop or of a call that may fail stands around it, too."""
+        return self.inner if self.call.may_fail or self.call.loop is not None else self.arguments
+
     def wait(self, tasks: Iterable[str]) -> None:
         """Begin after these tasks."""
         for task in tasks:

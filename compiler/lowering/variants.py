@@ -178,8 +178,7 @@ class Variants:
             call = plan.call
             step = call.target
             assert isinstance(step, StepDef)
-            given = plan.inner if call.may_fail or call.loop is not None else plan.arguments
-            forms = tuple([(p.name, given[p.name].form) for p in step.signature.parameters])
+            forms = tuple([(p.name, plan.given[p.name].form) for p in step.signature.parameters])
             if self.planner.cached and id(call) not in self.planner.cached:
                 forms = tuple([(name, undigested(form, [])[0]) for name, form in forms])
             options = ""
