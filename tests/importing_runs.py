@@ -22,6 +22,10 @@ Json = dict[str, Any]
 
 #: Programs that wait, ask the network or chance: they are taken to succeed.
 _ELSEWHERE = re.compile(r"sleep +'?(?:[3-9]|\d\d)|random|curl|kubectl|wget|http|seq 1")
+#: What tells templates of several documents of a file apart.
+_NUMBER = re.compile(r"-\d$")
+#: What each run has for itself: times, and what pods and nodes are told apart by.
+_OWN = re.compile(r"\d\d:\d\d:\d\d|[.]\d{4,}|-\d{6,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def differences(
@@ -34,27 +38,28 @@ def differences(
     one, two = ran(theirs, folder / "theirs", library), ran(ours, folder / "ours")
     if names and (missing := one["names"] - two["known"]):
         yield f"names: {sorted(two['known'])}, without {sorted(missing)}"
-    for what in ("phase", "pods", "outputs"):
+    for what in ("phase", "pods", "outputs", "printed"):
         if one[what] != two[what]:
             yield f"{what}: {two[what]}, not {one[what]}"
 
 
 def ran(manifest: Json, folder: Path, library: Sequence[Json] = ()) -> Json:
-    """A run: its phase, its pods by their templates and phases, and its outputs."""
+    """A run: its phase, its pods by their templates and phases, its outputs, and what its pods print."""
     folder.mkdir(parents=True)
     document = json.loads(json.dumps(manifest))
     if document["kind"] == "CronWorkflow":
         document = {**document, "kind": "Workflow", "spec": document["spec"]["workflowSpec"]}
     document["kind"] = "Workflow"
     document["metadata"] = {"name": "run"}
-    settings = Settings(workflow="run", cpu=64, memory=1 << 40, grace=1)
+    volumes, logs = folder / "volumes", folder.glob("logs/*/main.log")
+    settings = Settings(workflow="run", cpu=64, memory=1 << 40, grace=1, volumes=volumes)
     runner = Runner(folder, lambda report: Pods(folder, report, settings), fake=faked)
     machine = runner.begin(Inputs(document, [*library], {}, {}))
     nodes: list[Json] = list(
         json.loads((folder / "workflow.json").read_text("utf-8"))["status"]["nodes"].values()
     )
     pods = Counter(
-        (dns_name(_template(node)), node["phase"])
+        (_NUMBER.sub("", dns_name(_template(node))), node["phase"])
         for node in nodes
         if node["type"] in ("Pod", "Suspend", "HTTP", "Container")
     )
@@ -67,6 +72,7 @@ def ran(manifest: Json, folder: Path, library: Sequence[Json] = ()) -> Json:
         "phase": machine.phase,
         "pods": sorted(pods.items()),
         "outputs": values,
+        "printed": sorted(filter(None, (_OWN.sub("*", log.read_text("utf-8")) for log in logs))),
         "names": names,
         "known": known,
     }

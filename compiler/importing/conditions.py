@@ -49,12 +49,14 @@ def _held(node: object, side: Callable[[Any], Value | None]) -> Asked | bool | N
         ):
             held: Asked | bool | None = False
             for item in items:
-                held = _both("||", held, _compared("==", side(left), side(item)))
+                held = _both("||", held, _compared("==", side(left), side(item), _numbers(left, item)))
             return held
         case govaluate.Binary(sign, left, right) | tree.Binary(sign, left, right) if sign in OTHER:
-            return _compared(sign, side(left), side(right))
+            if sign in ("==", "!=") and _differ(left, right):
+                return sign == "!="
+            return _compared(sign, side(left), side(right), _numbers(left, right))
         case govaluate.Text() if (alone := side(node)) is not None and alone.exact is None:
-            return _compared("==", alone, _constant("true"))
+            return _compared("==", alone, _constant("true"), False)
         case _:
             return None
 
@@ -91,19 +93,31 @@ def _both(sign: str, left: Asked | bool | None, right: Asked | bool | None) -> A
     return Asked(SIGNS[sign], tuple(parts))
 
 
-def _compared(sign: str, left: Value | None, right: Value | None) -> Asked | bool | None:
+def _numbers(left: object, right: object) -> bool:
+    """Whether govaluate compares numbers where a value is one, as a number is written on one side."""
+    return any(isinstance(one, govaluate.Number) for one in (left, right))
+
+
+def _differ(left: object, right: object) -> bool:
+    """Whether one side is a number, and the other one a text in quotes: these are never equal."""
+    sides = left, right
+    return _numbers(left, right) and any(isinstance(one, govaluate.Text) and one.quoted for one in sides)
+
+
+def _compared(sign: str, left: Value | None, right: Value | None, numbers: bool) -> Asked | bool | None:
     """A comparison; what is compared has one type."""
     if left is None or right is None:
         return None
     if left.exact is not None and right.exact is not None:
-        return (left.exact == right.exact) == (sign == "==") if sign in ("==", "!=") else None
+        known = _exact(left.exact, numbers), _exact(right.exact, numbers)
+        return (known[0] == known[1]) == (sign == "==") if sign in ("==", "!=") else None
     if left.exact is not None:
         left, right = right, left
         sign = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(sign, sign)
     if left.port is None or (right.port is None and right.exact is None):
         return None
     port = left.port
-    if sign not in ("==", "!="):
+    if numbers or sign not in ("==", "!="):
         port.asked(number=True)
     if right.exact is not None:
         exact = right.exact
@@ -112,6 +126,14 @@ def _compared(sign: str, left: Value | None, right: Value | None) -> Asked | boo
     if right.port is not None:
         port.join(right.port)
     return Asked(sign, (), (left, right))
+
+
+def _exact(text: str, numbers: bool) -> str | float:
+    """What govaluate compares of a text that is written down."""
+    try:
+        return float(text) if numbers else text
+    except ValueError:
+        return text
 
 
 def expression(text: str, scope: Scope) -> Value | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.importing import Otherwise
@@ -10,12 +11,14 @@ from flowdsl.compiler.importing.fields import TEMPLATE, has_tags, say
 from flowdsl.compiler.importing.model import ports
 from flowdsl.compiler.importing.tasks import read_task
 from flowdsl.compiler.importing.texts import value_of
-from flowdsl.compiler.importing.waits import failing, needed, wait
+from flowdsl.compiler.importing.waits import Order, Waits, dag_waits, needed, states
 from flowdsl.compiler.tree import entries, inside, is_list
 from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.importing.model import Call, Entry, Json, Slot, Value
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.importing.model import Entry, Json, Slot, Value
     from flowdsl.compiler.importing.scopes import Graph
     from flowdsl.compiler.tree import Path
 
@@ -37,15 +40,17 @@ def read_graph(graph: Graph) -> None:
 
 def _groups(graph: Graph) -> None:
     """Lists of steps, each of which waits for all of the one before."""
-    before: list[Call] = []
+    found: dict[str, tuple[Path, Json]] = {}
+    waits: dict[str, Waits] = {}
+    before: dict[str, Json] = {}
     for number, group in enumerate(graph.template["steps"]):
-        made: list[Call] = []
-        steps = group if is_list(group) else group.get("steps", [])
-        for index, step in enumerate(steps):
-            call = read_task(graph, step, (*graph.path, "steps", number, index))
-            call.after = list(before)
-            made.append(call)
-        before = made or before
+        steps: list[Json] = group if is_list(group) else group.get("steps", [])
+        own = {graph.name_of(step): step for step in steps}
+        waits |= dict.fromkeys(own, Waits(states(before)))
+        for index, (name, step) in enumerate(own.items()):
+            found[name] = (*graph.path, "steps", number, index), step
+        before = own or before
+    _tasks(graph, found, waits)
 
 
 def _dag(graph: Graph) -> None:
@@ -58,16 +63,39 @@ def _dag(graph: Graph) -> None:
     behind = {name: needed(task) & tasks.keys() for name, (_, task) in tasks.items()}
     if target := dag.get("target"):
         behind = _targeted(graph, str(target), behind, (*path, "target"))
-    while behind:
-        ready = next((name for name, others in behind.items() if not others & behind.keys()), None)
-        name = ready if ready is not None else next(iter(behind))
-        del behind[name]
+    found: dict[str, tuple[Path, Json]] = {}
+    for name in _sorted(behind):
         index, task = tasks[name]
-        at: Path = (*path, "tasks", index)
-        wait(graph, read_task(graph, task, at), task, at)
-    failing(graph)
+        found[name] = (*path, "tasks", index), task
+    _tasks(graph, found, dag_waits({name: task for name, (_, task) in found.items()}))
     if dag.get("failFast") is False:
         graph.patched.append({"dag": {"failFast": False}})
+
+
+def _sorted(behind: dict[str, set[str]]) -> Iterator[str]:
+    """Tasks, each behind those that it needs, and else as they are written."""
+    names = [*behind]
+    left = [len(others) for others in behind.values()]
+    before: dict[str, list[int]] = {name: [] for name in names}
+    for index, others in enumerate(behind.values()):
+        for other in others:
+            before[other].append(index)
+    ready = [index for index, count in enumerate(left) if not count]
+    heapify(ready)
+    while ready:
+        index = heappop(ready)
+        yield names[index]
+        for later in before[names[index]]:
+            left[later] -= 1
+            if not left[later]:
+                heappush(ready, later)
+
+
+def _tasks(graph: Graph, tasks: dict[str, tuple[Path, Json]], waits: dict[str, Waits]) -> None:
+    """Tasks that stand in an order in which each comes after those for which it waits."""
+    graph.order = Order({name: task for name, (_, task) in tasks.items()}, waits)
+    for path, task in tasks.values():
+        read_task(graph, task, path)
 
 
 def _targeted(graph: Graph, target: str, behind: dict[str, set[str]], path: Path) -> dict[str, set[str]]:

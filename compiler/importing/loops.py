@@ -113,13 +113,15 @@ class Loop:
                 self.scope.refuse(path, f"`{text[tag.start : tag.end]}`", "write it out in the items")
                 continue
             value = item.get(name[0], "") if name and is_mapping(item) else item
-            made = (
-                json.dumps(value, separators=(",", ":"), sort_keys=True)
-                if isinstance(value, (dict, list))
-                else as_text(value)
-            )
-            text = f"{text[: tag.start]}{made}{text[tag.end :]}"
+            text = f"{text[: tag.start]}{item_text(value)}{text[tag.end :]}"
         return text
+
+
+def item_text(item: Any) -> str:
+    """An item as the text that Argo makes of it."""
+    if isinstance(item, (dict, list)):
+        return json.dumps(item, separators=(",", ":"), sort_keys=True)
+    return as_text(item)
 
 
 def _item(body: str) -> tuple[str, ...] | None:

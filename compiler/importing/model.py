@@ -175,7 +175,7 @@ class Asked:
         return f"({text})" if inside else text
 
 
-@dataclass
+@dataclass(eq=False)
 class Block:
     """A `with` around a call: `when`, `on_exit`, `on_failure`."""
 
@@ -196,7 +196,7 @@ class Block:
         return f" as {self.of.variable.rstrip('_')}_ended" if self.named and self.of is not None else ""
 
 
-@dataclass
+@dataclass(eq=False)
 class Call:
     """A task: what is called with what, and when."""
 
@@ -212,7 +212,10 @@ class Call:
     count: int | None = None  # of items, if they are written down
     looped: bool = False
     parallel: str = ""
-    caught: bool = False  # whether another task goes on from its failure
+    omitted: list[Block] = field(default_factory=list[Block])  # those without which Argo omits it
+    exits: list[Call] = field(
+        default_factory=list["Call"]
+    )  # what runs at its end, before those that wait for it
     variable: str = ""
     used: bool = False
 

@@ -11,6 +11,7 @@ from flowdsl.compiler.importing.names import Names, class_name, identifier
 from flowdsl.compiler.importing.ports import Port, Record
 from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.texts import value_of
+from flowdsl.compiler.importing.waits import PLAIN, Order
 from flowdsl.compiler.naming import slug
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ class Graph(Scope):
         self.current: Call | None = None
         self.ended = False  # whether the run is over: calls of `on_exit`
         self.patched: list[Json] = []
+        self.order = Order({}, {})
+
+    def name_of(self, task: Json) -> str:
+        """The name of a task."""
+        return str(task.get("name") or self.template.get("name"))
 
     def patch_task(self, call: Call, fields: Json) -> None:
         """Leave something about a task to Argo."""
@@ -116,11 +122,20 @@ class Graph(Scope):
             self.current.taken.add(id(call))
         return found
 
-    def status(self, of: Call, current: Call) -> Value:
-        """How a task has ended, for what runs at its end."""
+    def status(self, of: Call, current: Call) -> Value | None:
+        """How a task has ended: what a block at its end says, or that it has ended well, where that is certain."""
         block = next((one for one in current.blocks if one.of is of), None)
+        wanted = self.order.awaited(current.task, of.task)
+        certain = wanted is not None and wanted <= PLAIN
+        skipped = "Skipped" in wanted if wanted else True
+        if block is None and skipped and of.blocks and (not of.looped or of.omitted):
+            return None  # a block does not run at the end of what is skipped
+        if block is None and (of.task in self.order.asked or (certain and of.target.template.get("daemon"))):
+            return None
+        if block is None and certain:
+            return Value(lambda: '"Succeeded"', Port(), "Succeeded")
         if block is None:
-            block = current.at_end("on_exit", of)
+            block = current.at_end(self.order.word(current.task, of.task), of)
         block.named = True
         return Value(lambda: f"{block.name.removeprefix(' as ')}.status", Port(unknown=True, text=True))
 

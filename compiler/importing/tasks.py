@@ -9,7 +9,7 @@ from flowdsl.compiler.importing.conditions import condition, expression
 from flowdsl.compiler.importing.fields import has_tags
 from flowdsl.compiler.importing.layout import listed
 from flowdsl.compiler.importing.library import Library
-from flowdsl.compiler.importing.loops import loop_of
+from flowdsl.compiler.importing.loops import item_text, loop_of
 from flowdsl.compiler.importing.model import Asked, Block, Call, Function, Slot, ports
 from flowdsl.compiler.importing.names import identifier
 from flowdsl.compiler.importing.ports import as_text
@@ -17,6 +17,7 @@ from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.scopes import Inside, Round
 from flowdsl.compiler.importing.sources import LOCATIONS, source
 from flowdsl.compiler.importing.texts import constant, pieces, value_of
+from flowdsl.compiler.importing.waits import LOOPS, wait
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.tree import inside, is_mapping
 from flowdsl.grammar.template import tags
@@ -29,19 +30,20 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Path
 
 #: What a task says that is not about each of its items.
-_AROUND = ("name", "depends", "dependencies", "continueOn", "onExit", "hooks")
-_OWN = (
-    *_AROUND,
-    *("template", "templateRef", "inline", "arguments", "when", "withItems", "withParam", "withSequence"),
-)
+_AROUND = ("name", "depends", "dependencies", "continueOn")
+_OWN = (*_AROUND, *LOOPS, *("template", "templateRef", "inline", "arguments", "when", "onExit", "hooks"))
+
+
+_LOOK = "look whether the difference matters"
 
 
 def read_task(graph: Graph, task: Json, path: Path) -> Call:
     """One task of a graph."""
-    name = str(task.get("name") or graph.template.get("name"))
+    name = graph.name_of(task)
     waiting = graph.current = Call(name, Function("", {}, path), path)
     loop = loop_of(task, path, graph)
-    if loop is not None and loop.is_taken_apart(task):
+    inner = _exit_hook(task) or ("when" in task and name in graph.order.ended)  # they are those of the items
+    if loop is not None and (inner or loop.is_taken_apart(task)):
         call = graph.current = _rounds(graph, task, path, loop)
         task = {key: one for key, one in task.items() if key in _AROUND}
     else:
@@ -53,8 +55,11 @@ def read_task(graph: Graph, task: Json, path: Path) -> Call:
     if (when := task.get("when")) is not None:
         _when(graph, call, str(when), (*path, "when"))
     _going_on(graph, call, inside(task, "continueOn"))
+    if name in graph.order.caught:
+        call.options["may_fail"] = constant("True")
     call.options |= {option: constant(code) for option, code in call.target.options.items()}
     graph.current = None
+    wait(graph, call, path)
     graph.calls.append(call)
     graph.tasks[name] = call
     _hooks(graph, call, task, path)
@@ -88,7 +93,8 @@ def _rounds(outer: Graph, task: Json, path: Path, loop: Loop) -> Call:
     port, listing = graph.item, None if loop.listing is None else loop.listing.port
     if listing is not None:
         port.root.record = listing.root.record
-    read_task(graph, {key: one for key, one in task.items() if not key.startswith("with")}, path)
+    outside = {*_AROUND, *LOOPS} - {"name"}
+    read_task(graph, {key: one for key, one in task.items() if key not in outside}, path)
     outer.reader.order.append(target)
     if loop.listing is not None and listing is not None:
         if port.root.record is not None:
@@ -102,11 +108,11 @@ def _rounds(outer: Graph, task: Json, path: Path, loop: Loop) -> Call:
         if is_mapping(one) and port.root.record is not None:
             port.root.record.take(one)
         else:
-            port.take(as_text(one))
+            port.take(item_text(one))
 
     def written() -> Code:
         record = port.root.record
-        return listed(port.value(as_text(one)) if record is None else record.value(one) for one in items)
+        return listed(port.value(item_text(one)) if record is None else record.value(one) for one in items)
 
     call.over["item"] = written
     return call
@@ -242,25 +248,41 @@ def _going_on(graph: Graph, call: Call, on: Json) -> None:
     call.options["may_fail"] = constant("True")
     if not (on.get("failed") and on.get("error")):
         what = "`may_fail` goes on after Failed and after Error; the manifest does after one of them"
-        graph.reader.add((*call.path, "continueOn"), Otherwise(what, "look whether the difference matters"))
+        graph.reader.add((*call.path, "continueOn"), Otherwise(what, _LOOK))
+    if call.task in graph.order.last and "dag" in graph.template:
+        what = f"the graph fails where a task before `{call.task}` fails; in the manifest it succeeds then"
+        graph.reader.add((*call.path, "continueOn"), Otherwise(what, _LOOK))
+
+
+def _exit_hook(task: Json) -> Json | None:
+    """What always runs at the end of a task."""
+    hook: Json | None = (
+        {"template": task["onExit"]} if task.get("onExit") else inside(task, "hooks").get("exit")
+    )
+    return None if not hook or hook.get("expression") else hook
 
 
 def _hooks(graph: Graph, call: Call, task: Json, path: Path) -> None:
-    """What runs at the end of a task."""
-    hooks: Json = dict(inside(task, "hooks"))
-    if task.get("onExit"):
-        hooks.setdefault("exit", {"template": task["onExit"]})
-    leaving = hooks.pop("exit", None)
-    if leaving and leaving.get("expression"):
-        hooks["exit"], leaving = leaving, None
-    if hooks:
+    """What runs at the end of a task; its own end is of no account, and who waits for the task waits for it.
+
+    Source: Argo Workflows, workflow/controller/dag.go and steps.go, where `runOnExitNode` is called.
+    """
+    leaving = _exit_hook(task)
+    said = leaving is not None and not call.blocks and call.task not in graph.order.asked
+    hooks: Json = {name: one for name, one in inside(task, "hooks").items() if name != "exit" or not said}
+    if leaving is not None and not said:
+        hooks["exit"] = leaving
+    if hooks and call.looped:
+        graph.refuse((*path, "hooks"), "a hook of a loop", "let the template that is called run it")
+    elif hooks:
         graph.patch_task(call, {"hooks": {name: graph.reader.hook(hook) for name, hook in hooks.items()}})
-    if not leaving:
+    if leaving is None or not said:
         return
     at: Path = (*path, "hooks", "exit")
     inner = graph.current = Call(f"{call.task}-exit", graph.reader.called(leaving, at), at)
-    inner.blocks = list(call.blocks)
     inner.at_end("on_exit", call)  # before its arguments, which may ask how that was
+    inner.options["may_fail"] = constant("True")
     _arguments(graph, inner, leaving, at)
     graph.current = None
     graph.calls.append(inner)
+    call.exits.append(inner)

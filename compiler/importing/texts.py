@@ -41,6 +41,8 @@ def pieces(text: str, scope: Scope, path: Path) -> list[Piece]:
             continue
         if value is None:
             scope.refuse(path, f"`{written}`", _way(tag))
+        elif value.exact is not None:
+            found.append(value.exact)
         else:
             found.append(value)
     return [*found, text[end:]] if end < len(text) or not found else found

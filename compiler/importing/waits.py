@@ -1,27 +1,33 @@
-"""What tasks wait for."""
+"""What tasks wait for, and how those have to have ended."""
 
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from flowdsl.compiler.findings.importing import Otherwise
-from flowdsl.compiler.importing.model import Asked, Block, Value
-from flowdsl.compiler.importing.ports import Port
-from flowdsl.compiler.importing.texts import constant
 from flowdsl.compiler.naming import slug
-from flowdsl.compiler.tree import entries
+from flowdsl.compiler.tree import entries, inside
 from flowdsl.grammar.depends import LOOP_RESULTS, depends, holds
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.importing.model import Call, Json
+    from collections.abc import Mapping
+
+    from flowdsl.compiler.importing.model import Block, Call, Json
     from flowdsl.compiler.importing.scopes import Graph
     from flowdsl.compiler.tree import Path
 
-STATES = ("Succeeded", "Failed", "Errored", "Skipped", "Omitted", "Daemoned")
+States = frozenset[str]
+"""The phases with which a task may have ended."""
+
+_PHASES = ("Succeeded", "Failed", "Errored", "Skipped", "Omitted", "Daemoned")
 _FAILED = frozenset(("Failed", "Errored"))
 PLAIN = frozenset(("Succeeded", "Skipped", "Daemoned"))
-MOST = 5  # tasks of one `depends` whose outcomes are gone through
+GOING_ON = PLAIN | _FAILED
+LOOPS = ("withItems", "withParam", "withSequence")
+_MOST = 5  # tasks of one `depends` whose outcomes are gone through
+
+Word = Literal["after", "on_failure", "on_exit"]
 
 
 def needed(task: Json) -> set[str]:
@@ -32,65 +38,201 @@ def needed(task: Json) -> set[str]:
     return found
 
 
-def conjunction(text: str, names: list[str]) -> dict[str, frozenset[str]] | None:
-    """How each of some tasks has to have ended, if that can be said of each by itself."""
-    if len(names) > MOST:
-        return None
-    operands = depends(text)
+def states(tasks: Mapping[str, Json]) -> dict[str, States]:
+    """How tasks of which others wait, without saying more, have to have ended."""
+    return {name: GOING_ON if goes_on(task) else PLAIN for name, task in tasks.items()}
 
-    def held(states: dict[str, str]) -> bool:
+
+def goes_on(task: Json) -> bool:
+    """Whether the run goes on after a task that fails."""
+    on = inside(task, "continueOn")
+    return bool(on.get("failed") or on.get("error"))
+
+
+def is_skipped(task: Json) -> bool:
+    """Whether a condition skips a task as a whole: of a loop it skips the items, and the loop succeeds."""
+    return "when" in task and not is_loop(task)
+
+
+def is_loop(task: Json) -> bool:
+    """Whether a task is run for each of some items."""
+    return any(task.get(field) is not None for field in LOOPS)
+
+
+class Waits(NamedTuple):
+    """What one task waits for: the tasks, and the phases with which each may have ended."""
+
+    of: Mapping[str, States] = {}
+    raw: str = ""  # a `depends` that is left to Argo
+
+    def word(self, name: str) -> Word | None:
+        """The word of the language for how a task may have ended; None where there is none."""
+        return _word(self.of[name])
+
+
+def _word(wanted: States) -> Word | None:
+    if wanted == GOING_ON or (wanted <= PLAIN and "Succeeded" in wanted):
+        return "after"  # a task that goes on says so itself
+    if wanted <= _FAILED:
+        return "on_failure"
+    ended = wanted <= _FAILED | {"Succeeded", "Daemoned"}
+    return "on_exit" if ended and "Succeeded" in wanted else None
+
+
+class Order:
+    """How the tasks of a graph wait for each other.
+
+    What the language has no words for is left to Argo as the `depends` that it is. It asks for the phases of tasks
+    that stand there by their names, so these tasks are left as they are, too, by all that wait for them.
+    """
+
+    def __init__(self, tasks: Mapping[str, Json], waits: Mapping[str, Waits]) -> None:
+        self._tasks = tasks
+        self.waits = dict(waits)
+        self.gaps: dict[
+            str, list[str]
+        ] = {}  # those without which Argo omits a task, which conditions only skip
+        self.caught = set[str]()  # after whose failure the graph goes on, and can succeed
+        self.asked = set[str]()  # named by a `depends` that is left to Argo
+        self.ended = set[str]()  # of whose phase or end somebody asks
+        self.stopping = set[str]()  # whose failure nobody goes on from
+        before = {name for one in waits.values() for name in one.of}
+        self.last = {name for name, one in waits.items() if one.of and name not in before}
+        while more := self._unsettled():
+            for name in more:
+                self.waits[name] = Waits(self.waits[name].of, str(tasks[name].get("depends")))
+
+    def word(self, name: str, other: str) -> Word:
+        """The word for the block in which a task asks how another one has ended."""
+        waits = self.waits.get(name, Waits())
+        found = waits.word(other) if other in waits.of else None
+        return "on_failure" if found == "on_failure" else "on_exit"
+
+    def awaited(self, name: str, other: str) -> States | None:
+        """How another task has ended where one runs, as far as that is known."""
+        waits = self.waits.get(name, Waits())
+        found = None if waits.raw else waits.of.get(other)
+        return PLAIN if found is None and other in self.stopping and not waits.raw else found
+
+    def _unsettled(self) -> list[str]:
+        """The tasks that have to be left to Argo because of others that are."""
+        self.asked = {one for waits in self.waits.values() if waits.raw for one in waits.of}
+        plain, ends = set[str](), set[str]()
+        for waits in self.waits.values():
+            for name in waits.of if not waits.raw else ():
+                (plain if waits.word(name) == "after" else ends).add(name)
+        self.caught = ends - plain
+        self.ended = ends | self.asked
+        self.stopping = plain - ends - self.asked - {name for name in plain if goes_on(self._tasks[name])}
+        self.gaps = self._gaps()
+        wrapped = self.asked & self.caught
+        return [
+            name
+            for name, waits in self.waits.items()
+            if not waits.raw
+            and (
+                (name in self.asked and self.gaps[name])
+                or any(one in wrapped and waits.word(one) != "after" for one in waits.of)
+            )
+        ]
+
+    def _gaps(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, waits in self.waits.items():
+            found[name] = [
+                other
+                for other, wanted in waits.of.items()
+                if not waits.raw
+                and (
+                    found.get(other)
+                    or (waits.word(other) == "on_failure" and other in self.caught)
+                    or ("Skipped" not in wanted and is_skipped(self._tasks[other]))
+                )
+            ]
+        return found
+
+
+def dag_waits(tasks: Mapping[str, Json]) -> dict[str, Waits]:
+    """What each task of a `dag` waits for."""
+    return {name: _waits(task, tasks) for name, task in tasks.items()}
+
+
+def _waits(task: Json, tasks: Mapping[str, Json]) -> Waits:
+    if not task.get("depends"):
+        names = [name for one in entries(task, "dependencies") if (name := str(one)) in tasks]
+        return Waits(states({name: tasks[name] for name in names}))
+    text = str(task["depends"])
+    operands = depends(text)
+    names = [*dict.fromkeys(one.task for one in operands)]
+    wanted = None if any(one.result in LOOP_RESULTS for one in operands) else _conjunction(text, names)
+    if wanted is None or any(one == GOING_ON or not _word(one) for one in wanted.values()):
+        return Waits(dict.fromkeys(names, frozenset(_PHASES)), text)
+    return Waits(wanted)
+
+
+def _conjunction(text: str, names: list[str]) -> dict[str, States] | None:
+    """How each of some tasks has to have ended, if that can be said of each by itself."""
+    operands = depends(text)
+    if not {"|", "!"} & {*text} and not any(one.result for one in operands):
+        return dict.fromkeys(names, PLAIN)
+    if len(names) > _MOST:
+        return None
+
+    def held(phases: dict[str, str]) -> bool:
         answers = (
-            states[one.task] in PLAIN if one.result is None else states[one.task] == one.result
+            phases[one.task] in PLAIN if one.result is None else phases[one.task] == one.result
             for one in operands
         )
         return bool(holds(text, answers))
 
     right = [
-        states
-        for chosen in product(STATES, repeat=len(names))
-        if held(states := dict(zip(names, chosen, strict=True)))
+        phases
+        for chosen in product(_PHASES, repeat=len(names))
+        if held(phases := dict(zip(names, chosen, strict=True)))
     ]
-    each = {name: frozenset(states[name] for states in right) for name in names}
+    each = {name: frozenset(phases[name] for phases in right) for name in names}
     size = 1
     for possible in each.values():
         size *= len(possible)
     return each if size == len(right) > 0 else None
 
 
-def wait(graph: Graph, call: Call, task: Json, path: Path) -> None:
+def wait(graph: Graph, call: Call, path: Path) -> None:
     """Let a task wait for what it names."""
-    call.after += [
-        graph.tasks[name] for name in map(str, entries(task, "dependencies")) if name in graph.tasks
-    ]
-    if not task.get("depends"):
+    waits = graph.order.waits.get(call.task, Waits())
+    gaps = graph.order.gaps.get(call.task, ())
+    if waits.raw:
+        _raw(graph, call, waits.raw, (*path, "depends"))
         return
-    text, path = str(task["depends"]), (*path, "depends")
-    operands = depends(text)
-    names = [*dict.fromkeys(one.task for one in operands)]
-    wanted = conjunction(text, names)
-    if wanted is None and not {"|", "!"} & {*text} and not any(one.result for one in operands):
-        wanted = dict.fromkeys(names, PLAIN)
-    looped = any(one.result in LOOP_RESULTS for one in operands)
-    if wanted is None or looped or not graph.tasks.keys() >= {*names}:
-        _odd(graph, call, text, path)
-        return
-    for name, states in wanted.items():
-        other = graph.tasks[name]
-        if states <= PLAIN:
+    for name, wanted in waits.of.items():
+        other, word = graph.tasks[name], waits.word(name)
+        if word == "after":
             call.after.append(other)
-            if "Skipped" not in states and any(block.word == "when" for block in other.blocks):
-                call.blocks[:0] = [one for one in other.blocks if one not in call.blocks]
-        elif not states & PLAIN:
-            _end(graph, call, "on_failure", other, states, _FAILED, path)
-        elif "Succeeded" in states:
-            _end(graph, call, "on_exit", other, states - {"Daemoned"}, _FAILED | {"Succeeded"}, path)
-        else:
-            _odd(graph, call, text, path)
+        elif word is not None:
+            _end(graph, call, word, other, wanted, (*path, "depends"))
+        call.after += other.exits
+        if name in gaps:
+            _omit(call, other, "Skipped" in wanted)
 
 
-def _odd(graph: Graph, call: Call, text: str, path: Path) -> None:
+def _omit(call: Call, other: Call, skipped: bool) -> None:
+    """Run a task under the conditions of one without which Argo omits it; `skipped`: that may be under its own ones."""
+    own = not skipped and not other.looped
+    wanted = [one for one in other.blocks if one in other.omitted or (one.word == "when" and own)]
+    if wanted:
+        wanted = [one for one in other.blocks if one in wanted or one.of is not None]
+    call.omitted += [*wanted, *(one for one in call.blocks if one.word == "on_failure" and one.of is other)]
+    call.taken |= {id(one.of) for one in wanted if one.of is not None}
+    found: dict[tuple[str, int], Block] = {}
+    for one in [*wanted, *call.blocks]:
+        same = found.setdefault((one.word, id(one if one.of is None else one.of)), one)
+        same.named |= one.named
+    call.blocks = [*found.values()]
+
+
+def _raw(graph: Graph, call: Call, text: str, path: Path) -> None:
     """A `depends` that is left to Argo."""
-    if call.taken or call.after:
+    if call.taken:
         graph.refuse(path, f"`{text}`", "let the task wait for all of them: `after=[...]`")
         return
     for one in reversed(depends(text)):
@@ -98,33 +240,12 @@ def _odd(graph: Graph, call: Call, text: str, path: Path) -> None:
     graph.patch_task(call, {"depends": text})
 
 
-def _end(
-    graph: Graph,
-    call: Call,
-    word: str,
-    other: Call,
-    states: frozenset[str],
-    usual: frozenset[str],
-    path: Path,
-) -> None:
+def _end(graph: Graph, call: Call, word: Word, other: Call, wanted: States, path: Path) -> None:
     """A task at the end of another one."""
-    call.at_end(word, other)
-    other.caught = True
-    if states != usual:
-        here, there = (" or ".join(sorted(one)) for one in (usual, states))
+    if all(block.of is not other for block in call.blocks):
+        call.at_end(word, other)
+    usual = _FAILED if word == "on_failure" else _FAILED | {"Succeeded"}
+    if (meant := wanted - {"Daemoned"}) != usual:
+        here, there = (" or ".join(sorted(one)) for one in (usual, meant))
         what = f"`{word}` runs the task after {here}; the manifest runs it after {there}"
         graph.reader.add(path, Otherwise(what, "look whether the difference matters"))
-
-
-def failing(graph: Graph) -> None:
-    """Who asks whether a task has failed takes its failure on: then it may fail, and others ask, too."""
-    for call in (one for one in graph.calls if one.caught):
-        call.options["may_fail"] = constant("True")
-        for other in graph.calls:
-            if call not in other.after or other is call:
-                continue
-            other.after.remove(call)
-            if all(block.of is not call for block in other.blocks):
-                sides = graph.status(call, other), Value(lambda: '"Succeeded"', Port())
-                asked = Asked("==", (), sides)
-                other.blocks.append(Block("when", asked.code, asked))

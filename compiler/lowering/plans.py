@@ -89,7 +89,7 @@ class CallPlan:
 
     @property
     def given(self) -> dict[str, Carried]:
-        """What its step or pipeline is given, where a graph of a loop or of a call that may fail stands around it, too."""
+        """What its step or pipeline is given, also where a graph of a loop or of what may fail stands around it."""
         return self.inner if self.call.may_fail or self.call.loop is not None else self.arguments
 
     def wait(self, tasks: Iterable[str]) -> None:

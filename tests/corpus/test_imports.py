@@ -14,14 +14,17 @@ if TYPE_CHECKING:
 
     import pytest
 
-#: What is not run as it is meant, and why.
+_FAILURES = "`workflow.failures` tells of the graph around the first template, too, and its quotes are data"
+#: What is not run as it is meant, or does not print the same, and why.
 EXCEPTIONS = {
+    "exit-handlers": _FAILURES,
+    "recordings/exit-handlers": _FAILURES,
     "workflow-event-binding/event-consumer-workflowtemplate": "who starts a run has to give it a parameter",
 }
 
 #: Of 107 examples and 41 recordings.
-SAME = 108
-COMPILED = 121
+SAME = 106
+COMPILED = 119
 
 
 def test_what_is_imported_does_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,18 +33,16 @@ def leave(status: str, duration: float) -> None:
 
 @pipeline
 def ends() -> None:
-    load = work.options(may_fail=True)(code=0)
-    with on_exit(load) as load_ended:
-        with when(load_ended.status == "Succeeded"):
-            fragile = work.options(may_fail=True)(code=3)
+    load = work(code=0)
+    fragile = work.options(after=[load], may_fail=True)(code=3)
     with on_failure(fragile):
         say.options(name="mend")(text="mending")
     with on_failure(load):
         say.options(name="never")(text="never")
-    with on_exit(load) as load_ended:
-        with when(load_ended.status == "Succeeded"):
-            last = say(text="done")
+    last = say.options(after=[load])(text="done")
     with on_exit(last) as last_ended:
-        say.options(name="last-exit")(text=f"{run.name} {last_ended.status}")
+        say.options(name="last-exit", may_fail=True)(
+            text=f"{run.name} {last_ended.status}",
+        )
     with on_exit():
         leave(status=run.status, duration=run.duration)
