@@ -33,9 +33,9 @@ def differences(
 ) -> Iterator[str]:
     """How a run of one manifest differs from that of another one; with the `names` of its pods outside of loops.
 
-    `library` is what the first one may call.
+    `library` is what they may call.
     """
-    one, two = ran(theirs, folder / "theirs", library), ran(ours, folder / "ours")
+    one, two = (ran(each, folder / name, library) for each, name in ((theirs, "theirs"), (ours, "ours")))
     if names and (missing := one["names"] - two["known"]):
         yield f"names: {sorted(two['known'])}, without {sorted(missing)}"
     for what in ("phase", "pods", "outputs", "printed"):

@@ -76,11 +76,10 @@ def _document(program: ir.Program, kind: str, patcher: Patcher) -> Json:
     document = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": whole}
     origins.note(document, "spec", program.place)
     origins.note(document, "metadata", program.place)
-    objects.patch(program, spec, document, patcher)
-    if "workflowTemplateRef" in spec and not any(
-        template.get("dag", {}).get("tasks", True) for template in templates
-    ):
+    begins = any(template.get("dag", {}).get("tasks", True) for template in templates)
+    if "workflowTemplateRef" in options.get("argo", {}) and not begins:
         del spec["entrypoint"], spec["templates"]  # runs are those of that template
+    objects.patch(program, spec, document, patcher)
     return document
 
 

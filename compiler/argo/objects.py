@@ -113,8 +113,9 @@ def patch(program: ir.Program, spec: Json, document: Json, patcher: Patcher) -> 
     if not whole:
         return
     place = program.places["argo"]
+    target = patches.SPEC if "entrypoint" in spec else patches.REFERRING
     patcher.merge(
-        spec, {key: value for key, value in whole.items() if key not in (METADATA, CRON)}, patches.SPEC, place
+        spec, {key: value for key, value in whole.items() if key not in (METADATA, CRON)}, target, place
     )
     patcher.merge(document["metadata"], whole.get(METADATA, {}), patches.METADATA, place, (METADATA,))
     if document["kind"] == "CronWorkflow":

@@ -71,6 +71,9 @@ SPEC = Target(
     {("entrypoint",): "the pipeline"},
     frozenset({("arguments",), ("templates",), ("volumes",)}),
 )
+REFERRING = SPEC._replace(fixed={})
+"""A spec whose runs are those of a template of the cluster, and begin with any of its templates."""
+
 METADATA = Target(
     "ObjectMeta",
     {

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.model import Json
     from flowdsl.compiler.importing.reading import Reading
 
-_SAID = ("entrypoint", "arguments", "templates", "onExit", "volumes", "volumeClaimTemplates")
+_SAID = ("arguments", "templates", "volumes", "volumeClaimTemplates")
+_BEGUN = ("entrypoint", "onExit")  # of templates of its own: those of another object are its matter
 
 #: How what is written is compiled back to a document of the same kind.
 HEADS = {"WorkflowTemplate": " --as template", "ClusterWorkflowTemplate": " --as cluster-template"}
@@ -46,8 +47,9 @@ def pipeline_options(reader: Reading) -> dict[str, Code]:
 
 def _left(reader: Reading) -> Json:
     """What is put on top of the pipeline."""
+    said = _SAID if "workflowTemplateRef" in reader.spec else (*_SAID, *_BEGUN)
     spec: Json = {
-        key: one for key, one in reader.spec.items() if key not in _SAID and one not in (None, {}, [])
+        key: one for key, one in reader.spec.items() if key not in said and one not in (None, {}, [])
     }
     spec = reader.raw(spec, reader.main)
     if reader.used & {volume_name(one) for one in entries(reader.spec, "volumeClaimTemplates")}:
