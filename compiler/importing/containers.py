@@ -14,6 +14,7 @@ from flowdsl.compiler.importing.leaves import Leaf
 from flowdsl.compiler.importing.model import ports
 from flowdsl.compiler.importing.names import Names, identifier
 from flowdsl.compiler.importing.pods import environment, mounts
+from flowdsl.compiler.importing.spans import Refused
 from flowdsl.compiler.importing.texts import constant, value_of
 from flowdsl.compiler.tree import entries, inside, is_mapping
 from flowdsl.grammar.regex import regex
@@ -53,6 +54,7 @@ class Container(Leaf):
             self.options["daemon"] = "True"
             self.say((DAEMON,))
         self.say(CONTAINER)
+        whole = entries(self.body, "envFrom")  # of whose variables only the cluster knows
         variables = {str(one.get("name")) for one in entries(self.body, "env")}
         self.env = environment(self.body, self.options, self, self.path)
         if is_mapping(asked := self.body.get("resources")):
@@ -60,11 +62,11 @@ class Container(Leaf):
             if not asked:
                 del self.body["resources"]
         mounts(self.body, self.template, self.options, self.reader.shelf)
-        self._command(variables | self.env.keys())
+        self._command(None if whole else variables | self.env.keys())
         self.left("container" if self.source is None else "script")
         self.lines.append(self._called)
 
-    def _command(self, variables: set[str]) -> None:
+    def _command(self, variables: set[str] | None) -> None:
         """The words of the command, and the script that is handed to it."""
         self.texts = {}
         words: list[tuple[str, Path]] = [
@@ -79,7 +81,8 @@ class Container(Leaf):
         kind = scripts.language([word for word, _ in words])
         text, at = self.body.pop("source", None), (*self.path, "source")
         place = script_at([word for word, _ in words]) if text is None and kind else None
-        if place is not None and place + 1 == len(words) and "\n" in words[place][0].strip():
+        several = place is not None and place + 1 == len(words) and "\n" in words[place][0].strip()
+        if place is not None and several and not _expanded(words[place][0], variables):
             (flags, path), (text, at) = words[place - 1 :]
             words[place - 1 :] = [(flags[:-1], path)] if len(flags) > 2 else []
         elif place is not None:
@@ -88,10 +91,10 @@ class Container(Leaf):
         if text is not None:
             self.source = self._script(undoubled(str(text)), at, kind)
 
-    def _said(self, words: list[tuple[str, Path]], variables: set[str], script: int) -> list[Render]:
+    def _said(self, words: list[tuple[str, Path]], variables: set[str] | None, script: int) -> list[Render]:
         """The words of a command, or what is left of them to Argo."""
         said = [(undoubled(word), path) for word, path in words]
-        if any(not self.sayable(word) or variables & {*_NAMED.findall(word)} for word, _ in said):
+        if any(not self.sayable(word) or _expanded(word, variables) for word, _ in said):
             self.body["args"] = [word for word, _ in words[1:]]
             script, first = -1, words[0][0]
             if has_tags(first):
@@ -134,15 +137,15 @@ class Container(Leaf):
             return made[key]
 
         script = scripts.with_variables(text, kind, name)
-        if script is None or (script.variables and not kind):
+        if isinstance(script, Refused):
             way = (
                 "let it come by a variable: `env` with the tag as its value, which the script reads"
                 if kind
-                else "write it for sh, bash, python or node, or let the values come by `env`, which the script reads"
+                else "let values come by `env`, which the program reads; in sh, python and node they can stand inside"
             )
-            shown = (text[tag.start : tag.end] for tag in tags(text))
-            first = next((tag for tag in shown if name(tag)), "")
-            self.reader.add(path, NotSayable("a value inside of this script", way), first)
+            shown = next(text[tag.start : tag.end] for tag in tags(text) if tag.start == script.at)
+            before = text.count(shown, 0, script.at)
+            self.reader.add(path, NotSayable("a value inside of this script", way), shown, before)
             return text
         for variable, tag in script.variables.items():
             if self.sayable(tag):
@@ -196,6 +199,12 @@ class Foreign(Container):
         self.patch[self.kind] = self.reader.raw(self.body, self.target)
         self.env, self.texts, self.words = {}, {}, [constant(quoted("true"))]
         self.lines.append(self._called)
+
+
+def _expanded(word: str, variables: set[str] | None) -> bool:
+    """Whether the kubelet puts `variables` in, as it does in a command and not in a file; None are any."""
+    named = {*_NAMED.findall(word)}
+    return bool(named if variables is None else named & variables)
 
 
 def _variable(key: str) -> str:

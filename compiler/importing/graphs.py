@@ -145,14 +145,28 @@ def _output(graph: Graph, entry: Entry, output: Slot) -> None:
         graph.patched.append({"outputs": {entry.kind: [given]}})
 
 
+def _limited(graph: Graph, limit: int) -> None:
+    """How many tasks run at once; a loop is a graph of its own, which has the same limit."""
+    looped = any(one.looped for one in graph.calls)
+    if looped and graph.order.is_chain:
+        return
+    if graph.target is graph.reader.main:  # the option of a pipeline is the limit of its run
+        graph.patched.append({"parallelism": limit})
+    else:
+        graph.target.options["parallelism"] = str(limit)
+    if looped:
+        what = f"each loop runs {limit} items at once; in the manifest all tasks of the graph together do"
+        way = "let each loop have a part of the limit: `parallel=`, or limit the run: `parallelism=` of the pipeline"
+        graph.reader.add((*graph.path, "parallelism"), Otherwise(what, way))
+
+
 def _rest(graph: Graph) -> None:
     """The fields that a graph has beside its tasks."""
     target = graph.target
     fields = {key: one for key, one in graph.template.items() if key not in _OWN and one}
     words = ("locks",) if target is graph.reader.main else ("locks", "retries")
     say([row for row in TEMPLATE if row.option in words], fields, target.options)
-    limit = graph.template.get("parallelism")
-    if target is not graph.reader.main and limit is not None and not any(one.looped for one in graph.calls):
-        target.options["parallelism"] = str(limit)
+    if (limit := graph.template.get("parallelism")) is not None:
+        _limited(graph, limit)
     if fields:
         graph.patched.append(graph.reader.raw(fields, target))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flowdsl.compiler.findings.importing import DoesNotCompile, LeftOut, OtherName
 from flowdsl.compiler.importing.beginning import read_document
 from flowdsl.compiler.importing.document import Reader
+from flowdsl.compiler.importing.library import Library
 from flowdsl.compiler.importing.older import renew
 from flowdsl.compiler.importing.shelf import Shelf
 from flowdsl.compiler.importing.writing import written
@@ -59,6 +60,8 @@ def imported(documents: Sequence[Document]) -> Imported:
         reader.beside = beside
         read_document(reader)
         _named(reader)
+    for _, reader in readers:
+        _whole(reader)
     for document, reader in readers:
         found += (Diagnostic(one.finding, document.place(one)) for one in reader.problems)
     if any(one.finding.severity == "error" for one in found) or not readers:
@@ -67,6 +70,16 @@ def imported(documents: Sequence[Document]) -> Imported:
     origins = {id(reader): document for document, reader in readers}
     places = [(line, origins[id(reader)], of.path or reader.path) for line, reader, of in begun]
     return Imported(text, found, places)
+
+
+def _whole(reader: Reader) -> None:
+    """Refuse to hand on objects of which only the fields are known that somebody asks for."""
+    for one in reader.order:
+        step = one.body is not None or isinstance(one, Library)
+        for slot in one.inputs.values() if step else ():
+            if slot.port is not None and slot.port.root.record is not None:
+                what = f"`{slot.name}` of `{one.name}`, an object as a whole of which fields are taken, too,"
+                reader.refuse(one.path or reader.path, what, "hand its fields on, each by its name")
 
 
 def _named(reader: Reader) -> None:

@@ -103,12 +103,14 @@ class Reading:
         if not any(part != what and part in what for part in parts):
             self.add(path, NotSayable(what, way or _WAY), what.strip("`"))
 
-    def add(self, path: Path, finding: Finding, words: str = "") -> None:
-        """Record a finding at a path, or at the words of the text there that it is about."""
+    def add(self, path: Path, finding: Finding, words: str = "", before: int = 0) -> None:
+        """Record a finding at a path, or at words of the text there, of which as many come `before`."""
         value: Any = self.body
         for step in path:
             value = dict(pairs(value)).get(step) if is_mapping(value) or is_list(value) else None
-        start = value.find(words) if isinstance(value, str) and words else -1
+        start = -1
+        for _ in range(before + 1 if isinstance(value, str) and words else 0):
+            start = value.find(words, start + 1)
         problem = Problem(path, finding, part=(start, start + len(words)) if start >= 0 else None)
         if all((one.path, one.finding.message) != (path, finding.message) for one in self.problems):
             self.problems.append(problem)

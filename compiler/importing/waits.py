@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from flowdsl.compiler.findings.importing import Otherwise
@@ -101,6 +101,12 @@ class Order:
         while more := self._unsettled():
             for name in more:
                 self.waits[name] = Waits(self.waits[name].of, str(tasks[name].get("depends")))
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether each task waits for the one before, so that one of them runs at a time."""
+        names = [*self.waits]
+        return all(before in self.waits[name].of for before, name in pairwise(names))
 
     def word(self, name: str, other: str) -> Word:
         """The word for the block in which a task asks how another one has ended."""

@@ -62,10 +62,17 @@ def _docstring(readers: Sequence[Reading]) -> str:
         names = ", ".join(f"`{one.metadata.get('name')}`" for one in readers)
         return f'"""Steps for other pipelines: {names}."""'
     names = ", ".join(f"`{one.main.name}`" for one in made)
-    heads = dict.fromkeys(HEADS.get(one.kind, "") for one in made)
-    how = "".join(f"\n\nCompile it with `flowdsl compile FILE{head}`." for head in heads if head)
     kind = "The pipeline" if len(made) == 1 else "The pipelines"
-    return f'"""{kind} {names}.{how}\n"""' if how else f'"""{kind} {names}."""'
+    heads = {one.main.name: HEADS.get(one.kind, "") for one in made}
+    if not any(heads.values()):
+        return f'"""{kind} {names}."""'
+    if len({*heads.values()}) == 1:
+        ways = [
+            f"Compile {'it' if len(made) == 1 else 'them'} with `flowdsl compile FILE{heads.popitem()[1]}`."
+        ]
+    else:
+        ways = [f"Compile `{name}` with `flowdsl compile FILE:{name}{head}`." for name, head in heads.items()]
+    return f'"""{kind} {names}.\n\n{chr(10).join(ways)}\n"""'
 
 
 def _imports(text: str) -> list[str]:

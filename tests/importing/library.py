@@ -1,6 +1,7 @@
 """The pipelines `main`, `reviews`.
 
-Compile it with `flowdsl compile FILE --as template`.
+Compile `main` with `flowdsl compile FILE:main --as template`.
+Compile `reviews` with `flowdsl compile FILE:reviews`.
 """
 
 from flowdsl import command, container, pipeline

@@ -40,7 +40,7 @@ def count(numbers_: list[str]) -> None:
     command("python3", source=source, env={"NUMBERS": numbers_})
 
 
-@pipeline
+@pipeline(argo={"templates": [{"name": "loops", "parallelism": 2}]})
 def loops(regions: list[str] = ["eu", "us"], shards: int = 2) -> None:
     greet = fan_out(
         say,

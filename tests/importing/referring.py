@@ -1,6 +1,8 @@
 """The pipelines `tidy`, `tidy_every_night`, `maintenance`.
 
-Compile it with `flowdsl compile FILE --as template`.
+Compile `tidy` with `flowdsl compile FILE:tidy`.
+Compile `tidy_every_night` with `flowdsl compile FILE:tidy_every_night`.
+Compile `maintenance` with `flowdsl compile FILE:maintenance --as template`.
 """
 
 from flowdsl import command, container, pipeline

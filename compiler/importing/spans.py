@@ -1,0 +1,14 @@
+"""Where tags stand in scripts, and where no variable can stand in their place."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+Span = tuple[int, int, str]
+"""A tag by its offsets, and the variable for it."""
+
+
+class Refused(NamedTuple):
+    """Where in a script a tag stands that no variable can stand for."""
+
+    at: int
