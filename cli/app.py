@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +23,16 @@ _OF_THE_MACHINE = {
 """Errors of files that no command foresees everywhere, and that are not its own."""
 
 
+_NARROWEST = 8
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command; the exit code."""
     from cyclopts import CycloptsError
 
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) < _NARROWEST:
+        del os.environ["COLUMNS"]  # rich, which lays out the help, does not end on so few
     try:
         try:
             given = [STDIN if argument == "-" else argument for argument in arguments]

@@ -140,6 +140,16 @@ def test_standard_input(
     assert (code, said) == (2, "<stdin>:5:15: error[FD514]: there is no template `mian`\n")
 
 
+@pytest.mark.parametrize("command", ["check", "import", "run"])
+def test_standard_input_that_is_no_text(
+    command: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = io.BytesIO(f"# größer\n{WRONG}".encode("latin-1"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(data, encoding="utf-8"))
+    assert run([command, "-"]) == 2
+    assert "<stdin>:1:5: error[FD125]: the file is not UTF-8" in "".join(capsys.readouterr())
+
+
 def test_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "all" / "deep").mkdir(parents=True)
     (folder / "all" / ".git").mkdir()

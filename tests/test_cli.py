@@ -208,6 +208,14 @@ USAGE = (
 )
 
 
+@pytest.mark.parametrize("columns", ["0", "2", "40"])
+def test_help_in_any_width(
+    columns: str, flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert flowdsl("compile", "--help").out.startswith("Usage: flowdsl compile")
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_help(name: str, flowdsl: Callable[..., Result], request: pytest.FixtureRequest) -> None:
     code, out, err = flowdsl(*PAGES[name])

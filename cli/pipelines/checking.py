@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,6 +131,12 @@ def _python(path: Path, named: bool, goal: Target) -> Callable[[], Judged]:
     return found
 
 
+def _standard_input() -> bytes:
+    """All of standard input, whatever the locale takes its bytes for."""
+    given = sys.stdin
+    return given.buffer.read() if isinstance(given, TextIOWrapper) else given.read().encode("utf-8")
+
+
 def manifests_of(
     target: str, named: bool, goal: Target, within: bool = True
 ) -> tuple[Manifests, Sources, frozenset[str]]:
@@ -140,21 +147,18 @@ def manifests_of(
     profile, codes, wrong = project(Path(target), goal.cluster, goal.argo)
     if wrong:
         return Manifests(target, [], wrong), sources, codes
-    if target == STDIN:
-        text = sys.stdin.read()
-    else:
-        try:
-            data = Path(target).read_bytes()
-        except OSError as error:
-            from flowdsl.compiler.load import unread
+    try:
+        data = _standard_input() if target == STDIN else Path(target).read_bytes()
+    except OSError as error:
+        from flowdsl.compiler.load import unread
 
-            finding = unread(Path(target), error, *MANIFESTS)
-            return Manifests(target, [], [Diagnostic(finding, None)]), sources, codes
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            sources.add(target, data.decode("utf-8", "replace"))
-            return undecodable(error, target), sources, codes
+        finding = unread(Path(target), error, *MANIFESTS)
+        return Manifests(target, [], [Diagnostic(finding, None)]), sources, codes
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        sources.add(target, data.decode("utf-8", "replace"))
+        return undecodable(error, target), sources, codes
     sources.add(target, text)
     found = manifests(text.replace("\r\n", "\n"), target, named=named, within=within)
     return found._replace(version=profile.argo), sources, codes
