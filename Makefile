@@ -23,7 +23,7 @@ MANY = -n $$(( 3 * $(JOBS) )) --dist worksteal
 SERVERS = -n $$(( 2 * $(JOBS) )) --dist worksteal
 # What has a target of its own, because it takes long or needs more.
 LONG := end_to_end artifacts/test_interrupted.py artifacts/test_moto.py local/test_cost.py local/test_properties.py \
-	test_mutation.py test_stability.py
+	test_importing_graphs.py test_mutation.py test_stability.py
 APART := apiserver checkers corpus peers reader wheel $(LONG)
 RUN := $(VENV)/.installed
 DEV := $(VENV)/.group-dev

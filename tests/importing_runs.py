@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.names import dns_name
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Json = dict[str, Any]
+Fake = Callable[[events.StartPod], events.Outcome | None]
 
 #: Programs that wait, ask the network or chance: they are taken to succeed.
 _ELSEWHERE = re.compile(r"sleep +'?(?:[3-9]|\d\d)|random|curl|kubectl|wget|http|seq 1")
@@ -43,7 +45,7 @@ def differences(
             yield f"{what}: {two[what]}, not {one[what]}"
 
 
-def ran(manifest: Json, folder: Path, library: Sequence[Json] = ()) -> Json:
+def ran(manifest: Json, folder: Path, library: Sequence[Json] = (), fake: Fake | None = None) -> Json:
     """A run: its phase, its pods by their templates and phases, its outputs, and what its pods print."""
     folder.mkdir(parents=True)
     document = json.loads(json.dumps(manifest))
@@ -53,7 +55,7 @@ def ran(manifest: Json, folder: Path, library: Sequence[Json] = ()) -> Json:
     document["metadata"] = {"name": "run"}
     volumes, logs = folder / "volumes", folder.glob("logs/*/main.log")
     settings = Settings(workflow="run", cpu=64, memory=1 << 40, grace=1, volumes=volumes)
-    runner = Runner(folder, lambda report: Pods(folder, report, settings), fake=faked)
+    runner = Runner(folder, lambda report: Pods(folder, report, settings), fake=fake or faked)
     machine = runner.begin(Inputs(document, [*library], {}, {}))
     nodes: list[Json] = list(
         json.loads((folder / "workflow.json").read_text("utf-8"))["status"]["nodes"].values()

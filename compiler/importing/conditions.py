@@ -66,13 +66,22 @@ def _side(node: object, text: str, scope: Scope, path: Path) -> Value | None:
     match node:
         case govaluate.Text(value, is_quoted, start, end):
             inner = text[start + 1 : end - 1] if is_quoted else text[start:end]
-            return joined(pieces(inner, scope, path)) if tags(inner) else _constant(value)
+            return _tagged(inner, scope, path) if tags(inner) else _constant(value)
         case govaluate.Number(_, start, end):
             return _constant(text[start:end])
         case govaluate.Flag(flag):
             return _constant("true" if flag else "false")
         case _:
             return None
+
+
+def _tagged(text: str, scope: Scope, path: Path) -> Value | None:
+    """A text with tags; None where there is no word for one of them."""
+    found = tags(text)
+    if len(found) == 1 and (found[0].start, found[0].end) == (0, len(text)) and found[0].kind == "simple":
+        return scope.variable(tuple(found[0].body.strip().split(".")))
+    simple = all(tag.kind == "simple" for tag in found)
+    return joined(pieces(text, scope, path)) if not simple or scope.sayable(text) else None
 
 
 def _constant(text: str) -> Value:
@@ -108,6 +117,8 @@ def _compared(sign: str, left: Value | None, right: Value | None, numbers: bool)
     """A comparison; what is compared has one type."""
     if left is None or right is None:
         return None
+    if left.held is not None or right.held is not None:
+        return _ran(sign, left, right)
     if left.exact is not None and right.exact is not None:
         known = _exact(left.exact, numbers), _exact(right.exact, numbers)
         return (known[0] == known[1]) == (sign == "==") if sign in ("==", "!=") else None
@@ -126,6 +137,16 @@ def _compared(sign: str, left: Value | None, right: Value | None, numbers: bool)
     if right.port is not None:
         port.join(right.port)
     return Asked(sign, (), (left, right))
+
+
+def _ran(sign: str, left: Value, right: Value) -> Asked | bool | None:
+    """Whether a task has run that has succeeded, or was skipped."""
+    held, phase = (left.held, right.exact) if left.held is not None else (right.held, left.exact)
+    if held is None or phase is None or sign not in ("==", "!="):
+        return None
+    if phase not in ("Succeeded", "Skipped"):
+        return sign == "!="
+    return held if (phase == "Succeeded") == (sign == "==") else held.negated()
 
 
 def _exact(text: str, numbers: bool) -> str | float:

@@ -17,6 +17,7 @@ from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.sources import LOCATIONS
 from flowdsl.compiler.options import KINDS
 from flowdsl.compiler.tree import entries, inside
+from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -129,14 +130,11 @@ class Leaf(Scope):
 
     def _tolerated(self) -> None:
         """A GPU brings the toleration of the usual taint with it."""
-        if not flat(self.options["gpu"]).isdigit():
-            return
+        limits = inside(self.target.template, self.kind, "resources", "limits")
+        device = next(name for name in VENDORS.values() if name in limits)
         given = entries(self.target.template, "tolerations")
-        rest = [
-            one
-            for one in given
-            if one != {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-        ]
+        usual = {"key": device, "operator": "Exists", "effect": "NoSchedule"}
+        rest = [one for one in given if one != usual]
         if len(rest) < len(given):
             self.options.pop("tolerations", None)
             if rest:
@@ -146,7 +144,7 @@ class Leaf(Scope):
                     self.options,
                 )
             return
-        what = "a step with a GPU tolerates the taint `nvidia.com/gpu` of such nodes, too"
+        what = f"a step with a GPU tolerates the taint `{device}` of such nodes, too"
         way = "to take it away: `argo={...}` with the tolerations as they are to be"
         self.reader.add((*self.path, "resources"), Otherwise(what, way))
 

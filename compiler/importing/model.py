@@ -65,6 +65,9 @@ class Value:
     code: Render
     port: Port | None = None
     exact: str | None = None  # the text, where it is written down
+    held: Asked | None = (
+        None  # of the status of what has succeeded or was skipped: under which condition it ran
+    )
 
 
 @dataclass

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.importing.layout import listed
-from flowdsl.compiler.importing.model import Slot, Value, ports
+from flowdsl.compiler.importing.model import Asked, Slot, Value, ports
 from flowdsl.compiler.importing.names import Names, class_name, identifier
 from flowdsl.compiler.importing.ports import Port, Record
 from flowdsl.compiler.importing.reading import Scope
@@ -15,8 +15,10 @@ from flowdsl.compiler.importing.waits import PLAIN, Order
 from flowdsl.compiler.naming import slug
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flowdsl.compiler.importing.layout import Code
-    from flowdsl.compiler.importing.model import Asked, Call, Function, Json, Key
+    from flowdsl.compiler.importing.model import Call, Function, Json, Key
     from flowdsl.compiler.importing.reading import Reading
     from flowdsl.compiler.tree import Path
 
@@ -82,11 +84,11 @@ class Graph(Scope):
             self.current.taken.add(id(call))
         if found is None or not call.looped:
             return found
-        if call.count is None or key[0] == "artifacts":
+        if key[0] == "artifacts" or (call.count is None and len(call.target.outputs) > 1):
             return None
         return self._gathered(call, call.count, found)
 
-    def _gathered(self, call: Call, count: int, found: Value) -> Value:
+    def _gathered(self, call: Call, count: int | None, found: Value) -> Value:
         """What each of the items of a loop gives, as a list of texts."""
         if found.port is not None:
             found.port.asked(text=True)
@@ -98,6 +100,8 @@ class Graph(Scope):
             self.reader.add(self.current.path, Otherwise(what, way))
 
         def items() -> Code:
+            if count is None:
+                return found.code()
             name, dot, field = str(found.code()).partition(".")
             return listed(f"{name}[{index}]{dot}{field}" for index in range(count))
 
@@ -128,8 +132,11 @@ class Graph(Scope):
         wanted = self.order.awaited(current.task, of.task)
         certain = wanted is not None and wanted <= PLAIN
         skipped = "Skipped" in wanted if wanted else True
-        if block is None and skipped and of.blocks and (not of.looped or of.omitted):
-            return None  # a block does not run at the end of what is skipped
+        if block is None and skipped and of.blocks and (not of.looped or of.omitted or not certain):
+            held = conjunction([one.asked for one in of.blocks]) if certain and not of.looped else None
+            return (
+                None if held is None else Value(lambda: "", None, None, held)
+            )  # no block runs at its end then
         if block is None and (of.task in self.order.asked or (certain and of.target.template.get("daemon"))):
             return None
         if block is None and certain:
@@ -207,6 +214,14 @@ class Round(Graph):
         if identifier(name) != name:
             return None
         return Value(lambda: f"item.{name}", record.field(name))
+
+
+def conjunction(asked: Sequence[Asked | None]) -> Asked | None:
+    """All of some conditions as one; None where one of them is not known."""
+    known = [one for one in asked if one is not None]
+    if len(known) < len(asked) or not known:
+        return None
+    return known[0] if len(known) == 1 else Asked("&", tuple(known))
 
 
 def _key(rest: tuple[str, ...]) -> Key | None:

@@ -39,7 +39,7 @@ def pieces(text: str, scope: Scope, path: Path) -> list[Piece]:
         else:
             found.append(written)
             continue
-        if value is None:
+        if value is None or value.held is not None:
             scope.refuse(path, f"`{written}`", _way(tag))
         elif value.exact is not None:
             found.append(value.exact)

@@ -94,7 +94,7 @@ class Order:
         ] = {}  # those without which Argo omits a task, which conditions only skip
         self.caught = set[str]()  # after whose failure the graph goes on, and can succeed
         self.asked = set[str]()  # named by a `depends` that is left to Argo
-        self.ended = set[str]()  # of whose phase or end somebody asks
+        self.ended = set[str]()  # of whose phase or end somebody may ask
         self.stopping = set[str]()  # whose failure nobody goes on from
         before = {name for one in waits.values() for name in one.of}
         self.last = {name for name, one in waits.items() if one.of and name not in before}
@@ -128,7 +128,7 @@ class Order:
             for name in waits.of if not waits.raw else ():
                 (plain if waits.word(name) == "after" else ends).add(name)
         self.caught = ends - plain
-        self.ended = ends | self.asked
+        self.ended = ends | self.asked | {name for name, task in self._tasks.items() if goes_on(task)}
         self.stopping = plain - ends - self.asked - {name for name in plain if goes_on(self._tasks[name])}
         self.gaps = self._gaps()
         wrapped = self.asked & self.caught

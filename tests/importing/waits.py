@@ -1,4 +1,4 @@
-"""The pipelines `behind_a_skipped_task`, `behind_a_failure`, `any_of_two`, `one_goes_on`, `status`, `exit_hooks`, `loops_under_conditions`, `numbers_`."""
+"""The pipelines `behind_a_skipped_task`, `behind_a_failure`, `any_of_two`, `one_goes_on`, `status`, `exit_hooks`, `loops_under_conditions`, `numbers_`, `asked`."""
 
 from flowdsl import (
     command,
@@ -202,12 +202,12 @@ def loops_under_conditions(go: str = "no") -> None:
     with when(go == "yes"):
         plain = fan_out(say_3, over={"text": ["x", "true"]})
     true_7.options(name="behind", after=[plain])()
-    asked = fan_out(
+    asked_ = fan_out(
         asked_each.options(may_fail=True),
         over={"item": ["x", "true"]},
         go=go,
     )
-    with on_exit(asked):
+    with on_exit(asked_):
         true_7.options(name="ended")()
 
 
@@ -240,3 +240,42 @@ def numbers_() -> None:
         say_4.options(name="spelled", after=[measure_])(text="equal")
     with otherwise():
         say_4.options(name="not-spelled", after=[measure_])(text="other")
+
+
+@container(image="busybox:1.37.0")
+def list_() -> list[str]:
+    return command("echo", '["a", "b"]', stdout=True)
+
+
+@container(image="busybox:1.37.0")
+def twice(text: str) -> str:
+    return command(
+        "sh",
+        "-c",
+        "printf %s $TEXT$TEXT > /tmp/twice.txt",
+        env={"TEXT": text},
+        paths={"return": "/tmp/twice.txt"},
+    )
+
+
+@container(image="busybox:1.37.0")
+def say_5(text: str) -> None:
+    command("echo", text)
+
+
+@container(image="python:3.12-slim")
+def all_(texts: list[str]) -> None:
+    command("python3", "-c", "import json, sys; print(json.loads(sys.argv[1]))", texts)
+
+
+@pipeline
+def asked(go: str = "no") -> None:
+    list_2 = list_.options(name="list")()
+    with when(go == "yes"):
+        maybe = list_.options(after=[list_2])()
+    each = fan_out(twice, over={"text": list_2})
+    with when(go == "yes"):
+        say_5.options(name="ran", after=[maybe, each])(text="ran")
+    with otherwise():
+        say_5.options(name="skipped", after=[maybe, each])(text="skipped")
+    all_.options(after=[maybe])(texts=each)
