@@ -11,6 +11,7 @@ from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.importing.scopes import Graph
 from flowdsl.compiler.importing.sources import LOCATIONS
 from flowdsl.compiler.importing.tasks import read_task
+from flowdsl.compiler.naming import slug
 from flowdsl.compiler.tree import entries, inside
 
 if TYPE_CHECKING:
@@ -74,10 +75,30 @@ def _unreached(reader: Reader, entry: str) -> None:
     """What only others call."""
     known = {entry, *reader.functions, *reader.hooked}
     for name, (path, _) in reader.templates.items() if reader.kind.endswith("Template") else ():
+        if name in reader.functions and name != entry:
+            _renamed(reader, reader.functions[name], (*path, "name"))
         if name not in known:
             what = f"the template `{name}` is left out: no run of `{reader.main.name}` comes to it"
             way = "keep the manifest for those who call it by `templateRef`, or import it without its entrypoint"
             reader.add((*path, "name"), Otherwise(what, way))
+
+
+def _renamed(reader: Reader, target: Function, path: Path) -> None:
+    """Say what a template and its inputs and outputs are called, where others know them by another name."""
+    name = str(target.template["name"])
+    changed = {f"`{name}`": f"`{slug(target.name)}`"} if slug(target.name) != name else {}
+    names = {key: one.name for key, one in target.inputs.items()} | {
+        key: target.named(key) for key in target.outputs
+    }
+    changed |= {
+        f"`{key[1]}`": f"`{one}`"
+        for key, one in names.items()
+        if key[0] in ("parameters", "artifacts") and key[1] != one
+    }
+    if changed:
+        told = ", ".join(f"{before} is {now}" for before, now in changed.items())
+        what = f"who calls the template `{name}` by `templateRef` finds other names: {told}"
+        reader.add(path, Otherwise(what, "change these calls, or keep the manifest for them"))
 
 
 def _arguments(reader: Reader) -> None:

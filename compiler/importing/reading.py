@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings.importing import NotSayable, Otherwise
-from flowdsl.compiler.importing.merging import without_blanks
+from flowdsl.compiler.importing.merging import under, without_blanks
 from flowdsl.compiler.importing.model import Function
 from flowdsl.compiler.importing.needs import Needs
 from flowdsl.compiler.importing.renamed import renamed
@@ -59,8 +60,9 @@ class Reading:
         self.cron: Json = {key: one for key, one in whole.items() if scheduled and key != "workflowSpec"}
         self.path: Path = ("spec", "workflowSpec") if scheduled else ("spec",)
         self.spec: Json = without_blanks(copy.deepcopy(inside(body, *map(str, self.path))))
+        self.retries: Json = self._usual_retries()
         self.templates: dict[str, tuple[Path, Json]] = {
-            str(one.get("name")): ((*self.path, "templates", index), one)
+            str(one.get("name")): ((*self.path, "templates", index), self.retried(one))
             for index, one in enumerate(entries(self.spec, "templates"))
         }
         self._without_notes()
@@ -76,6 +78,25 @@ class Reading:
         self.looked: list[Json] = []  # parameters that are looked up in the cluster
         self.used: set[str] = set()  # the volumes that are said
         self.beside: Mapping[tuple[str, bool], Reading] = {}  # the templates of the cluster in the same file
+
+    def _usual_retries(self) -> Json:
+        """The retries of templates that say nothing of them; the graphs that a compiler adds are no such templates."""
+        usual: Json = inside(self.spec, "templateDefaults")
+        retries: Json = inside(usual, "retryStrategy")
+        if retries and '"templateRef"' in json.dumps(self.spec):
+            what = "the graph of a loop, which the pipeline has beside its tasks, is retried as these are"
+            way = "let the steps say `retries=`, in place of the `templateDefaults`"
+            self.add((*self.path, "templateDefaults", "retryStrategy"), Otherwise(what, way))
+            return {}
+        if retries:
+            del usual["retryStrategy"]
+        return retries
+
+    def retried(self, template: Json) -> Json:
+        """A template with the retries that all have."""
+        if not self.retries:
+            return template
+        return {**template, "retryStrategy": under(template.get("retryStrategy"), self.retries)}
 
     def _without_notes(self) -> None:
         """Leave out what KFP notes about its components: it repeats what they are."""
@@ -160,6 +181,12 @@ class Reading:
                     given = call.target.named((kind, name)) if call is not None and known else name
                     return "tasks", slug(task), "outputs", kind, given, *rest
                 case (("steps" | "tasks"), task, *rest):
+                    call = target.graph.tasks.get(task) if target.graph is not None else None
+                    if rest == ["status"] and call is not None and "may_fail" in call.options:
+                        what = f"`{'.'.join(path)}` at this place, of a task that may fail,"
+                        self.refuse(
+                            call.path, what, "take `continueOn` away, or ask in a condition with `==`"
+                        )
                     return "tasks", slug(task), *rest
                 case _:
                     return None

@@ -1,4 +1,4 @@
-"""The pipelines `limits`, `variables`."""
+"""The pipelines `limits`, `variables`, `retries`."""
 
 from flowdsl import command, container, fan_out, pipeline
 
@@ -40,3 +40,26 @@ def main() -> None:
 @pipeline
 def variables() -> None:
     main()
+
+
+@container(image="busybox:1.37.0", retries=1)
+def fail(item: int = 0) -> None:
+    command("false")
+
+
+@container(image="busybox:1.37.0", retries=2)
+def fail_once() -> None:
+    command("false")
+
+
+@pipeline(
+    argo={
+        "templateDefaults": {"timeout": "60s"},
+        "templates": [
+            {"name": "retries", "retryStrategy": {"limit": 1, "retryPolicy": "Always"}},
+        ],
+    },
+)
+def retries() -> None:
+    fan_out(fail.options(name="each"), over={"item": range(2)})
+    fail_once.options(name="once")()
