@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flowdsl.cli.config import project
 from flowdsl.cli.display.report import suppressed
@@ -133,8 +132,8 @@ def _python(path: Path, named: bool, goal: Target) -> Callable[[], Judged]:
 
 def _standard_input() -> bytes:
     """All of standard input, whatever the locale takes its bytes for."""
-    given = sys.stdin
-    return given.buffer.read() if isinstance(given, TextIOWrapper) else given.read().encode("utf-8")
+    stream: BinaryIO | None = getattr(sys.stdin, "buffer", None)  # a test may have put a text in its place
+    return sys.stdin.read().encode("utf-8") if stream is None else stream.read()
 
 
 def manifests_of(
