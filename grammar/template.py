@@ -37,6 +37,12 @@ TAG = regex(r"\{\{(.*?)\}\}", re.DOTALL)
 """A closed tag; group 1 is its body."""
 
 
+def is_tag(text: str) -> bool:
+    """Whether a text is one closed tag, and nothing else."""
+    found = TAG.match(text)
+    return found is not None and found.end() == len(text)
+
+
 class Tag(NamedTuple):
     """One tag of a text: offsets in code points with the braces, the text between them, and its kind.
 

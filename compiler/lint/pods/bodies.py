@@ -14,7 +14,7 @@ from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.image import fault as image_fault
-from flowdsl.grammar.template import TAG, is_filled
+from flowdsl.grammar.template import TAG, is_filled, is_tag
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -360,13 +360,12 @@ def output_parameters(view: View) -> Iterator[Problem]:
             if not given:
                 finding = OutputSource(name, "has no source in `valueFrom`", _way(allowed))
                 yield Problem((*path, "valueFrom"), finding)
-            elif (
-                "{{" in (text := string(source, "parameter")) and TAG.fullmatch(text) is None and "}}" in text
-            ):
+            elif "{{" in (text := string(source, "parameter")) and not is_tag(text) and "}}" in text:
+                what = "has text around its tag" if text.count("{{") == 1 else "has more than one tag"
                 way = "write the tag alone, or use `expression`"
-                about: Finding = OutputSource(name, "has text around its tag", way)
+                about: Finding = OutputSource(name, what, way)
                 if source.get("default") is not None:  # which the output then always is
-                    about = OnlyDefault("there is text around the tag of `parameter`", way)
+                    about = OnlyDefault(f"`parameter` {what}", way)
                 yield Problem((*path, "valueFrom", "parameter"), about)
             elif len(given) > 1:
                 found = "has several sources: " + ", ".join(f"`{field}`" for field in given)

@@ -536,6 +536,8 @@ FORMS: Mapping[Field, Form] = {
             ("WorkflowTemplateRef", "name", "WorkflowTemplate"),
         )
     },
+    ("HTTPHeaderSource", "secretKeyRef", "key"): _DATA_KEY,
+    ("HTTPHeaderSource", "secretKeyRef", "name"): _object("Secret"),
     ("Memoize", "cache", "configMap", "name"): _object("ConfigMap"),
     ("SemaphoreRef", "configMapKeyRef", "key"): _DATA_KEY,
     ("SemaphoreRef", "configMapKeyRef", "name"): _object("ConfigMap"),
@@ -552,6 +554,8 @@ FORMS: Mapping[Field, Form] = {
     ("TypedObjectReference", "namespace"): _label("a namespace"),
     ("Template", "priorityClassName"): _object("PriorityClass"),
     ("Template", "serviceAccountName"): _object("ServiceAccount"),
+    ("ValueFrom", "configMapKeyRef", "key"): _DATA_KEY,
+    ("ValueFrom", "configMapKeyRef", "name"): _object("ConfigMap"),
     ("WorkflowLevelArtifactGC", "serviceAccountName"): _object("ServiceAccount"),
     ("WorkflowSpec", "podPriorityClassName"): _object("PriorityClass"),
     ("WorkflowSpec", "serviceAccountName"): _object("ServiceAccount"),

@@ -25,19 +25,24 @@ if TYPE_CHECKING:
 _FLAGS = frozenset(("true", "false"))
 _DIGITS, _WORD = regex(r"\d+"), regex(r"[^\W\d]+")
 _PLAIN = regex(r"[A-Za-z]\w*|\d+(?:\.\d+)?")
+_CLOSING = regex(r"['\"\\]")
 _JOINED = regex(r"&&|\|\||\?")
 """Words and numbers, which need no quotes; what joins conditions."""
 
 
 def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
-    """The findings about tags without quotes in a condition, whose known values cannot be read there."""
+    """The findings about tags in a condition, whose known values cannot be read there."""
     for tag in TAG.finditer(text):
-        name = tag[1].strip()
-        if name.partition(".")[0] not in ("item", "workflow") or is_quoted(text, tag.start()):
+        computed = tag[1].startswith("=")
+        name = tag[1].lstrip("=").strip()
+        if name.partition(".")[0] not in ("item", "workflow") or (computed and tag.end() < len(text)):
             continue
+        quoted = is_quoted(text, tag.start())
         seen: set[str] = set()
         for value in values(view, name, place):
             shape = value if value in _FLAGS else _WORD.sub("x", _DIGITS.sub("1", value))
+            if quoted and not _CLOSING.search(value):
+                continue
             read = text[: tag.start()] + value + text[tag.end() :]
             whole = read == value
             plain = not whole and _PLAIN.fullmatch(value) is not None
@@ -46,7 +51,8 @@ def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
                 continue
             seen.add(shape)
             if _fails(read) and not _fails(text):
-                found = _fault(read) if plain else _finding(read, name, tag.start(), whole)
+                found = _closed(read, name, tag.start()) if quoted else None
+                found = found or (_fault(read) if plain else _finding(read, name, tag.start(), whole))
                 yield Fault(found, tag.span())
                 break
 
@@ -58,6 +64,12 @@ def _finding(read: str, name: str, start: int, whole: bool) -> Finding:
         return WrongResult(short(read), "no condition", "true or false", way)
     way = f"write `'{{{{{name}}}}}'`, and what it is compared with in quotes too"
     return BrokenExpression(short(read), f"quotes around `{{{{{name}}}}}`", start + 1, way)
+
+
+def _closed(read: str, name: str, start: int) -> Finding:
+    """What is wrong with a condition as it is read, because quotes in a value are taken for those around it."""
+    way = f"let Argo compare it as a value: `{{{{={name} == 'yes'}}}}`"
+    return BrokenExpression(short(read), "a value without quotes and backslashes", start + 1, way)
 
 
 def _fault(read: str) -> Finding:

@@ -280,9 +280,10 @@ class Reader:
         """The findings about the variable of a simple tag."""
         root, _, rest = name.partition(".")
         own = place.call is None and spot.path[-1] in EXPRESSIONS
-        if name in self.scope.allowed and not (own and root == "lastRetry"):
+        tried = root in ("lastRetry", "retries")
+        if name in self.scope.allowed and not (own and tried):
             return
-        if rest and own and (root in BODY_OF or root == "lastRetry"):
+        if own and (tried or (rest and root in BODY_OF)):
             reason = f"write `{as_keys(name)}` without braces: Argo reads the expression as it stands"
             yield spot.problem(UnknownVariable(name, (), reason))
             return

@@ -80,10 +80,18 @@ def loops(view: View) -> Iterator[Problem]:
         if data.get("inline") is not None and call.loop and _looked_for(call):
             yield Problem((*call.path, "inline"), InlineLoop(call.name), on_key=True)
         text: str = data.get("withParam") or ""
+        if _FAILURES.fullmatch(text):
+            found = "`workflow.failures` is a text in quotes, in which a list stands"
+            way = "take the quotes off: `{{=fromJSON(workflow.failures)}}`"
+            yield Problem((*call.path, "withParam"), LoopFields(found, way))
         if text and "{{" not in text and (part := no_list(text)) is not None:
             found = "the text of `withParam` is not a JSON list"
             way = "write a list in JSON, such as `[1, 2]`, or a tag that gives one"
             yield Problem((*call.path, "withParam"), LoopFields(found, way), part=part)
+
+
+_FAILURES = regex(r"\{\{=?\s*workflow\.failures\s*\}\}")
+"""Source: Argo Workflows, operate in workflow/controller/operator.go, by strconv.Quote."""
 
 
 def _looked_for(call: Call) -> bool:
