@@ -133,10 +133,9 @@ class Graph(Scope):
         certain = wanted is not None and wanted <= PLAIN
         skipped = "Skipped" in wanted if wanted else True
         if block is None and skipped and of.blocks and (not of.looped or of.omitted or not certain):
+            # No block runs at the end of what is skipped; but under which condition it runs is known.
             held = conjunction([one.asked for one in of.blocks]) if certain and not of.looped else None
-            return (
-                None if held is None else Value(lambda: "", None, None, held)
-            )  # no block runs at its end then
+            return None if held is None else Value(lambda: "", None, None, held)
         if block is None and (of.task in self.order.asked or (certain and of.target.template.get("daemon"))):
             return None
         if block is None and certain:

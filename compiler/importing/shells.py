@@ -19,7 +19,7 @@ _HERE = regex(r"<<-?\s*(['\"\\]?)(\w+)\1?")
 _ESCAPED = regex(r"(?<!\\)(?:\\\\)*\\$")
 _NAMED = regex(r"\$$|\$\{[!#]?\w*$")
 _OPENED, _CLOSED = regex(r"(?<!\$)\{[^\s{}]*$"), regex(r"[^\s{}]*\}")
-_ASSIGNED = regex(r"(?:^|[\s;&|(])\w*$"), regex(r"\w*\+?=(?!=)")
+_ASSIGNED = regex(r"(?:^|[;&|({]|\b(?:then|do|else)\s)\s*\w*$"), regex(r"\w*\+?=(?!=)")
 
 
 def in_shell(text: str, spans: Sequence[Span]) -> str | Refused:
@@ -53,7 +53,10 @@ def _is_word(text: str, start: int, stop: int, quote: str) -> bool:
     """Whether a tag is a word of a shell, or a part of one, so that a variable means the same in its place."""
     if quote == "'":
         return True
-    line = text[text.rfind("\n", 0, start) + 1 : start]
+    begin = text.rfind("\n", 0, start)
+    while begin > 0 and text[begin - 1] == "\\":  # the line goes on
+        begin = text.rfind("\n", 0, begin)
+    line = text[begin + 1 : start]
     if _ESCAPED.search(line) or _NAMED.search(line):
         return False
     if quote == '"':

@@ -89,9 +89,7 @@ class Order:
     def __init__(self, tasks: Mapping[str, Json], waits: Mapping[str, Waits]) -> None:
         self._tasks = tasks
         self.waits = dict(waits)
-        self.gaps: dict[
-            str, list[str]
-        ] = {}  # those without which Argo omits a task, which conditions only skip
+        self.gaps: dict[str, list[str]] = {}  # by tasks, those without which Argo omits them
         self.caught = set[str]()  # after whose failure the graph goes on, and can succeed
         self.asked = set[str]()  # named by a `depends` that is left to Argo
         self.ended = set[str]()  # of whose phase or end somebody may ask
@@ -143,6 +141,7 @@ class Order:
         ]
 
     def _gaps(self) -> dict[str, list[str]]:
+        """What Argo omits a task without, where a condition of the language only skips it."""
         found: dict[str, list[str]] = {}
         for name, waits in self.waits.items():
             found[name] = [

@@ -9,6 +9,8 @@ def shell(who: str) -> str:
         # for '$WHO
         said="it's $(echo "${WHO}"'s' "$WHO")"
         echo 'one "'"$WHO"'"' \'$WHO\' ${WHO}_x
+        printf '%s\n' \
+          $WHO=1
         cat > /tmp/said.txt <<END
         $WHO's $said
         END
