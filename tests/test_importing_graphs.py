@@ -175,7 +175,7 @@ def told(manifest: Json, folder: Path) -> tuple[str, Counter[tuple[str, str]]]:
     return ran(manifest, folder, fake=faked)["phase"], pods
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_made_up_graphs_run_as_their_manifests_do(random: Random) -> None:
     manifest = Maker(random).workflow()
