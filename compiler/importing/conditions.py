@@ -160,9 +160,10 @@ def _exact(text: str, numbers: bool) -> str | float:
 def expression(text: str, scope: Scope) -> Value | None:
     """An expression as a value."""
     try:
-        return _value(expr.parse(text), scope)
+        found = _value(expr.parse(text), scope)
     except GrammarError:
         return None
+    return None if found is None or found.held is not None else found
 
 
 def _value(node: tree.Node, scope: Scope) -> Value | None:
@@ -190,6 +191,8 @@ def _value(node: tree.Node, scope: Scope) -> Value | None:
 def _computed(sign: str, left: Value | None, right: Value | None) -> Value | None:
     if left is None or right is None or (left.port is None and right.port is None):
         return None
+    if left.held is not None or right.held is not None:
+        return None
     numbers = [one.port is not None and one.port.root.number for one in (left, right)]
     if sign == "+" and not any(numbers):
         parts = [one.exact if one.exact is not None else one for one in (left, right)]
@@ -212,6 +215,8 @@ def _operand(one: Value) -> str:
 def _either(first: Value | None, second: Value | None) -> Value | None:
     """The first of two values that is there."""
     if first is None or second is None or first.exact is not None:
+        return None
+    if first.held is not None or second.held is not None:
         return None
     port = first.port
     if port is not None and second.port is not None:

@@ -138,6 +138,8 @@ class Graph(Scope):
             return None if held is None else Value(lambda: "", None, None, held)
         if block is None and (of.task in self.order.asked or (certain and of.target.template.get("daemon"))):
             return None
+        if block is None and of.looped and "may_fail" in of.options:
+            return None  # its items may fail, and it succeeds
         if block is None and certain:
             return Value(lambda: '"Succeeded"', Port(), "Succeeded")
         if block is None:
@@ -193,7 +195,9 @@ class Round(Graph):
             before, self._outer.current = self._outer.current, self._call
             value = self._outer.variable(name)
             self._outer.current = before
-            if value is None or name[:2] in (("workflow", "name"), ("workflow", "namespace")):
+            if value is None or value.held is not None:
+                return None
+            if name[:2] in (("workflow", "name"), ("workflow", "namespace")):
                 return value
             wish = name[1] if name[-1] == "result" else name[-1]
             made = self.target.inputs[key] = Slot(self._names.free(identifier(wish)), value.port)

@@ -129,7 +129,10 @@ class Order:
         self.ended = ends | self.asked | {name for name, task in self._tasks.items() if goes_on(task)}
         self.stopping = plain - ends - self.asked - {name for name in plain if goes_on(self._tasks[name])}
         self.gaps = self._gaps()
-        wrapped = self.asked & self.caught
+        loops = {
+            name for name in self.caught if is_loop(self._tasks[name])
+        }  # whose items may fail, and not they
+        wrapped = loops | (self.asked & self.caught)
         return [
             name
             for name, waits in self.waits.items()

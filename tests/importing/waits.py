@@ -197,18 +197,29 @@ def asked_each(item: str, go: str) -> None:
         say_3.options(name="asked")(text=item)
 
 
-@pipeline
+@pipeline(
+    argo={
+        "templates": [
+            {
+                "name": "loops-under-conditions",
+                "dag": {
+                    "tasks": [
+                        {
+                            "name": "ended",
+                            "depends": "asked.Succeeded || asked.Failed || asked.Errored",
+                        },
+                    ],
+                },
+            },
+        ],
+    },
+)
 def loops_under_conditions(go: str = "no") -> None:
     with when(go == "yes"):
         plain = fan_out(say_3, over={"text": ["x", "true"]})
     true_7.options(name="behind", after=[plain])()
-    asked_ = fan_out(
-        asked_each.options(may_fail=True),
-        over={"item": ["x", "true"]},
-        go=go,
-    )
-    with on_exit(asked_):
-        true_7.options(name="ended")()
+    fan_out(asked_each.options(name="asked"), over={"item": ["x", "true"]}, go=go)
+    true_7.options(name="ended")()
 
 
 @container(image="busybox:1.37.0")
