@@ -9,7 +9,7 @@ from flowdsl.compiler.importing.layout import call, listed
 from flowdsl.compiler.importing.ports import Port, as_text, parsed
 from flowdsl.compiler.importing.texts import value_of
 from flowdsl.compiler.tree import entries, is_mapping
-from flowdsl.grammar.template import tags
+from flowdsl.grammar.template import is_tag, tags
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
@@ -54,7 +54,7 @@ class Loop:
             return False
         texts = [as_text(one.get("value", "")) for one in entries(task, "arguments", "parameters")]
         named = [text for text in texts if self.named(text)]
-        return any(not _is_tag(text) or _item(tags(text)[0].body) != () for text in named)
+        return any(not is_tag(text.strip()) or _item(tags(text)[0].body) != () for text in named)
 
     def values(self, text: str, port: Port | None, path: Path) -> Render:
         """The list of what each item hands over."""
@@ -70,7 +70,7 @@ class Loop:
                 return listed(one.code() for one in made)
 
             return written
-        if not _is_tag(text) or _item(tags(text)[0].body) != ():
+        if not is_tag(text.strip()) or _item(tags(text)[0].body) != ():
             what = f"`{text}` for each item of a list of the run"
             self.scope.refuse(path, what, "let the step that makes the list make what is wanted of each item")
             return lambda: "[]"
@@ -126,7 +126,7 @@ def _escaped(text: str) -> str:
 def item_text(item: Any) -> str:
     """An item as the text that Argo makes of it."""
     if isinstance(item, (dict, list)):
-        return json.dumps(item, separators=(",", ":"), sort_keys=True)
+        return json.dumps(item, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return as_text(item)
 
 
@@ -136,12 +136,6 @@ def _item(body: str) -> tuple[str, ...] | None:
     if root == "item":
         return tuple(rest)
     return ("=",) if root.startswith("=") and "item" in body else None
-
-
-def _is_tag(text: str) -> bool:
-    """Whether a text is one tag."""
-    found = tags(text)
-    return len(found) == 1 and text.strip() == text[found[0].start : found[0].end]
 
 
 def loop_of(task: Json, path: Path, scope: Scope) -> Loop | None:
@@ -158,7 +152,10 @@ def loop_of(task: Json, path: Path, scope: Scope) -> Loop | None:
 def _listed(text: str, path: Path, scope: Scope) -> Loop:
     if not tags(text) and (items := parsed(text)) is not None:
         return Loop(scope, items)
-    if _is_tag(text) and (results := scope.results(tuple(tags(text)[0].body.strip().split(".")))) is not None:
+    if (
+        is_tag(text.strip())
+        and (results := scope.results(tuple(tags(text)[0].body.strip().split(".")))) is not None
+    ):
         return Loop(scope, None, results, each=True)
     found = value_of(text, scope, path)
     if found.port is None or found.exact is not None:

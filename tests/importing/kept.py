@@ -1,4 +1,4 @@
-"""The pipelines `limits`, `variables`, `retries`."""
+"""The pipelines `limits`, `variables`, `retries`, `items`."""
 
 from flowdsl import command, container, fan_out, pipeline
 
@@ -63,3 +63,13 @@ def fail_once() -> None:
 def retries() -> None:
     fan_out(fail.options(name="each"), over={"item": range(2)})
     fail_once.options(name="once")()
+
+
+@container(image="busybox:1.37.0")
+def print_(item: str) -> None:
+    command("echo", item)
+
+
+@pipeline
+def items() -> None:
+    fan_out(print_.options(name="each"), over={"item": ['{"a":1,"b":"é"}', "ü"]})
