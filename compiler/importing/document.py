@@ -49,10 +49,8 @@ class Reader(Reading):
         if inline := task.get("inline"):
             name = f"{task.get('name')} inline {path}"
             if name not in self.templates:
-                self.templates[name] = (
-                    (*path, "inline"),
-                    self.retried({**inline, "name": str(task.get("name"))}),
-                )
+                template = self.retried({**inline, "name": str(task.get("name"))})
+                self.templates[name] = (*path, "inline"), template
                 self.needs.add(name, self.templates[name][1])
         return self._template(name, path)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
+from graphlib import TopologicalSorter
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.importing import Otherwise
@@ -74,21 +75,16 @@ def _dag(graph: Graph) -> None:
 
 def _sorted(behind: dict[str, set[str]]) -> Iterator[str]:
     """Tasks, each behind those that it needs, and else as they are written."""
-    names = [*behind]
-    left = [len(others) for others in behind.values()]
-    before: dict[str, list[int]] = {name: [] for name in names}
-    for index, others in enumerate(behind.values()):
-        for other in others:
-            before[other].append(index)
-    ready = [index for index, count in enumerate(left) if not count]
-    heapify(ready)
-    while ready:
-        index = heappop(ready)
-        yield names[index]
-        for later in before[names[index]]:
-            left[later] -= 1
-            if not left[later]:
-                heappush(ready, later)
+    places = {name: index for index, name in enumerate(behind)}
+    names, ready = [*behind], list[int]()
+    order = TopologicalSorter(behind)
+    order.prepare()
+    while order.is_active():
+        for name in order.get_ready():
+            heappush(ready, places[name])
+        found = names[heappop(ready)]
+        yield found
+        order.done(found)
 
 
 def _tasks(graph: Graph, tasks: dict[str, tuple[Path, Json]], waits: dict[str, Waits]) -> None:

@@ -30,13 +30,6 @@ def without_blanks(value: Any) -> Any:
     return [without_blanks(one) for one in value] if is_list(value) else value
 
 
-def under(value: Any, usual: Any) -> Any:
-    """A value with what is `usual` where it says nothing itself."""
-    if not is_mapping(value) or not is_mapping(usual):
-        return usual if value is None else value
-    return {**usual, **{key: under(one, usual.get(key)) for key, one in value.items()}}
-
-
 def merged(entries: list[Json]) -> list[Json]:
     """Entries with one name as one."""
     found: dict[str, Json] = {}

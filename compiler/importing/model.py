@@ -65,9 +65,7 @@ class Value:
     code: Render
     port: Port | None = None
     exact: str | None = None  # the text, where it is written down
-    held: Asked | None = (
-        None  # of the status of what has succeeded or was skipped: under which condition it ran
-    )
+    held: Asked | None = None  # of the status of what succeeded or was skipped: the condition
 
 
 @dataclass
@@ -216,9 +214,7 @@ class Call:
     looped: bool = False
     parallel: str = ""
     omitted: list[Block] = field(default_factory=list[Block])  # those without which Argo omits it
-    exits: list[Call] = field(
-        default_factory=list["Call"]
-    )  # what runs at its end, before those that wait for it
+    exits: list[Call] = field(default_factory=list["Call"])  # what runs at its end
     variable: str = ""
     used: bool = False
 

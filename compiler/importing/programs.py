@@ -83,15 +83,11 @@ def _expressions(text: str, spans: Sequence[Span]) -> set[int] | None:
         node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     }
     for node in ast.walk(tree):
-        used = (
-            node.func
-            if isinstance(node, ast.Call)
-            else node.value
-            if isinstance(node, ast.Attribute)
-            else None
-        )
-        if isinstance(used, ast.Name):
-            found.discard(used.id)  # a name that the program knows, and no value
+        match node:
+            case ast.Call(func=ast.Name(name)) | ast.Attribute(value=ast.Name(name)):
+                found.discard(name)  # that the program knows, and no value
+            case _:
+                pass
     for token in tokens:
         if token.type == tokenize.COMMENT:
             found |= {name for name in places if name in token.string}
@@ -108,14 +104,15 @@ def _parses(text: str) -> bool:
 
 def in_javascript(text: str, spans: Sequence[Span]) -> str | Refused:
     """A program of JavaScript, with variables in place of tags."""
-    found = _JS_STRING.finditer(masked(text))
+    found = [*_JS_STRING.finditer(masked(text))]
     strings = [
         String(one.start(), one.end(), one[0][0], "", one[0][0] == "`") for one in found if one[0][0] != "/"
     ]
+    comments = [one.span() for one in found if one[0][0] == "/"]
     form = _Strings('process.env["{}"]', 'JSON.parse(process.env["{}"])', "${{process.env[{0}{1}{0}]}}")
-    comments = [(one.start(), one.end()) for one in _JS_STRING.finditer(masked(text)) if one[0][0] == "/"]
-    for start, stop, _ in spans:
-        loose = _around((start, stop, ""), strings) is None
+    for span in spans:
+        start, stop, _ = span
+        loose = _around(span, strings) is None
         told = any(begin <= start < end for begin, end in comments)
         if loose and not told and (_JS_BEFORE.search(text[:start]) or _JS_BEHIND.match(text, stop)):
             return Refused(start)

@@ -6,8 +6,9 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler import merge
 from flowdsl.compiler.findings.importing import NotSayable, Otherwise
-from flowdsl.compiler.importing.merging import under, without_blanks
+from flowdsl.compiler.importing.merging import without_blanks
 from flowdsl.compiler.importing.model import Function
 from flowdsl.compiler.importing.needs import Needs
 from flowdsl.compiler.importing.renamed import renamed
@@ -96,7 +97,8 @@ class Reading:
         """A template with the retries that all have."""
         if not self.retries:
             return template
-        return {**template, "retryStrategy": under(template.get("retryStrategy"), self.retries)}
+        own: Json = inside(template, "retryStrategy")
+        return {**template, "retryStrategy": merge.merged(self.retries, own, merge.OF_TEMPLATES)}
 
     def _without_notes(self) -> None:
         """Leave out what KFP notes about its components: it repeats what they are."""

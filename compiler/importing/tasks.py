@@ -17,7 +17,8 @@ from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.scopes import Inside, Round
 from flowdsl.compiler.importing.sources import LOCATIONS, source
 from flowdsl.compiler.importing.texts import constant, pieces, value_of
-from flowdsl.compiler.importing.waits import LOOPS, wait
+from flowdsl.compiler.importing.waits import wait
+from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.tree import inside, is_mapping
 from flowdsl.grammar.template import tags

@@ -6,9 +6,10 @@ from itertools import pairwise, product
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from flowdsl.compiler.findings.importing import Otherwise
+from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.tree import entries, inside
-from flowdsl.grammar.depends import LOOP_RESULTS, depends, holds
+from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, depends, holds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,11 +21,10 @@ if TYPE_CHECKING:
 States = frozenset[str]
 """The phases with which a task may have ended."""
 
-_PHASES = ("Succeeded", "Failed", "Errored", "Skipped", "Omitted", "Daemoned")
+_PHASES = [one for one in RESULTS if one not in LOOP_RESULTS]
 _FAILED = frozenset(("Failed", "Errored"))
 PLAIN = frozenset(("Succeeded", "Skipped", "Daemoned"))
 GOING_ON = PLAIN | _FAILED
-LOOPS = ("withItems", "withParam", "withSequence")
 _MOST = 5  # tasks of one `depends` whose outcomes are gone through
 
 Word = Literal["after", "on_failure", "on_exit"]
