@@ -189,7 +189,7 @@ def measure(
             1.0,
         )
     )
-    steps, rounds = (8, 1) if short else (20, 3)
+    steps, rounds = (4, 1) if short else (20, 3)
     progress(f"a chain of {steps} steps, run here")
     own, others = _chains(python, peers, steps, rounds, crashes)
     for peer, seconds in others.items():

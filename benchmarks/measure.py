@@ -46,8 +46,8 @@ def peak():
         return size / (1024 * 1024 if sys.platform == "darwin" else 1024)
 """
 
-# `prepare` is outside the timer. flowdsl gets a path, so it reads, parses and executes the file inside the
-# timer; the files of the others are read and compiled to byte code before it, and only executed inside.
+# `prepare` is outside the timer: the file is read there. For flowdsl it is executed there, too, which only defines the
+# steps and pipelines; the file of Hera builds the workflow as it is executed, so that is inside.
 _CODE = """
 def prepare(path):
     import linecache, pathlib

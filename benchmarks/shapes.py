@@ -142,7 +142,7 @@ def source(name: str, count: int) -> str:
 
 def measure(python: Path, *, short: bool, progress: Callable[[str], None]) -> tuple[list[Line], list[str]]:
     """The lines, and the text of every crash."""
-    small, rounds = (250, 1) if short else (1000, 3)
+    small, rounds = (125, 1) if short else (1000, 3)
     lines: list[Line] = []
     crashes: list[str] = []
     for name in SHAPES:

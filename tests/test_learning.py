@@ -163,7 +163,7 @@ def test_a_parameter_is_searched_where_its_condition_holds(
             '"inner": uniform(0.1, 0.9).when("kind == a"), '
             f'"last": uniform(0.0, 1.0).when("{text}")}}'
         ),
-        asked="search=Tpe(startup=200), trials=204, parallel=4",
+        asked="search=Tpe(startup=80), trials=84, parallel=4",
     )
     names = ask([], [])
     for row in names["FIRST"]:
@@ -171,9 +171,9 @@ def test_a_parameter_is_searched_where_its_condition_holds(
         for name in names["SPACE"]:
             at[name] = names["number"](name, row[name]) if names["searched"](name, at) else None
             assert (at[name] is None) == (row[name] == names["DEFAULTS"].get(name)), (name, row)
-    told = [[row, repr(index / 200)] for index, row in enumerate(names["FIRST"])]
+    told = [[row, repr(index / 80)] for index, row in enumerate(names["FIRST"])]
     new = ask(told, [])["points"]
-    assert [one["i"] for one in new] == ["/200", "/201", "/202", "/203"]
+    assert [one["i"] for one in new] == ["/80", "/81", "/82", "/83"]
     assert all(list(one) == list(names["FIRST"][0]) for one in new)
     assert all(one["tries"].isdecimal() for one in new)  # also where it may be None
 

@@ -59,9 +59,11 @@ def test_reads_nasty_strings(reader: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", READERS)
 def test_reads_60000_generated_strings(reader: Path, kind: str) -> None:
-    sent = everywhere(generated(60_000, seed=20261121))
-    [got] = read(reader, kind, [sent])
-    assert changed(sent, got) == []
+    strings = generated(60_000, seed=20261121)
+    # Of many, because "v3" compares each key of a mapping with all others of it.
+    sent = [everywhere(strings[start : start + 1000]) for start in range(0, len(strings), 1000)]
+    got = read(reader, kind, sent)
+    assert [each for pair in zip(sent, got, strict=True) for each in changed(*pair)] == []
 
 
 @pytest.mark.parametrize("kind", READERS)
