@@ -9,7 +9,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.findings.objects import UnknownRights
-from flowdsl.compiler.lint.manifest.view import POD_BODIES, View
+from flowdsl.compiler.kinds import POD_BODIES
+from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, is_mapping, string
 from flowdsl.grammar.regex import regex

@@ -21,6 +21,9 @@ RESULTS = ("Succeeded", "Failed", "Errored", "Skipped", "Omitted", "Daemoned", "
 
 LOOP_RESULTS = frozenset(("AnySucceeded", "AllFailed"))
 
+CONTENT = ("Succeeded", "Skipped", "Daemoned")
+"""What a task without a result asks for. Source: expandDependency."""
+
 _TASK = r"[a-zA-Z0-9][-a-zA-Z0-9]*(?:\.[a-zA-Z]+)?"
 _FLAT = rf"!?{_TASK}(?:\s*(?:&&|\|\|)\s*!?{_TASK})*"
 _PART = rf"(?:!?{_TASK}|!?\({_FLAT}\))"
@@ -31,8 +34,7 @@ _OPERAND = regex(_TASK)
 class Operand(NamedTuple):
     """One task of a `depends` text, the result that is asked of it, and its offsets in code points.
 
-    Without a result Argo means `(task.Succeeded || task.Skipped || task.Daemoned)`. Whether the
-    result is one of RESULTS is left to the caller.
+    Without a result Argo means any of CONTENT. Whether the result is one of RESULTS is left to the caller.
     """
 
     task: str

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl.compiler.argo.provenance import EMITTER, PIPELINE, SOURCE
 from flowdsl.compiler.argo.provenance import SPEC as SPEC_DIGEST
 from flowdsl.compiler.findings.objects import OwnField
+from flowdsl.compiler.kinds import BODIES, GRAPH_BODIES
 from flowdsl.compiler.schema.table import fields, is_type, rules
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.diagnostic import Diagnostic
@@ -85,8 +86,8 @@ METADATA = Target(
 )
 CRON = Target("CronWorkflowSpec", {("workflowSpec",): "the pipeline"})
 
-#: Bodies of templates: one may be changed, and only a container may go, for another one.
-_BODIES = ("container", "script", "containerSet", "resource", "suspend", "data", "http", "plugin")
+#: One may be changed, and only a container may go, for another one.
+_BODIES = frozenset(BODIES) - GRAPH_BODIES
 
 
 class Patcher:

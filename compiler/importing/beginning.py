@@ -9,8 +9,8 @@ from flowdsl.compiler.importing.model import Function, Slot, ports
 from flowdsl.compiler.importing.names import Names, identifier
 from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.importing.scopes import Graph
-from flowdsl.compiler.importing.sources import LOCATIONS
 from flowdsl.compiler.importing.tasks import read_task
+from flowdsl.compiler.kinds import LOCATIONS
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.tree import entries, inside
 

@@ -14,7 +14,8 @@ from flowdsl.compiler.importing.names import Names, class_name, identifier
 from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.importing.reading import Reading, Scope
 from flowdsl.compiler.importing.scopes import Graph
-from flowdsl.compiler.importing.sources import LOCATIONS, UNSAID, source
+from flowdsl.compiler.importing.sources import UNSAID, source
+from flowdsl.compiler.kinds import LOCATIONS
 from flowdsl.compiler.tree import entries, inside
 from flowdsl.grammar.template import is_filled, tags
 

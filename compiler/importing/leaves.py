@@ -9,12 +9,12 @@ from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.importing.commands import changed, paths
 from flowdsl.compiler.importing.fields import TEMPLATE, say
 from flowdsl.compiler.importing.layout import call, flat, function, laid, literal
-from flowdsl.compiler.importing.model import BODIES, Value, ports
+from flowdsl.compiler.importing.model import Value, ports
 from flowdsl.compiler.importing.names import Names
 from flowdsl.compiler.importing.pods import companions
 from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.importing.reading import Scope
-from flowdsl.compiler.importing.sources import LOCATIONS
+from flowdsl.compiler.kinds import BODIES, LOCATIONS
 from flowdsl.compiler.options import KINDS
 from flowdsl.compiler.tree import entries, inside
 from flowdsl.grammar.devices import VENDORS
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Path
 
 #: Fields of a template that a function says by itself.
-_OWN = ("name", "inputs", "outputs", "daemon", *BODIES)
+_OWN = frozenset(("name", "inputs", "outputs", "daemon", *BODIES))
 #: What a function says of an input or output, by the field that it is in.
 _SAID = {
     "parameters": ("name", "value", "default", "valueFrom"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl.compiler.importing.layout import Parts, flat
 from flowdsl.compiler.importing.names import Names
 from flowdsl.compiler.importing.ports import Port, as_text
+from flowdsl.compiler.kinds import BODIES, GRAPH_BODIES
 from flowdsl.compiler.tree import entries, inside
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ Render = Callable[[], "Code"]
 
 OTHER = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 SIGNS = {"&&": "&", "||": "|", "&": "|", "|": "&"}
-BODIES = ("container", "script", "resource", "suspend", "http", "containerSet", "data", "plugin")
-"""The fields of what a template runs that is no graph."""
 
 
 class Entry(NamedTuple):
@@ -114,7 +113,7 @@ class Function:
     @property
     def body(self) -> str | None:
         """The field of what it runs, if it is no graph."""
-        return next((one for one in BODIES if one in self.template), None)
+        return next((one for one in BODIES if one in self.template and one not in GRAPH_BODIES), None)
 
     @property
     def parameters(self) -> list[Code]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.layout import call, mapped, quoted
 from flowdsl.compiler.importing.texts import constant, value_of
+from flowdsl.compiler.kinds import LOCATIONS
 from flowdsl.compiler.tree import is_mapping
 
 if TYPE_CHECKING:
@@ -36,11 +37,8 @@ _SECRETS = {
 }
 _FLAGS = {"insecure": "insecure", "insecureIgnoreHostKey": "insecure"}
 
-UNSAID = ("artifactory", "hdfs", "oss", "plugin")
+UNSAID = tuple(one for one in LOCATIONS if one not in _TEXTS)
 """The fields of an artifact that say where it lies, and for which there is no word."""
-
-LOCATIONS = (*_TEXTS, *UNSAID)
-"""The fields of an artifact that say where it lies."""
 
 
 def source(artifact: dict[str, Any], scope: Scope, path: Path) -> Render | None:

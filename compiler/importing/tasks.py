@@ -15,9 +15,10 @@ from flowdsl.compiler.importing.names import identifier
 from flowdsl.compiler.importing.ports import as_text
 from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.scopes import Inside, Round
-from flowdsl.compiler.importing.sources import LOCATIONS, source
+from flowdsl.compiler.importing.sources import source
 from flowdsl.compiler.importing.texts import constant, pieces, value_of
 from flowdsl.compiler.importing.waits import wait
+from flowdsl.compiler.kinds import LOCATIONS
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.tree import inside, is_mapping

@@ -9,7 +9,7 @@ from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.tree import entries, inside
-from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, depends, holds
+from flowdsl.grammar.depends import CONTENT, LOOP_RESULTS, RESULTS, depends, holds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ States = frozenset[str]
 
 _PHASES = [one for one in RESULTS if one not in LOOP_RESULTS]
 _FAILED = frozenset(("Failed", "Errored"))
-PLAIN = frozenset(("Succeeded", "Skipped", "Daemoned"))
+PLAIN = frozenset(CONTENT)
 GOING_ON = PLAIN | _FAILED
 _MOST = 5  # tasks of one `depends` whose outcomes are gone through
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.pods.bodies import UnknownVolume
 from flowdsl.compiler.lint.variables.arguments import MissingArgument, MisspeltArgument, UnknownArgument
 from flowdsl.compiler.lint.variables.findings import UnknownOutput, UnknownVariable
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 CALLS = {"dag": ("dag", "tasks"), "steps": ("steps",)}
 """Where the calls of a template are listed, by its body."""
-
-_BODIES = {"tasks": "dag", "steps": "steps"}
 
 
 class Name(NamedTuple):
@@ -79,8 +78,8 @@ class Names:
         root, *rest = variable.split(".")
         if template is None or template.path not in self._templates or not rest:
             return None
-        if root in _BODIES:
-            return Name((*template.path, *CALLS[_BODIES[root]]), rest[0])
+        if root in BODY_OF:
+            return Name((*template.path, *CALLS[BODY_OF[root]]), rest[0])
         if root in ("inputs", "outputs") and rest[0] in ("parameters", "artifacts") and len(rest) > 1:
             return Name((*template.path, root, rest[0]), rest[1])
         return None

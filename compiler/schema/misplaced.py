@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from flowdsl.compiler.kinds import BODIES
 from flowdsl.compiler.schema.table import expression_at, fields, is_type, value_at
 from flowdsl.diagnostic import near
 
@@ -12,10 +13,7 @@ if TYPE_CHECKING:
 
     Path = tuple[str | int, ...]
 
-_BODIES = frozenset(
-    ("container", "containerSet", "script", "resource", "steps", "dag", "suspend", "data", "http", "plugin")
-)
-"""What a template has one of."""
+_BODIES = frozenset(BODIES)
 _CALLS = ("DAGTask", "WorkflowStep")
 _CONTAINERS = ("Container", "ContainerNode", "ScriptTemplate", "UserContainer")
 

@@ -6,12 +6,12 @@ import base64
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.compiler.kinds import STORES
 from flowdsl.runtime.artifacts.buckets import KINDS, SECRETS, Bucket, Keys, opened
 from flowdsl.runtime.artifacts.sources import Local, Text
 from flowdsl.runtime.artifacts.trouble import Missing, StoreError, Unfit
 from flowdsl.runtime.artifacts.web import Web
 from flowdsl.runtime.local.controller.shapes import part, several
-from flowdsl.runtime.local.pods.store import PLACES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +68,7 @@ class Opener:
                 return self._volume(place)
             case _:
                 pass
-        if self._ways.folder is not None and place.kind in PLACES:
+        if self._ways.folder is not None and place.kind in STORES:
             return Local(self._ways.folder / "artifacts", place.key.strip("/"))
         if place.kind not in KINDS:
             raise Unfit(f"it is in a store of the kind `{place.kind}`, which is not supported")

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.expressions import VOLUMES
+from flowdsl.compiler.kinds import STORES
 from flowdsl.runtime.artifacts.steps import steps
 from flowdsl.runtime.local.controller.shapes import part, several
-from flowdsl.runtime.local.pods.store import PLACES
 from flowdsl.runtime.local.rounds import HIDDEN
 from flowdsl.runtime.status.run import Run as Status
 
@@ -171,7 +171,7 @@ def _location(artifact: Json, repository: Json) -> Location:
         if kind in artifact:
             fields = part(artifact, kind)
             return Location(kind, str(fields.get("url") or ""), fields)
-    for kind, name in PLACES.items():
+    for kind, name in STORES.items():
         if kind in artifact:
             own = {key: value for key, value in part(artifact, kind).items() if value not in (None, "")}
             whole = all(own.get(one) for one in _WHOLE.get(kind, ()))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.kinds import POD_BODIES, kind
 from flowdsl.compiler.tree import is_mapping
 from flowdsl.grammar.labels import DEFAULT_REPOSITORY
 from flowdsl.runtime.checkup.visit import Check, Unread
 from flowdsl.runtime.cluster.kinds import CLAIM, CONFIG_MAP, STORAGE_CLASS
 from flowdsl.runtime.local.controller.shapes import part, several, texts
-from flowdsl.runtime.local.controller.templates import PODS, kind, located
+from flowdsl.runtime.local.controller.templates import located
 from flowdsl.runtime.needs import look
 from flowdsl.runtime.references import named_in
 
@@ -83,7 +84,11 @@ def _keeping(manifest: Json) -> Iterator[str]:
     spec = part(manifest, "spec")
     for template in several(part(spec, "workflowSpec") or spec, "templates"):
         kept = several(part(template, "outputs"), "artifacts")
-        if kind(template) in PODS and not template.get("archiveLocation") and not all(map(located, kept)):
+        if (
+            kind(template) in POD_BODIES
+            and not template.get("archiveLocation")
+            and not all(map(located, kept))
+        ):
             yield str(template.get("name"))
 
 

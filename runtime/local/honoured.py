@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from flowdsl.compiler.kinds import GRAPH_BODIES, POD_BODIES, STORES, kind
 from flowdsl.diagnostic import near
 from flowdsl.runtime.local import objects
 from flowdsl.runtime.local.controller.shapes import part, several, texts
 from flowdsl.runtime.local.controller.tags import ArgoError
-from flowdsl.runtime.local.controller.templates import Base, Templates, kind
+from flowdsl.runtime.local.controller.templates import Base, Templates
 from flowdsl.runtime.local.controller.workflow import spec_of
 
 Json = dict[str, Any]
@@ -30,7 +31,6 @@ _IGNORED = {
     "dnsConfig": "DNS settings",
     "hostAliases": "DNS settings",
 }
-_STORES = {"s3": "key", "gcs": "key", "oss": "key", "azure": "blob", "hdfs": "path", "artifactory": "url"}
 
 
 class Asked(NamedTuple):
@@ -160,7 +160,7 @@ def reached(templates: Templates, spec: Json, asked: Asked, refusals: dict[str, 
             refusals[f"{_step(task)}: {error}{more}"] = None
             continue
         key = (found.scope, str(template.get("name", "")), id(holder) if holder.get("inline") else 0)
-        leaf = kind(template) not in ("dag", "steps")
+        leaf = kind(template) not in GRAPH_BODIES
         if key in seen or (leaf and {task, str(template.get("name", ""))} & asked.fakes):
             continue
         seen.add(key)
@@ -325,7 +325,7 @@ def _object(
 
 
 def _file(artifact: Json, made: set[str], asked: Asked, whose: str) -> Iterator[str]:
-    for store, field in _STORES.items():
+    for store, field in STORES.items():
         key = part(artifact, store).get(field)
         name = str(artifact["name"])
         if not isinstance(key, str) or "{{" in key or artifact.get("optional"):
@@ -346,7 +346,7 @@ def _key(artifact: Json) -> str:
 
 def _keys(artifacts: Iterable[Json]) -> Iterator[str]:
     for one in artifacts:
-        for store, field in _STORES.items():
+        for store, field in STORES.items():
             key = part(one, store).get(field)
             if isinstance(key, str):
                 yield key
@@ -357,7 +357,7 @@ def _keys(artifacts: Iterable[Json]) -> Iterator[str]:
 
 def _notes(spec: Json, uses: list[Use], asked: Asked) -> list[str]:
     notes: list[str] = []
-    pods = [use for use in uses if kind(use.template) in ("container", "script", "containerSet", "resource")]
+    pods = [use for use in uses if kind(use.template) in POD_BODIES]
     images = dict.fromkeys(
         str(one["image"]) for use in pods for one in _programs(use.template) if one.get("image")
     )

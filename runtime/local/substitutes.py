@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.expressions import VOLUMES
+from flowdsl.compiler.kinds import GRAPH_BODIES, STORES, kind
 from flowdsl.diagnostic import near
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local import journal
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.controller.shapes import part, several, texts
-from flowdsl.runtime.local.controller.templates import kind
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.places import file_of, link, linked, on_volume
-from flowdsl.runtime.local.pods.store import PLACES, copied, place
+from flowdsl.runtime.local.pods.store import copied, place
 from flowdsl.runtime.logs.source import place as way
 from flowdsl.runtime.names import spelled
 
@@ -31,7 +31,7 @@ Json = dict[str, Any]
 _STEPS = ("Pod", "Suspend", "HTTP", "DAG", "Steps", "Retry")
 _LABEL = regex(r"\((\d+):[^()]*\)$")
 _SHOWN = 5
-_BY_ITSELF = frozenset((*PLACES, "git", "http", "raw", "value", "valueFrom", "default"))
+_BY_ITSELF = frozenset((*STORES, "git", "http", "raw", "value", "valueFrom", "default"))
 """The fields of an input that has a value without an argument."""
 _HOOK = regex(r"\.onExit|\.hooks\.")
 _ROUNDS = regex(r"(?:\([^()]*\))+$")
@@ -88,7 +88,7 @@ class Fakes:
             template = known.get(step)
             if template is None:
                 raise RunError(f"--fake {step}: there is no step `{step}`{said_near(step, known)}")
-            if kind(template) in ("dag", "steps"):
+            if kind(template) in GRAPH_BODIES:
                 self._inside(step, given, template, known)
             else:
                 self._outputs(step, given, template, None)
@@ -99,7 +99,7 @@ class Fakes:
         looped = any(key.startswith("with") for one in tasks for key in one)
         inside = [known.get(str(one.get("template")), {}) for one in tasks]
         last = [one for one in inside if several(part(one, "outputs"), "parameters")]
-        leaves = all(one and kind(one) not in ("dag", "steps") for one in inside)
+        leaves = all(one and kind(one) not in GRAPH_BODIES for one in inside)
         if looped or len(last) > 1 or not leaves or part(template, "outputs").keys() - {"parameters"}:
             raise RunError(f"--fake {step}: `{step}` is a graph of steps; name one of these")
         del self._given[step]
@@ -297,7 +297,7 @@ class Earlier:
         if self._name not in parts or file_of(artifact, self._from) is None:
             return artifact
         self._moved[key] = "/".join(self._run if one == self._name else one for one in parts)
-        return {**artifact, kind: {**artifact[kind], PLACES[kind]: self._moved[key]}}
+        return {**artifact, kind: {**artifact[kind], STORES[kind]: self._moved[key]}}
 
     def keys(self) -> frozenset[str]:
         """The keys of the files and folders that the earlier run stored."""

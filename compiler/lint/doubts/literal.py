@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.variables.findings import LiteralTag
-from flowdsl.compiler.lint.variables.uses import BODY_OF
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, is_list, is_mapping, pairs, string
 from flowdsl.diagnostic import Finding, near

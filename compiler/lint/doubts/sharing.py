@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding
@@ -44,7 +45,7 @@ def sharing(view: View) -> Iterator[Problem]:
         return
     mounted: dict[int, frozenset[str]] = {}
     for template in view.all:
-        if template.body in ("steps", "dag") and template.data.get("parallelism") != 1:
+        if template.body in GRAPH_BODIES and template.data.get("parallelism") != 1:
             calls = [(call, _mounted(call.callee, mounted) & single) for call in template.calls]
             yield from _of_graph(template, [each for each in calls if each[1]][:_MOST])
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import BODIES, LEAF_BODIES, LOCATIONS, POD_BODIES, RESULT_BODIES, STORES
 from flowdsl.compiler.lint.manifest.dag import Dag
 from flowdsl.compiler.lint.manifest.items import Survey, survey
 from flowdsl.compiler.tree import compact, entries, inside, string
@@ -22,40 +23,10 @@ if TYPE_CHECKING:
     Library = Mapping[tuple[str, str], "View"]
     Rule = Callable[["View"], Iterable[Problem]]
 
-BODIES = (
-    "container",
-    "containerSet",
-    "steps",
-    "script",
-    "resource",
-    "dag",
-    "suspend",
-    "data",
-    "http",
-    "plugin",
-)
-"""The fields of which a template has exactly one, in the order in which Argo looks for them."""
-
-_BODIES = frozenset(BODIES)
-
-POD_BODIES = frozenset(("container", "containerSet", "script", "resource", "data"))
-"""Templates that run as a pod of their own."""
-
-GRAPH_BODIES = frozenset(("steps", "dag"))
-"""Templates that call other templates; Argo calls all but these and `suspend` leaves."""
-
-LEAF_BODIES = _BODIES - GRAPH_BODIES - {"suspend"}
-
 LONG = 2**15
 """Characters of a script that is looked at for its length: in bytes it may have four times as many."""
 
-RESULT_BODIES = frozenset(("container", "script", "data", "http", "plugin"))
-"""Templates with `outputs.result` and `exitCode`; a containerSet has them when it has a container `main`."""
-
-LOCATIONS = ("s3", "gcs", "azure", "oss", "hdfs", "git", "http", "artifactory", "raw", "plugin")
-"""Where an artifact may come from."""
-
-_KEYS = {"s3": "key", "gcs": "key", "oss": "key", "azure": "blob", "http": "url", "plugin": "key"}
+_KEYS = {**{one: STORES[one] for one in ("s3", "gcs", "oss", "azure")}, "http": "url", "plugin": "key"}
 """The field without which the location of an artifact leads nowhere."""
 
 LOOPS = ("withItems", "withParam", "withSequence")
@@ -79,8 +50,7 @@ class Template:
         self.path = path
         self.around = around
         self.name: str = data.get("name") or ""
-        self.bodies = [body for body in _BODIES.intersection(data) if data[body] is not None]
-        self.bodies.sort(key=BODIES.index)
+        self.bodies = [body for body in BODIES if data.get(body) is not None]
         self.body = self.bodies[0] if self.bodies else ""
         self.is_pod = self.body in POD_BODIES  # whether it runs as a pod of its own
         self.is_leaf = self.body in LEAF_BODIES  # whether it has timeouts and artifact paths

@@ -6,8 +6,8 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.bodies import BadImage
+from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.dag import cycles
-from flowdsl.compiler.lint.manifest.view import GRAPH_BODIES
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault
 from flowdsl.compiler.lint.workflow.graph import Cycle
 from flowdsl.compiler.problem import Problem

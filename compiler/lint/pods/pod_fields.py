@@ -10,7 +10,7 @@ import ipaddress
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.compiler.lint.manifest.view import LOCATIONS
+from flowdsl.compiler.kinds import LOCATIONS
 from flowdsl.grammar.names import (
     is_data_key,
     is_dns_label,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from flowdsl.compiler.lint.manifest.view import GRAPH_BODIES
+from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import inside
 from flowdsl.diagnostic import Finding, Severity

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.globals import global_outputs
-from flowdsl.compiler.lint.manifest.view import GRAPH_BODIES
 from flowdsl.compiler.lint.variables.references import strings
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import inside

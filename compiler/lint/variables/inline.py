@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.variables.findings import UnknownVariable
 from flowdsl.compiler.lint.variables.references import strings
-from flowdsl.compiler.lint.variables.uses import BODY_OF, Spot
+from flowdsl.compiler.lint.variables.uses import Spot
 from flowdsl.compiler.tree import string
 from flowdsl.grammar.template import tags
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
-from flowdsl.compiler.lint.variables.uses import BODY_OF
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import inside
 from flowdsl.grammar import depends as grammar

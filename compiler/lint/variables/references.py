@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.globals import workflow_variables
 from flowdsl.compiler.lint.manifest.items import survey
 from flowdsl.compiler.lint.variables import conditions, reading, typing
@@ -24,7 +25,6 @@ from flowdsl.compiler.lint.variables.scope import OF_METRICS, Scope
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault, PassedOn, WrongOperand
 from flowdsl.compiler.lint.variables.unreplaced import left_open, must_close, unreplaced
 from flowdsl.compiler.lint.variables.uses import (
-    BODY_OF,
     WORD_OF,
     InTag,
     Late,

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
-from flowdsl.compiler.lint.variables.uses import BODY_OF, WORD_OF
+from flowdsl.compiler.lint.variables.uses import WORD_OF
 from flowdsl.compiler.lint.workflow.loops import no_list
 from flowdsl.compiler.tree import compact
 from flowdsl.diagnostic import near

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.variables.findings import (
     LoopArtifact,
     NotAncestor,
@@ -26,10 +27,7 @@ if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
     from flowdsl.grammar.template import Tag
 
-BODY_OF = {"tasks": "dag", "steps": "steps"}
-
-
-WORD_OF = {"dag": "tasks", "steps": "steps"}
+WORD_OF = {body: word for word, body in BODY_OF.items()}
 
 
 class Spot(NamedTuple):

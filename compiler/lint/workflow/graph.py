@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import BODIES, GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.dag import cycles, inner_first
-from flowdsl.compiler.lint.manifest.view import BODIES, GRAPH_BODIES, Template
+from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.workflow.arriving import composed, never_filled
 from flowdsl.compiler.lint.workflow.loops import has_items
 from flowdsl.compiler.problem import Problem

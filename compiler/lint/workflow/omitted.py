@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
-from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, asks, depends, holds
+from flowdsl.grammar.depends import CONTENT, LOOP_RESULTS, RESULTS, asks, depends, holds
 from flowdsl.grammar.error import GrammarError
 
 if TYPE_CHECKING:
@@ -31,9 +31,6 @@ class NeverDepends(Finding):
 
 _MOST = 4
 """Tasks of one text whose ends are tried in all combinations."""
-
-_USUAL = frozenset(("Succeeded", "Skipped", "Daemoned"))
-"""The results with which a task without a result is content. Source: Argo Workflows, expandDependency."""
 
 
 def omitted(view: View) -> Iterator[Problem]:
@@ -131,5 +128,5 @@ def _ends(task: Call) -> list[frozenset[str]]:
 
 def _answer(operand: Operand, ends: Mapping[str, frozenset[str]]) -> bool:
     """Whether an operand holds for ends of the tasks."""
-    wanted = _USUAL if operand.result is None else {operand.result}
+    wanted = CONTENT if operand.result is None else {operand.result}
     return not ends[operand.task].isdisjoint(wanted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, is_mapping, string
 from flowdsl.diagnostic import Finding
@@ -145,7 +146,7 @@ def times(view: View) -> Iterator[Problem]:
             )
         if "activeDeadlineSeconds" in data:
             yield from _deadline(template)
-        if data.get("parallelism") is not None and template.body not in ("steps", "dag", ""):
+        if data.get("parallelism") is not None and template.body not in (*GRAPH_BODIES, ""):
             way = "set it on the template that calls this one"
             yield Problem((*here, "parallelism"), Misplaced(template.body, "parallelism", way), on_key=True)
 
@@ -175,7 +176,7 @@ def _deadline(template: Template) -> Iterator[Problem]:
     path = (*template.path, "activeDeadlineSeconds")
     if value is None:
         return
-    if template.body in ("steps", "dag"):
+    if template.body in GRAPH_BODIES:
         yield Problem(path, Misplaced(template.body, "activeDeadlineSeconds", ONLY_LEAVES), on_key=True)
     else:
         yield from whole_faults(value, "activeDeadlineSeconds", path, 1 if template.is_pod else 0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.kinds import STORES
 from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.expressions.conditions import condition
 from flowdsl.runtime.expressions.evaluate import evaluate
@@ -168,10 +169,9 @@ def _artifact_of(source: str | None, expression: str | None, scope: Scope) -> Js
 
 def _below(artifact: Json, path: str) -> Json:
     """An artifact within another, by its path."""
-    for kind in ("s3", "gcs", "oss", "azure", "hdfs", "http", "artifactory"):
+    for kind, field in {**STORES, "http": "url"}.items():
         location = artifact.get(kind)
         if isinstance(location, dict):
-            field = {"azure": "blob", "hdfs": "path", "http": "url", "artifactory": "url"}.get(kind, "key")
             return {
                 **artifact,
                 kind: {**location, field: f"{str(location.get(field, '')).rstrip('/')}/{path}"},

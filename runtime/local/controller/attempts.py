@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from flowdsl.compiler.kinds import POD_BODIES, kind
 from flowdsl.runtime.local.controller import retry
 from flowdsl.runtime.local.controller.names import pod_name
 from flowdsl.runtime.local.controller.node import ERROR, FAILED, SUCCEEDED, Json, Node
 from flowdsl.runtime.local.controller.tags import ArgoError
-from flowdsl.runtime.local.controller.templates import PODS, Origin, kind
+from flowdsl.runtime.local.controller.templates import Origin
 
 if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.protocols import Call
@@ -57,7 +58,7 @@ class Attempts:
         made = self._node.attempts()
         name = f"{self._call.name}({len(made)})"
         local = retry.variables(made)
-        if kind(execution.template) in PODS:
+        if kind(execution.template) in POD_BODIES:
             local["pod.name"] = pod_name(run.name, name, execution.template.get("name", ""))
         execution.origin = Origin(self._origin, run.globals, run.settled, local)
         try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import POD_BODIES, kind
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.labels import DISPLAY_NAME
 from flowdsl.grammar.regex import regex
@@ -19,7 +20,7 @@ from flowdsl.runtime.local.controller.scope import Variables
 from flowdsl.runtime.local.controller.shapes import part
 from flowdsl.runtime.local.controller.steps import Steps
 from flowdsl.runtime.local.controller.tags import ArgoError
-from flowdsl.runtime.local.controller.templates import PODS, Origin, kind, supplied
+from flowdsl.runtime.local.controller.templates import Origin, supplied
 
 if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.protocols import Call
@@ -70,7 +71,7 @@ class Execution:
             # To Argo the entrypoint and hooks are steps without a name.
             named = call.holder.get("name", "") if call.kind else ""
             local = Variables({"node.name": call.name, f"{call.kind or 'steps'}.name": named})
-            if kind(template) in PODS and self.retry is None:
+            if kind(template) in POD_BODIES and self.retry is None:
                 local["pod.name"] = pod_name(run.name, call.name, template.get("name", ""))
             template = supplied(template, call.arguments, run.config, run.globals)
             self.origin = Origin(template, run.globals, run.settled, local)
@@ -233,7 +234,7 @@ class Execution:
         run, body = self.run, kind(template)
         fresh = node is None
         if node is None:
-            node = self._new(name, _TYPES.get(body, "Pod"), PENDING if body in PODS else RUNNING)
+            node = self._new(name, _TYPES.get(body, "Pod"), PENDING if body in POD_BODIES else RUNNING)
             if self.attempts is not None:
                 self.attempts.adopt(node)
             else:

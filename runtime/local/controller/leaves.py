@@ -9,6 +9,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import kind
 from flowdsl.grammar.duration import duration
 from flowdsl.runtime.local.controller import events, retry
 from flowdsl.runtime.local.controller.names import any_string, pod_name
@@ -17,7 +18,6 @@ from flowdsl.runtime.local.controller.run import STEP_TOO_LATE
 from flowdsl.runtime.local.controller.scope import Scope, Variables
 from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced
-from flowdsl.runtime.local.controller.templates import kind
 
 if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.protocols import Leaf

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from flowdsl.grammar.depends import CONTENT
 from flowdsl.grammar.names import is_depended_upon
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.evaluate import evaluate
@@ -95,7 +96,7 @@ def _read(tasks: dict[str, Task], text: str) -> tuple[tuple[str, ...], str]:
 
 def _expanded(tasks: dict[str, Task], name: str) -> str:
     goes_on = (part(tasks[name].holder, "continueOn")) if name in tasks else {}
-    words = ["Succeeded", "Skipped", "Daemoned"]
+    words = [*CONTENT]
     words += ["Errored"] if goes_on.get("error") else []
     words += ["Failed"] if goes_on.get("failed") else []
     return "(" + " || ".join(f"{name}.{word}" for word in words) + ")"

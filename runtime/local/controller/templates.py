@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from flowdsl.compiler.kinds import BODIES, LOCATIONS, kind
 from flowdsl.compiler.merge import OF_TEMPLATES, merged
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import json_of
@@ -18,33 +19,10 @@ from flowdsl.runtime.local.controller.tags import ArgoError, replaced, tagged
 
 Json = dict[str, Any]
 
-BODIES = (
-    "container",
-    "script",
-    "steps",
-    "dag",
-    "resource",
-    "data",
-    "suspend",
-    "http",
-    "plugin",
-    "containerSet",
-)
-PODS = frozenset(("container", "script", "containerSet", "resource", "data"))
-LOCATIONS = ("s3", "gcs", "azure", "oss", "hdfs", "http", "git", "raw", "artifactory", "plugin")
-
 ABSENT = "\x00absent"
 """The value of an argument that refers to what a skipped task did not give: the input counts as not supplied."""
 
 _RESULT = regex(r"""(?:tasks|steps)(?:\.([-\w]+)|\[\\?['"]([-\w]+)\\?['"]\])\.outputs\.result""")
-
-
-def kind(template: Json) -> str:
-    """Which body a template has, or nothing."""
-    for body in BODIES:
-        if template.get(body) is not None:
-            return body
-    return ""
 
 
 class Base(NamedTuple):

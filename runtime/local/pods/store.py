@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from flowdsl.compiler.kinds import STORES
+
 Json = dict[str, Any]
-PLACES = {"s3": "key", "gcs": "key", "oss": "key", "azure": "blob", "hdfs": "path", "artifactory": "url"}
-"""The kinds of stores, and what their fields call the key."""
 RUNS = ".flowdsl"
 """The folder that runs are kept in."""
 _LONGEST_NAME = 255
@@ -96,7 +96,7 @@ def copied(found: Path, target: Path) -> bool:
 
 def place(artifact: Json) -> tuple[str, str]:
     """The kind of store that an artifact names and its key there; empty texts for none."""
-    for kind, name in PLACES.items():
+    for kind, name in STORES.items():
         if kind in artifact:
             key = str(artifact[kind].get(name) or "")
             if kind in ("hdfs", "artifactory"):

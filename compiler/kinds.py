@@ -1,0 +1,51 @@
+"""The kinds of templates and of places of artifacts: of each group of fields, one is given.
+
+Source: Argo Workflows, `ArtifactLocation` in pkg/apis/workflow/v1alpha1/workflow_types.go and `validateTemplateType`
+in workflow/validate/validate.go.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+BODIES = (
+    "container",
+    "containerSet",
+    "steps",
+    "script",
+    "resource",
+    "dag",
+    "suspend",
+    "data",
+    "http",
+    "plugin",
+)
+"""The fields of which a template has exactly one, in the order in which Argo counts them."""
+
+POD_BODIES = frozenset(("container", "containerSet", "script", "resource", "data"))
+"""Templates that run as a pod of their own."""
+
+GRAPH_BODIES = frozenset(("steps", "dag"))
+"""Templates that call other templates; Argo calls all but these and `suspend` leaves."""
+
+BODY_OF = {"tasks": "dag", "steps": "steps"}
+"""The body of a graph by the word with which its tags begin."""
+
+LEAF_BODIES = frozenset(BODIES) - GRAPH_BODIES - {"suspend"}
+
+RESULT_BODIES = frozenset(("container", "script", "data", "http", "plugin"))
+"""Templates with `outputs.result` and `exitCode`; a containerSet has them when it has a container `main`."""
+
+STORES = {"s3": "key", "gcs": "key", "oss": "key", "azure": "blob", "hdfs": "path", "artifactory": "url"}
+"""Where an artifact may be kept: the field of a store, and within it that of the key."""
+
+LOCATIONS = (*STORES, "git", "http", "raw", "plugin")
+"""The fields that say where an artifact comes from."""
+
+
+def kind(template: dict[str, Any]) -> str:
+    """Which body a template has, or nothing."""
+    for field in BODIES:
+        if template.get(field) is not None:
+            return field
+    return ""
