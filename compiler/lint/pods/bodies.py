@@ -386,13 +386,13 @@ def output_parameters(view: View) -> Iterator[Problem]:
 
 
 def _names_no_task(text: str) -> bool:
-    """Whether a `valueFrom.parameter` names what is replaced before it is looked up, or an expression with tags.
+    """Whether a `valueFrom.parameter` names what is replaced before it is looked up, an expression, or nothing.
 
     Source: Argo Workflows, resolveVar: it looks for a variable of the name that stands there then.
     """
     tag = TAG.fullmatch(text)
     name = (text if tag is None else tag[1]).strip()
-    return name.startswith(("=", "inputs.", "workflow.")) and not name.startswith("workflow.outputs.")
+    return not name.startswith(("tasks.", "steps.", "workflow.outputs."))
 
 
 def _of_request(template: Template) -> Iterator[Problem]:

@@ -25,6 +25,7 @@ RULES: tuple[Rule, ...] = (
     arguments.own_names,
     arguments.values,
     arguments.defaults,
+    arguments.handed_on,
     references.references,
     inline.inner_variables,
     kept.kept,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.view import has_location, without_key
 from flowdsl.compiler.lint.variables.findings import UnknownVariable
 from flowdsl.compiler.objects import MARKS
@@ -11,7 +12,7 @@ from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, near, suggest
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import ROOTS, TAG, tags
+from flowdsl.grammar.template import TAG, tags
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -384,15 +385,26 @@ def _artifacts(arguments: Object, path: Path) -> Iterator[Problem]:
             yield Problem(place, TwoArtifactSources(artifact.get("name") or ""))
 
 
-_NO_ARTIFACTS = ("inputs.parameters.", "outputs.", "workflow.parameters.")
+_ARTIFACTS = ("tasks.", "steps.", "inputs.artifacts.", "workflow.outputs.", "item", "{")
 
 
 def _names_something(source: str) -> bool:
-    """Whether the text of a `from`, in braces or without, begins as a variable of Argo's does."""
+    """Whether the text of a `from`, in braces or without, begins as an artifact does.
+
+    What an `item` becomes may be the name of one. Source: Argo Workflows, resolveArtifact in scope.go.
+    """
     tag = TAG.search(source)
-    name = source if tag is None else tag[1]
-    name = name.strip()
-    return name.startswith("{") or (name.partition(".")[0] in ROOTS and not name.startswith(_NO_ARTIFACTS))
+    return (source if tag is None else tag[1]).strip().startswith(_ARTIFACTS)
+
+
+def handed_on(view: View) -> Iterator[Problem]:
+    """The artifacts that graphs hand on are artifacts."""
+    for template in view.templates:
+        for index, artifact in enumerate(entries(template.data, "outputs", "artifacts")):
+            source = string(artifact, "from")
+            if template.body in GRAPH_BODIES and source and not _names_something(source):
+                path = (*template.path, "outputs", "artifacts", index, "from")
+                yield Problem(path, NoArtifactSource(artifact.get("name") or "", source))
 
 
 def _values(arguments: Object, path: Path) -> Iterator[Problem]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.variables import conditions
 from flowdsl.compiler.lint.variables.findings import BrokenExpression
 from flowdsl.compiler.lint.variables.typing_findings import WrongOperand, WrongResult
@@ -26,6 +27,7 @@ _FLAGS = frozenset(("true", "false"))
 _DIGITS, _WORD = regex(r"\d+"), regex(r"[^\W\d]+")
 _PLAIN = regex(r"[A-Za-z]\w*|\d+(?:\.\d+)?")
 _CLOSING = regex(r"['\"\\]")
+_KNOWN = frozenset(("item", "workflow", *BODY_OF))
 _JOINED = regex(r"&&|\|\||\?")
 """Words and numbers, which need no quotes; what joins conditions."""
 
@@ -35,7 +37,7 @@ def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
     for tag in TAG.finditer(text):
         computed = tag[1].startswith("=")
         name = tag[1].lstrip("=").strip()
-        if name.partition(".")[0] not in ("item", "workflow") or (computed and tag.end() < len(text)):
+        if name.partition(".")[0] not in _KNOWN or (computed and tag.end() < len(text)):
             continue
         quoted = is_quoted(text, tag.start())
         seen: set[str] = set()
@@ -98,7 +100,9 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
         if call is not None and call.loop == "withItems":
             texts = (_as_text(item, rest) for item in call.data["withItems"])
             yield from (each for each in texts if each is not None)
-    elif not view.runs:
+    elif (shape := _shape(name)) is not None:
+        yield shape
+    elif root in BODY_OF or not view.runs:
         return
     elif name == "workflow.name":
         given, generated = string(view.metadata, "name"), string(view.metadata, "generateName")
@@ -110,6 +114,24 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
         value = view.arguments.get(name.removeprefix("workflow.parameters."), {}).get("value")
         if isinstance(value, str) and "{{" not in value:
             yield value
+
+
+def _shape(name: str) -> str | None:
+    """A value of a variable whose values are all alike, however a run goes; None where they are not."""
+    match name.split("."):
+        case ["workflow", "creationTimestamp"] | ["workflow", "creationTimestamp", "RFC3339"]:
+            return _TIME
+        case ["tasks" | "steps", _, "startedAt" | "finishedAt"]:
+            return _TIME
+        case ["tasks" | "steps", _, "status"] | ["workflow", "status" | "mainStatus"]:
+            return "Succeeded"
+        case ["tasks" | "steps", _, "exitCode"]:
+            return "0"
+        case _:
+            return None
+
+
+_TIME = "2026-01-02T03:04:05Z"
 
 
 def _as_text(item: Any, key: str) -> str | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.globals import CRON, workflow_variables
 from flowdsl.compiler.lint.variables import conditions, reading, typing
 from flowdsl.compiler.lint.variables.findings import UnknownVariable
 from flowdsl.compiler.lint.variables.known import CRON_STOP, known_at
 from flowdsl.compiler.lint.variables.references import EXPRESSIONS, strings
 from flowdsl.compiler.lint.variables.scope import misspelt, workflow_fault
-from flowdsl.compiler.lint.variables.unreplaced import left_open
+from flowdsl.compiler.lint.variables.unreplaced import left_open, unreadable
 from flowdsl.compiler.lint.variables.uses import Spot, expression_use, unclosed
 from flowdsl.compiler.tree import inside, string
 from flowdsl.grammar.template import ROOTS, tags
@@ -49,6 +50,8 @@ def workflow_references(view: View) -> Iterator[Problem]:
                 finding = UnknownVariable(name, (), _IN_ARGUMENT)
             elif path[len(view.path) :] == ("podSpecPatch",) and name.startswith("inputs.parameters."):
                 finding = _in_all(view, name)
+            elif name.partition(".")[0] in _OF_CALLS and (reason := unreadable(path, known=True)):
+                finding = UnknownVariable(name, (), f"take it out: {reason}")
             else:
                 finding = misspelt(name)
             if finding is not None:
@@ -73,6 +76,9 @@ _IN_HOOK = (
 
 _OF_TEMPLATES = ("inputs.", "item.", "steps.", "tasks.")
 """Variables that Argo has to replace where they stand. Source: Argo Workflows, workflow/validate/validate.go."""
+
+_OF_CALLS = frozenset(("item", *BODY_OF))
+"""Roots of variables that no pod has by itself."""
 
 _IN_ARGUMENT = (
     "what a workflow is given is put in as it stands, where this means nothing: name one of the workflow"

@@ -41,7 +41,7 @@ def unreplaced(finding: Finding | None, name: str, path: Path, text: str, place:
         word = WORD_OF[place.call.owner.body]
         reason = f"outputs stand below the name of what has them, as in `{word}.NAME.{name}`"
         finding = LiteralTag(name, reason, f"write `{{{{{word}.NAME.{name}}}}}`")
-    if finding is None and root in ROOTS:
+    if finding is None and root in ROOTS - {"outputs"}:
         return None  # what Argo knows, and this document does not tell
     if not (reason := _failing(name, path, text, place)):
         return finding
@@ -52,15 +52,18 @@ def unreplaced(finding: Finding | None, name: str, path: Path, text: str, place:
 def _way(name: str) -> str:
     """What was probably meant by a name, as something to do."""
     parts = _NAME.fullmatch(name)
-    meant = near(parts[1], ROOTS) if parts is not None else None
-    return f"write `{{{{{meant}{parts[2]}}}}}`" if parts is not None and meant else "take it out"
+    root = near(parts[1], ROOTS) if parts is not None else None
+    meant = f"{root}{parts[2]}" if parts is not None and root else name
+    return f"write `{{{{{meant}}}}}`" if meant != name else "take it out"
 
 
 def _failing(name: str, path: Path, text: str, place: Place) -> str:
     """Why a run fails over a tag that stays as it is, or nothing."""
-    call = place.call
+    call, root = place.call, name.partition(".")[0]
+    if path[-1] == "from":
+        return "no artifact is called so" if root == "item" else ""  # of others, more is said elsewhere
     if call is None:
-        return next((reason for end, reason in _FORMS if path[-len(end) :] == end), "")
+        return unreadable(path, root in ROOTS)
     if path[-1] == "when":
         return "" if is_quoted(text, text.index(name)) else "a `when` with braces in it cannot be read"
     call = call.parent or call
@@ -74,8 +77,24 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
     return "in a loop, Argo replaces every tag or fails"
 
 
+def unreadable(path: Path, known: bool) -> str:
+    """Why a text of a template, or one that all have in common, cannot have braces in it, or nothing.
+
+    `known`: whether they are around what may be a variable; others are no tag to those who look at names.
+    """
+    forms = (*_FORMS, *_NAMES) if known else _FORMS
+    return next((reason for end, reason in forms if _ends(path, end)), "")
+
+
+def _ends(path: Path, end: tuple[str | None, ...]) -> bool:
+    """Whether a path ends like this, where None is any field or position."""
+    last = path[-len(end) :]
+    return len(last) == len(end) and all(one in (None, each) for one, each in zip(end, last, strict=True))
+
+
 _TIME, _NUMBER = "a time with braces in it cannot be read", "a number with braces in it cannot be read"
-_FORMS: tuple[tuple[Path, str], ...] = (
+_LABEL, _NAME_OF = "the value of a label has no braces in it", "a name has no braces in it"
+_FORMS: tuple[tuple[tuple[str | None, ...], str], ...] = (
     (("dag", "target"), "no task is called so"),
     (("timeout",), _TIME),
     (("pendingTimeout",), _TIME),
@@ -89,6 +108,20 @@ _FORMS: tuple[tuple[Path, str], ...] = (
     (("memoize", "maxAge"), _TIME),
 )
 """The ends of paths to texts of templates that Argo reads as something else than text."""
+
+_NAMES: tuple[tuple[tuple[str | None, ...], str], ...] = (
+    (("labels", None), _LABEL),
+    (("nodeSelector", None), _LABEL),
+    (("matchLabels", None), _LABEL),
+    (("matchExpressions", None, "values", None), _LABEL),
+    (("tolerations", None, "key"), "a taint has no braces in it"),
+    (("serviceAccountName",), _NAME_OF),
+    (("priorityClassName",), _NAME_OF),
+    (("containerSet", "containers", None, "name"), _NAME_OF),
+    (("image",), "an image has no braces in its name"),
+    (("imagePullPolicy",), "write `Always`, `IfNotPresent` or `Never`"),
+)
+"""The ends of paths to texts that Argo or Kubernetes take for names."""
 
 
 def _uncounted(path: Path, text: str) -> str:

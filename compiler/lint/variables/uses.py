@@ -152,12 +152,14 @@ _SORTS = {
 
 
 def other_sort(path: Path, name: str, output: str) -> Finding | None:
-    """What is wrong with an output of a call as an argument of another, where one is a file and the other a text."""
-    if path[-4:-3] != ("arguments",):
+    """What is wrong with an output of a call that is handed on, where one is a file and the other a text."""
+    if path[-4:-3] not in (("arguments",), ("outputs",)):
         return None
     listed, found, wanted, way = _SORTS.get((str(path[-3]), str(path[-1])), ("", "", "", ""))
-    parts = output.split(".")
-    return OtherSort(name, found, wanted, way) if parts[:-1] == ["outputs", listed] else None
+    *where, _ = output.split(".")
+    if path[-1] == "from" and where[:2] != ["outputs", "artifacts"] and where != ["outputs", "parameters"]:
+        return OtherSort(name, "a text", wanted, way)
+    return OtherSort(name, found, wanted, way) if where == ["outputs", listed] else None
 
 
 def short(text: str) -> str:
