@@ -392,7 +392,10 @@ def _names_no_task(text: str) -> bool:
     """
     tag = TAG.fullmatch(text)
     name = (text if tag is None else tag[1]).strip()
-    return not name.startswith(("tasks.", "steps.", "workflow.outputs."))
+    return not name.startswith(("tasks.", "steps.", "workflow.outputs.")) or name in (
+        "tasks.name",
+        "steps.name",
+    )
 
 
 def _of_request(template: Template) -> Iterator[Problem]:

@@ -61,10 +61,9 @@ def resource_manifests(view: View) -> Iterator[Problem]:
         if resource.get("action") in ("get", "delete"):
             continue
         origin: Object | None = resource.get("manifestFrom")
-        if bool(manifest) == (origin is not None):
-            found = (
-                "both `manifest` and `manifestFrom`" if manifest else "neither `manifest` nor `manifestFrom`"
-            )
+        both = resource.get("manifest") is not None and origin is not None
+        if both or (not manifest and origin is None):
+            found = "both `manifest` and `manifestFrom`" if both else "neither `manifest` nor `manifestFrom`"
             finding = ResourceManifest(f"the resource has {found}", "give exactly one of them")
             yield Problem(path, finding)
         artifact = string(resource, "manifestFrom", "artifact", "name")

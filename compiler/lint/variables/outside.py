@@ -48,7 +48,9 @@ def workflow_references(view: View) -> Iterator[Problem]:
                 finding = UnknownVariable(name, (), _IN_HOOK)
             elif path[len(view.path)] == "arguments" and name.startswith(_OF_TEMPLATES):
                 finding = UnknownVariable(name, (), _IN_ARGUMENT)
-            elif path[len(view.path) :] == ("podSpecPatch",) and name.startswith("inputs.parameters."):
+            elif name.startswith("inputs.parameters.") and (
+                path[len(view.path) :] == ("podSpecPatch",) or unreadable(path, known=True)
+            ):
                 finding = _in_all(view, name)
             elif name.partition(".")[0] in _OF_CALLS and (reason := unreadable(path, known=True)):
                 finding = UnknownVariable(name, (), f"take it out: {reason}")
@@ -59,12 +61,12 @@ def workflow_references(view: View) -> Iterator[Problem]:
 
 
 def _in_all(view: View, name: str) -> Finding | None:
-    """The finding about an input in the patch of all pods that not all of their templates have."""
+    """The finding about an input in what all pods have in common, which not all of their templates have."""
     wanted = name.removeprefix("inputs.parameters.")
     without = [each.title for each in view.templates if each.is_pod and wanted not in each.parameters]
     if not without or not view.runs:
         return None
-    way = f"the patch is of all pods, and `{without[0]}` has no such input: move it to the templates that have it"
+    way = f"this is for all pods, and `{without[0]}` has no such input: move it to the templates that have it"
     return UnknownVariable(name, (), way)
 
 

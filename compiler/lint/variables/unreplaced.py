@@ -62,6 +62,8 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
     call, root = place.call, name.partition(".")[0]
     if path[-1] == "from":
         return "no artifact is called so" if root == "item" else ""  # of others, more is said elsewhere
+    if path[-1] == "expression" and root in ROOTS and not is_quoted(text, text.index(name)):
+        return "an expression with braces in it cannot be read"
     if call is None:
         return unreadable(path, root in ROOTS)
     if path[-1] == "when":
@@ -118,6 +120,7 @@ _NAMES: tuple[tuple[tuple[str | None, ...], str], ...] = (
     (("serviceAccountName",), _NAME_OF),
     (("priorityClassName",), _NAME_OF),
     (("containerSet", "containers", None, "name"), _NAME_OF),
+    (("volumeMounts", None, "name"), _NAME_OF),
     (("image",), "an image has no braces in its name"),
     (("imagePullPolicy",), "write `Always`, `IfNotPresent` or `Never`"),
 )

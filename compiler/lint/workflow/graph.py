@@ -339,14 +339,18 @@ def _readable(calls: list[Call], needed: set[int]) -> Iterator[Problem]:
 
 
 def _one_way(template: Template) -> Iterator[Problem]:
-    """A DAG says its order in one way."""
-    if not any(call.data.get("depends") for call in template.calls):
+    """A DAG says its order in one way; of a task, the API server refuses both fields also where they are empty."""
+    if all(call.data.get("depends") is None for call in template.calls):
         return
+    used = any(call.data.get("depends") for call in template.calls)
     for call in template.outlines:
         data = call.data
-        if data.get("dependencies"):
-            way = "write `depends: " + " && ".join(map(str, data["dependencies"])) + "`"
+        names = data.get("dependencies")
+        if names is not None and ((used and names) or data.get("depends") is not None):
+            way = "write `depends: " + " && ".join(map(str, names)) + "`" if names else "take it out"
             yield Problem((*call.path, "dependencies"), MixedDependencies("dependencies", way), on_key=True)
+        if not used:
+            continue
         if data.get("continueOn") is not None:
             way = (
                 f"ask for results where they are used, such as `{call.name}.Succeeded || {call.name}.Failed`"
