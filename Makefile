@@ -23,7 +23,7 @@ MANY = -n $$(( 3 * $(JOBS) )) --dist worksteal
 SERVERS = -n $$(( 2 * $(JOBS) )) --dist worksteal
 # What has a target of its own, because it takes long or needs more.
 LONG := end_to_end artifacts/test_interrupted.py artifacts/test_moto.py local/test_cost.py local/test_properties.py \
-	test_importing_graphs.py test_mutation.py test_stability.py
+	test_importing_graphs.py test_learning.py test_mutation.py test_stability.py
 APART := apiserver checkers corpus peers reader wheel $(LONG)
 RUN := $(VENV)/.installed
 DEV := $(VENV)/.group-dev
@@ -60,7 +60,7 @@ demo: $(RUN) ## run an example on this machine: a sweep of twenty trials
 test: $(DEV) ## the tests that need nothing outside the checkout
 	$(call TESTS,tests $(APART:%=--ignore=tests/%) $(MANY))
 
-test-long: $(DEV) ## pipelines and examples that run, random graphs and large ones, every change of a call, a kill at every write
+test-long: $(DEV) ## pipelines, searches and examples that run, random graphs and large ones, every change of a call, a kill at every write
 	$(call TESTS,$(LONG:%=tests/%) $(MANY))
 
 corpus: $(DEV) ## the tests against the reference material in ../shared, or in $FLOWDSL_CORPUS

@@ -257,7 +257,7 @@ def test_lines_of_all_kinds_cut_anywhere(silent: bool, follow: bool) -> None:
             assert all_of(Fake({"a": entries}, cuts), Extent(follow)) == text_of(entries), cuts
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     log=st.sampled_from(sorted(LOGS)),
     cuts=st.lists(st.builds(Cut, st.integers(0, 3600), st.booleans()), max_size=6),
