@@ -288,7 +288,7 @@ class Model:
 # --- the properties -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=400)
+@settings(max_examples=300)
 @given(cases())
 def test_a_run_ends_in_order_within_its_limits_and_as_the_model_says(case: Case) -> None:
     run = simulation(case)
@@ -353,7 +353,7 @@ def taken_up(case: Case, run: Simulation, position: int) -> Simulation:
     return other.go_on()
 
 
-@settings(max_examples=200)
+@settings(max_examples=150)
 @given(cases(), st.integers(0, 8), st.sampled_from(["Stop", "Terminate", "deadline"]))
 def test_a_run_that_is_told_to_stop_ends_and_begins_nothing_more(case: Case, seconds: int, how: Any) -> None:
     given: list[events.Event] = []
@@ -371,7 +371,7 @@ def test_a_run_that_is_told_to_stop_ends_and_begins_nothing_more(case: Case, sec
         assert run.ended.phase != "Succeeded"
 
 
-@settings(max_examples=200)
+@settings(max_examples=150)
 @given(cases(), st.randoms(use_true_random=False))
 def test_a_run_with_fail_fast_and_hooks_ends(case: Case, random: Random) -> None:
     # Not all of it: failFast of a template within others leaves locks held, and tasks that no node leads to; so does a
