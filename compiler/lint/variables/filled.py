@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.variables import conditions
 from flowdsl.compiler.lint.variables.findings import BrokenExpression
+from flowdsl.compiler.lint.variables.kinds import statuses
 from flowdsl.compiler.lint.variables.typing_findings import WrongOperand, WrongResult
 from flowdsl.compiler.lint.variables.unreplaced import is_quoted
 from flowdsl.compiler.lint.variables.uses import loop_around, short
@@ -118,17 +119,15 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
 
 def _shape(name: str) -> str | None:
     """A value of a variable whose values are all alike, however a run goes; None where they are not."""
-    match name.split("."):
-        case ["workflow", "creationTimestamp"] | ["workflow", "creationTimestamp", "RFC3339"]:
+    match parts := tuple(name.split(".")):
+        case ("workflow", "creationTimestamp") | ("workflow", "creationTimestamp", "RFC3339"):
             return _TIME
-        case ["tasks" | "steps", _, "startedAt" | "finishedAt"]:
+        case ("tasks" | "steps", _, "startedAt" | "finishedAt"):
             return _TIME
-        case ["tasks" | "steps", _, "status"] | ["workflow", "status" | "mainStatus"]:
-            return "Succeeded"
-        case ["tasks" | "steps", _, "exitCode"]:
+        case ("tasks" | "steps", _, "exitCode"):
             return "0"
         case _:
-            return None
+            return next(iter(statuses(parts)), None)
 
 
 _TIME = "2026-01-02T03:04:05Z"

@@ -51,7 +51,7 @@ def workflow_references(view: View) -> Iterator[Problem]:
             elif name.startswith("inputs.parameters.") and (
                 path[len(view.path) :] == ("podSpecPatch",) or unreadable(path, known=True)
             ):
-                finding = _in_all(view, name)
+                finding = _in_all(view, name, path)
             elif name.partition(".")[0] in _OF_CALLS and (reason := unreadable(path, known=True)):
                 finding = UnknownVariable(name, (), f"take it out: {reason}")
             else:
@@ -60,10 +60,15 @@ def workflow_references(view: View) -> Iterator[Problem]:
                 yield Spot.of_name(path, name, tag.body, tag.start + 2).problem(finding)
 
 
-def _in_all(view: View, name: str) -> Finding | None:
-    """The finding about an input in what all pods have in common, which not all of their templates have."""
+def _in_all(view: View, name: str, path: Path) -> Finding | None:
+    """The finding about an input in what all pods have in common, which not all of their templates have.
+
+    But for patches, which are all applied, what a template says itself takes the place of it.
+    """
     wanted = name.removeprefix("inputs.parameters.")
-    without = [each.title for each in view.templates if each.is_pod and wanted not in each.parameters]
+    field = next(str(each) for each in path[len(view.path) :] if each != "templateDefaults")
+    pods = (each for each in view.templates if each.is_pod and wanted not in each.parameters)
+    without = [each.title for each in pods if field == "podSpecPatch" or each.data.get(field) is None]
     if not without or not view.runs:
         return None
     way = f"this is for all pods, and `{without[0]}` has no such input: move it to the templates that have it"
