@@ -13,10 +13,17 @@ from tests.corpus import corpus
 
 numbers = count(1)
 
+TOOLS = ["test_replay.py", "test_server.py"]
+"""Prove the server and the replay of recordings, with which the others prove flowdsl."""
+
+collect_ignore = TOOLS if SHORT else []
+
 
 def pytest_report_header() -> str:
     """Say how much is proven."""
-    return "proofs: short, `make test-cluster` without PROOFS=short has all" if SHORT else "proofs: all"
+    if not SHORT:
+        return "proofs: all"
+    return f"proofs: short, without {' and '.join(TOOLS)}; `make test-cluster` without PROOFS=short has all"
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,6 @@ import pytest
 
 from tests.apiserver.build import version
 from tests.apiserver.client import WORKFLOWS, Client, Refused
-from tests.apiserver.proofs import SHORT
 from tests.apiserver.server import PARTS, ApiServer, Part, until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,9 +117,7 @@ def test_kubeconfig_leads_to_the_server(server: ApiServer) -> None:
     assert config["contexts"][0]["context"]["namespace"] == "somewhere"
 
 
-@pytest.mark.parametrize(
-    "parts", [["etcd", "apiserver"]] if SHORT else [["apiserver"], ["etcd"], ["etcd", "apiserver"]]
-)
+@pytest.mark.parametrize("parts", [["apiserver"], ["etcd"], ["etcd", "apiserver"]])
 def test_restart_keeps_what_was_created(server: ApiServer, namespace: str, parts: list[Part]) -> None:
     made = server.admin.create(WORKFLOWS.format(namespace), workflow("kept"))
     for part in parts:
