@@ -13,6 +13,7 @@ from flowdsl.loop import count, shown
 from flowdsl.places.place import Argument, Site
 from flowdsl.space import Method, Space, Tpe
 from flowdsl.values import types as t
+from flowdsl.values.changes import tell_changed
 from flowdsl.values.expr import Const, Expr, Poison
 from flowdsl.values.lift import items_of, lift
 from flowdsl.values.value import is_value
@@ -274,6 +275,7 @@ def _space(
             return None
         space = Space("choice", tuple(cast("Iterable[object]", space)), site)
     if space.kind == "choice":
+        tell_changed(complain, name, list(space.arguments), t.Sequence(kind))
         items = [lift(item, kind, complain) for item in space.arguments]
         if not items:
             trace.report("EmptySpace", place, (), name=name)

@@ -13,6 +13,7 @@ from flowdsl.step import Step
 from flowdsl.tracing.call import begin, bind, result_of
 from flowdsl.tracing.trace import Call, Loop, Trace, hidden, needed
 from flowdsl.values import types as t
+from flowdsl.values.changes import tell_changed
 from flowdsl.values.expr import Best, Const, Expr, Poison
 from flowdsl.values.lift import fits, lift
 from flowdsl.values.value import expr_of, is_value, maker_of, outputs_of, value
@@ -283,6 +284,12 @@ def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> l
     place = Argument(site, "over", part=f"item:{name}")
     if isinstance(parameter.type, t.Unsupported):
         return None
+
+    def complain(kind: str, **data: Any) -> None:
+        if kind == "WrongType":
+            data = {"parameter": name, "step": call.target.name, **data}
+        trace.report(kind, place, (), **data)
+
     if is_value(items):
         expr = expr_of(items)
         if isinstance(expr, Poison):
@@ -291,6 +298,7 @@ def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> l
             trace.report("NothingMade", place, (), maker=nobody)
             return None
         if isinstance(expr.type, (t.Sequence, t.Json)) and fits(expr.type, t.Sequence(parameter.type)):
+            tell_changed(complain, name, items, t.Sequence(parameter.type))
             return expr
         trace.report(
             "OverNotAList",
@@ -313,13 +321,9 @@ def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> l
             want=f"list[{t.spell(parameter.type)}]",
         )
         return None
-
-    def complain(kind: str, **data: Any) -> None:
-        if kind == "WrongType":
-            data = {"parameter": name, "step": call.target.name, **data}
-        trace.report(kind, place, (), **data)
-
-    column = [lift(item, parameter.type, complain) for item in cast("Iterable[object]", items)]
+    given = list(cast("Iterable[object]", items))
+    tell_changed(complain, name, given, t.Sequence(parameter.type))
+    column = [lift(item, parameter.type, complain) for item in given]
     return None if any(isinstance(item, Poison) for item in column) else column
 
 

@@ -168,7 +168,6 @@ WORKS = {
     "use_optional(opt)": "{{inputs.parameters.opt}}",
     "use_int(flag)": f"{{{{=({FLAG} ? '1' : '0')}}}}",
     "use_float(n)": "{{inputs.parameters.n}}",
-    "use(mode)": "{{=toJSON(inputs.parameters['mode'])}}",
     "use(n if ... else s)": "{{inputs.parameters.n}}",
     "with contextlib.ExitStack() as stack:\n    stack.enter_context(when(flag))\n    use(n)": "{{inputs.parameters.n}}",
 }
@@ -179,6 +178,23 @@ def test_what_works_is_emitted(body: str, tmp_path: Path) -> None:
     found = compile_body(tmp_path, body)
     assert found.messages() == []
     assert found.argument() == WORKS[body]
+
+
+# What JSON does not have, where anything is taken: with a warning that names what arrives.
+CHANGED = {
+    "use(mode)": ("the text of its name", "{{=toJSON(inputs.parameters['mode'])}}"),
+    "use(Score(1.5))": ("a dict", '{"loss": 1.5, "rows": [], "_hidden": 0}'),
+    "use(Pair(n, 2))": ("a dict", '{"left": {{inputs.parameters.n}}, "right": 2}'),
+    "use([(n, 'a')])": ("a list", '[[{{inputs.parameters.n}}, "a"]]'),
+}
+
+
+@pytest.mark.parametrize("body", CHANGED)
+def test_what_arrives_as_something_else_is_emitted_with_a_warning(body: str, tmp_path: Path) -> None:
+    found = compile_body(tmp_path, body)
+    arrives, emitted = CHANGED[body]
+    assert [message.endswith(f"arrives in `v` as {arrives}") for message in found.messages()] == [True]
+    assert found.argument() == emitted
 
 
 # Statements about values that are right, and add nothing to the pipeline: a wrong one raises AssertionError.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from flowdsl.diagnostic import Finding, suggest
+from typing import ClassVar
+
+from flowdsl.diagnostic import Finding, Severity, suggest
 
 ANNOTATE = "annotate what the step returns: a NamedTuple, dict[str, int] or the like says what its parts are"
 """The way out for a value that may be anything."""
@@ -127,6 +129,21 @@ class WrongType(Finding):
             way = 'pass a path on the volume: `volume / "folder/file"`'
         types = plain(self.want, self.have)
         return {**super().words(), **types, "which": self.part or f"this is {types['have']}", "way": way}
+
+
+class ChangedOnTheWay(Finding):
+    """An argument for `Any` of a type that JSON does not have."""
+
+    code = "FD397"
+    severity: ClassVar[Severity] = "warning"
+    title = "{what} arrives in `{parameter}` as {arrives}"
+    label = "JSON has no {lacks}"
+    help = "write {have} for Any in the annotation of `{parameter}`: then it arrives as that"
+    parameter: str
+    what: str
+    have: str
+    arrives: str
+    lacks: str
 
 
 def plain(want: str, have: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ from flowdsl.places.place import Argument, Definition, Place, Site
 from flowdsl.retry import Mutex
 from flowdsl.tracing.trace import TOKEN, Call, Graph, Trace
 from flowdsl.values import types as t
+from flowdsl.values.changes import tell_changed
 from flowdsl.values.expr import Best, Const, Expr, Out, Poison, Rows, leaves
 from flowdsl.values.lift import is_dict, items_of, lift, lift_plain
 from flowdsl.values.signature import MISSING, Parameter, Signature
@@ -247,6 +248,7 @@ def _lift(
 
     if isinstance(parameter.type, t.Unsupported):
         return Poison()  # reported once, at the definition
+    tell_changed(complain, parameter.name, argument, parameter.type)
     return lift(argument, parameter.type, complain)
 
 

@@ -54,7 +54,7 @@ def lift(
         isinstance(want, t.Text) or t.holds_file(want) or (apart and isinstance(want, (t.Record, t.Fixed)))
     )
     nested = nested or not by_itself
-    if (parts := _parts(value, want)) is not None:
+    if (parts := parts_of(value, want)) is not None:
         return _many(parts, want, type(value).__name__, complain, nested)
     match want:
         case t.Text() | t.Json() if isinstance(value, str):
@@ -121,7 +121,7 @@ def _stored(value: Artifact, want: t.Type, complain: Callable[..., None]) -> Exp
     return Stored(value, tuple(given), texts)
 
 
-class _Parts(NamedTuple):
+class Parts(NamedTuple):
     """A list (without names), dict, tuple or record in its parts."""
 
     names: tuple[str, ...] | None
@@ -129,25 +129,28 @@ class _Parts(NamedTuple):
     types: Sequence[t.Type]
 
 
-def _parts(value: object, want: t.Type) -> _Parts | None:
+def parts_of(value: object, want: t.Type) -> Parts | None:
     """The parts of a value that is made of parts as the type is; None for any other."""
     match want:
         case t.Record(cls, fields) if isinstance(value, cls):
             names = tuple(field.name for field in fields)
-            return _Parts(names, [getattr(value, name) for name in names], [field.type for field in fields])
+            return Parts(names, [getattr(value, name) for name in names], [field.type for field in fields])
+        case t.Json() if (record := t.record_of(value)) is not None:
+            names = tuple(field.name for field in record.fields)
+            return Parts(names, [getattr(value, name) for name in names], [want] * len(names))
         case t.Mapping() | t.Json() if (entries := _entries_of(value, want)) is not None:
             kind = want.item if isinstance(want, t.Mapping) else t.JSON
-            return _Parts(tuple(entries), list(entries.values()), [kind] * len(entries))
+            return Parts(tuple(entries), list(entries.values()), [kind] * len(entries))
         case t.Sequence() | t.Json() if (items := items_of(value)) is not None:
             kind = want.item if isinstance(want, t.Sequence) else t.JSON
-            return _Parts(None, items, [kind] * len(items))
+            return Parts(None, items, [kind] * len(items))
         case t.Fixed(kinds) if (items := items_of(value)) is not None and len(items) == len(kinds):
-            return _Parts(tuple(map(str, range(len(kinds)))), items, kinds)
+            return Parts(tuple(map(str, range(len(kinds)))), items, kinds)
         case _:
             return None
 
 
-def _many(parts: _Parts, want: t.Type, holder: str, complain: Callable[..., None], nested: bool) -> Expr:
+def _many(parts: Parts, want: t.Type, holder: str, complain: Callable[..., None], nested: bool) -> Expr:
     """A constant if all parts are."""
     wrong: list[dict[str, Any]] = []
 

@@ -278,6 +278,12 @@ def _is_record(cls: Any) -> bool:
     return _is_named_tuple(cls) or "__dataclass_fields__" in cls.__dict__
 
 
+def record_of(value: object) -> Record | None:
+    """The type of a record that is known now; None of any other value."""
+    kind = describe(type(value)) if _is_record(type(value)) else None
+    return kind if isinstance(kind, Record) else None
+
+
 def _known(cls: type[Any], annotation: object) -> Type:
     """The record that an annotation means: a class, or a generic one with its arguments."""
     found = _records.get(annotation)

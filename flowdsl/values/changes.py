@@ -1,0 +1,76 @@
+"""What arrives as something else: a value of a type that JSON does not have, where JSON is wanted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.values import types as t
+from flowdsl.values.lift import parts_of
+from flowdsl.values.value import expr_of, is_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+
+class _Change(NamedTuple):
+    """What the first such part of a value is, its type, how it arrives, and what JSON lacks."""
+
+    what: str
+    have: str
+    arrives: str
+    lacks: str
+    inside: t.Keys = ()
+
+
+def tell_changed(complain: Callable[..., None], parameter: str, value: object, want: t.Type) -> None:
+    """Complain of the first part of an argument that arrives as something else."""
+    if not any(isinstance(one, t.Json) for one in t.scalars(want)):
+        return
+    if (found := next(_of_value(value, want), None)) is not None:
+        complain("ChangedOnTheWay", parameter=parameter, **found._asdict())
+
+
+def _of_value(value: object, want: t.Type) -> Iterator[_Change]:
+    if is_value(value):
+        yield from _of_type(expr_of(value).type, want)
+        return
+    if isinstance(want, t.Maybe):
+        yield from _of_value(value, want.item)
+        return
+    if isinstance(want, t.Json) and (kind := _known(value)) is not None:
+        yield from _of_type(kind, want)
+    elif (parts := parts_of(value, want)) is not None:
+        steps: Sequence[str | int] = range(len(parts.values)) if parts.names is None else parts.names
+        for step, part, kind in zip(steps, parts.values, parts.types, strict=True):
+            for found in _of_value(part, kind):
+                yield found._replace(inside=(step, *found.inside))
+
+
+def _known(value: object) -> t.Type | None:
+    """The type of a value known now that JSON does not have."""
+    return t.record_of(value) or (t.Fixed(()) if isinstance(value, tuple) else None)
+
+
+def _of_type(have: t.Type, want: t.Type) -> Iterator[_Change]:
+    match have, want:
+        case t.Record(), t.Json():
+            yield _Change(f"a {t.spell(have)}", t.spell(have), "a dict", "records")
+        case t.Fixed(), t.Json():
+            yield _Change("a tuple", "tuple[...]", "a list", "tuples")
+        case t.Enumeration(cls), t.Json():
+            yield _Change(f"a {cls.__name__}", cls.__name__, "the text of its name", "enumerations")
+        case t.Mapping(_, True), t.Json():
+            yield _Change(
+                "a dict with whole numbers as keys", "dict[int, ...]", "one with texts", "keys but texts"
+            )
+        case ((t.Sequence(item) | t.Mapping(item) | t.Maybe(item)), t.Json()):
+            yield from _of_type(item, want)
+        case _, t.Maybe(item):
+            yield from _of_type(have.item if isinstance(have, t.Maybe) else have, item)
+        case (t.Sequence(one), t.Sequence(two)) | (t.Mapping(one), t.Mapping(two)):
+            yield from _of_type(one, two)
+        case ((t.Fixed() | t.Record()), (t.Fixed() | t.Record())):
+            for one, two in zip(t.parts(have, 0) or (), t.parts(want, 0) or (), strict=False):
+                yield from _of_type(one, two)
+        case _:
+            return
