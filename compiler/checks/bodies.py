@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler.carry.tree import Function, inside, local_names, root
 from flowdsl.compiler.checks.calls import calls_of, uncalled
+from flowdsl.compiler.checks.evident import NOT_DATA, WRITTEN, Evident, suits
 from flowdsl.compiler.checks.exits import exits
 from flowdsl.compiler.checks.file_names import calls_by_step, file_names
 from flowdsl.compiler.checks.images import images_by_step, unsuited
@@ -36,7 +37,7 @@ _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _ALONE = frozenset((ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, *_NESTED))
 # What `_flaws` looks into.
 _LOOKED_INTO = frozenset(
-    (ast.Set, ast.SetComp, ast.GeneratorExp, ast.Constant, ast.IfExp, ast.Dict, ast.Tuple, ast.List, ast.Call)
+    (ast.Set, ast.SetComp, ast.GeneratorExp, ast.Constant, ast.IfExp, ast.Dict, ast.Tuple, ast.List, *WRITTEN)
 )
 _UNUSUAL = sum(UNUSUAL)
 _ADD = ("add", "append", "appendleft", "extend", "insert", "setdefault", "update")
@@ -54,6 +55,7 @@ class Body(NamedTuple):
     returned: list[ast.expr]
     changed: dict[str, Span]
     read: dict[str, Span]
+    evident: Evident
 
 
 def check_bodies(
@@ -108,7 +110,8 @@ def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Bod
             todo.extend(inside(one))
     shared = names & module.containers
     changed, read = _uses(node, module, shared) if shared else ({}, {})
-    return Body(definition, module, node, names, returned, changed, read)
+    evident = Evident(definition, node, module)
+    return Body(definition, module, node, names, returned, changed, read, evident)
 
 
 def _node(definition: StepDef | PipelineDef, module: ModuleSource) -> Function | None:
@@ -197,7 +200,12 @@ def _is_sketch(node: Function) -> bool:
 
 def _flaws(node: ast.expr, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
     """What is written in a returned expression, and cannot arrive as it is."""
+    made = body.evident.of(node) if isinstance(node, WRITTEN) else None
     match node, kind:
+        case _ if made in NOT_DATA:
+            yield _not_json(node, body, *NOT_DATA[made])
+        case _ if made is not None and not suits(made, kind):
+            yield Diagnostic(WrongReturn(body.definition.name, t.spell(kind), made), body.module.span(node))
         case ((ast.Set() | ast.SetComp()), _):
             yield _not_json(node, body, "a set", "return a list: `sorted(...)`")
         case ast.GeneratorExp(), _:
@@ -218,8 +226,9 @@ def _flaws(node: ast.expr, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
         case ast.Dict(keys, values), t.Mapping() | t.Json():
             for key in keys:
                 yield from _key(key, kind, body)
-            for value in values:
-                yield from _flaws(value, kind.item if isinstance(kind, t.Mapping) else kind, body)
+            for key, value in zip(keys, values, strict=True):
+                if key is not None:  # else the entries of another dict
+                    yield from _flaws(value, kind.item if isinstance(kind, t.Mapping) else kind, body)
         case ast.Tuple(), t.Json():
             way = "return a list: what gets it will get one"
             finding = findings.ChangedByJson("a tuple", "a list", "tuples", way)
@@ -227,11 +236,11 @@ def _flaws(node: ast.expr, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
         case ((ast.List(items) | ast.Tuple(items)), (t.Sequence() | t.Json())):
             for item in items:
                 yield from _flaws(item, kind.item if isinstance(kind, t.Sequence) else kind, body)
-        case ast.Tuple(items), t.Fixed(kinds) if len(items) == len(kinds):
+        case ast.Tuple(items), t.Fixed(kinds) if len(items) == len(kinds) and not _unpacks(items):
             for item, of in zip(items, kinds, strict=True):
                 yield from _flaws(item, of, body)
         case ast.Call(ast.Name(name), items, keywords), t.Record(cls, fields) if name == cls.__name__:
-            for item, field in zip(items, fields, strict=False):
+            for item, field in zip([] if _unpacks(items) else items, fields, strict=False):
                 yield from _flaws(item, field.type, body)
             types = {field.name: field.type for field in fields}
             for keyword in keywords:
@@ -239,6 +248,10 @@ def _flaws(node: ast.expr, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
                     yield from _flaws(keyword.value, types[keyword.arg], body)
         case _:
             return
+
+
+def _unpacks(items: list[ast.expr]) -> bool:
+    return any(isinstance(item, ast.Starred) for item in items)
 
 
 def _may_be(node: ast.expr, kind: t.Type) -> bool:
