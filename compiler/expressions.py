@@ -181,18 +181,28 @@ def _best(best: Best) -> str:
     Fewer usable rows than asked for is an error whose text says so: Argo shows the source of the
     expression that failed.
     """
+    rows, metric, usable = _rows_of(best)
+    found = f"filter({rows}, {metric} == {best.goal}(map({usable}, {metric})))[0]{member(best.name)}"
+    return _if_enough(best, found)
+
+
+def _if_enough(best: Best, then: str) -> str:
+    """A formula for when there are as many usable rows as asked for; else an error."""
+    short = literal(f"fewer than {best.minimum} trials of {best.task} returned a usable {best.metric}")
+    if best.minimum == 1:
+        short = literal(f"no trial of {best.task} returned a usable {best.metric}")
+    return f"(len({_rows_of(best)[2]}) < {best.minimum} ? fromJSON({short}) : {then})"
+
+
+def _rows_of(best: Best) -> tuple[str, str, str]:
+    """The formulas for the rows, for the metric of one of them, and for those that have a usable one."""
     assert best.rows is not None
     rows = f"fromJSON({raw(best.rows)})"
     output, *fields = best.metric.split(".")
     metric = f"asFloat(#{member(output)})"
     if fields:
         metric = f"fromJSON(#{member(output)}){''.join(map(member, fields))}"
-    usable = f"filter({rows}, abs({metric}) < asFloat('Inf'))"
-    found = f"filter({rows}, {metric} == {best.goal}(map({usable}, {metric})))[0]{member(best.name)}"
-    short = literal(f"fewer than {best.minimum} trials of {best.task} returned a usable {best.metric}")
-    if best.minimum == 1:
-        short = literal(f"no trial of {best.task} returned a usable {best.metric}")
-    return f"(len({usable}) < {best.minimum} ? fromJSON({short}) : {found})"
+    return rows, metric, f"filter({rows}, abs({metric}) < asFloat('Inf'))"
 
 
 def member(name: str) -> str:
@@ -352,6 +362,8 @@ def formula(expr: Expr) -> str:
             last = f"{items.value - 1}" if isinstance(items, Const) else f"{_count(items)}-1"
             place = " + ".join([*map(raw, outer), "'/'", "string(#)"])
             return f"filter(0..{last}, not(({place}) in map(fromJSON({raw(rows)}), #['flowdsl-index'])))"
+        case Op("too few", (Best() as best,)):
+            return _if_enough(best, "false")
         case Op("/", (left, right)) if not (isinstance(right, Const) and right.value):
             # Argo would go on with an infinity.
             divisor = _operand(right)

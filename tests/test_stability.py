@@ -283,7 +283,8 @@ class Parts:
 
     def below(self, tasks: set[str]) -> set[str]:
         """The templates of tasks of the entry, and of the tasks in them."""
-        waiting = [self.tasks[name]["template"] for name in tasks if name in self.tasks]
+        called = [self.tasks[name] for name in tasks if name in self.tasks]
+        waiting = [task["template"] for task in called if "template" in task]
         found: set[str] = set()
         while waiting:
             if (one := waiting.pop()) not in found:
@@ -298,6 +299,12 @@ class Parts:
             if found & set(task.get("depends", "").split(" && ")):
                 found.add(name)
         return found
+
+    def asking(self, sweeps: set[str]) -> set[str]:
+        """The tasks that ask for the best of sweeps where no other one does."""
+        return {
+            name for name, task in self.tasks.items() if "inline" in task and task.get("depends") in sweeps
+        }
 
     def before(self, tasks: set[str]) -> set[str]:
         """The tasks that they wait for."""
@@ -319,7 +326,9 @@ def strangers(before: Parts, after: Parts, change: Change) -> list[str]:
     touched = set(change.touched)
     allowed: set[Part] = set()
     free: set[str] = set()
+    needed = before.before(touched) | after.before(touched)
     for parts in (before, after):
+        allowed |= {(parts.graphs[name], name) for name in parts.asking(needed)}
         allowed |= {(parts.graphs[name], name) for name in parts.dependants(touched)}
         allowed |= {("volumes", name) for name in parts.mounts(parts.below(touched))}
         if parts.returned & touched:

@@ -23,7 +23,7 @@ from flowdsl.compiler.argo.sources import location, packing
 from flowdsl.compiler.argo.volumes import volume
 from flowdsl.compiler.expressions import condition, handed_on, raw, simple, text_of
 from flowdsl.values import types as t
-from flowdsl.values.expr import Expr, Out, Param, Stored
+from flowdsl.values.expr import Const, Expr, Out, Param, Stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -184,7 +184,7 @@ class Writer:
         if task.after or task.ended:
             found["depends"] = _depends(task)
         if task.when is not None:
-            found["when"] = "false" if task.template == ir.NOTHING else condition(task.when)
+            found["when"] = "false" if isinstance(task.when, Const) else condition(task.when)
         loop = task.loop
         bears = task.may_fail or (loop is not None and loop.keep_going)
         if bears and len(graph.tasks) == 1:  # else the task after it does

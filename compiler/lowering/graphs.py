@@ -108,6 +108,11 @@ class Graphs:
             when = plan.condition
             template = self._picker(graph, plan)
             tasks.append(ir.Task(plan.best, template, (rows,), (plan.name,), when, None, plan.call.site))
+        if plan.few is not None:
+            own = f"{plan.name}-too-few"
+            while any(one.name == own for one in graph.calls):
+                own += "-2"
+            tasks.append(ir.Task(own, ir.NOTHING, (), (plan.name,), plan.few, None, plan.call.site))
         return tasks
 
     def _picker(self, graph: GraphPlan, plan: CallPlan) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.forms import PLAIN, Absent, Carried, File, Form, Mounted, Parts, part_kinds
 from flowdsl.compiler.lowering.carrier import Carrier
+from flowdsl.compiler.lowering.judged import unjudged
 from flowdsl.compiler.lowering.loops import Loops
 from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan, Shared
 from flowdsl.compiler.lowering.resolve import Resolver
@@ -20,7 +21,7 @@ from flowdsl.compiler.ports import WORKERS
 from flowdsl.pipeline import PipelineDef
 from flowdsl.tracing.trace import FAILED, regions
 from flowdsl.values import types as t
-from flowdsl.values.expr import Const, Expr, Many, OnVolume, Op, Stored
+from flowdsl.values.expr import Best, Const, Expr, Many, OnVolume, Op, Stored
 from flowdsl.values.lift import lift
 from flowdsl.values.value import part_of
 
@@ -136,6 +137,20 @@ class _Graph:
             self.plan.by_call[id(call)] = plan
             self._call(plan)
         self._result()
+        self.resolver.handing_on = False
+        for plan in unjudged(self.plan):
+            self._judge(plan)
+
+    def _judge(self, plan: CallPlan) -> None:
+        """Ask for the best of a sweep, in a task that runs nothing, or of very many trials in the one that picks it."""
+        loop = plan.call.loop
+        assert loop is not None
+        assert loop.objective is not None
+        metric = loop.objective.metric.partition(".")[0]
+        best = self.resolver.resolve(Best(plan.call, metric, t.TEXT), plan.call.region)
+        if isinstance(best, Best):
+            few = Op("too few", (best,), t.BOOL)
+            plan.few = few if plan.condition is None else Op("&", (plan.condition, few), t.BOOL)
 
     def _call(self, plan: CallPlan) -> None:
         call = plan.call

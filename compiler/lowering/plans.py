@@ -54,6 +54,7 @@ class CallPlan:
         "call",
         "condition",
         "ended",
+        "few",
         "inner",
         "items",
         "listed",
@@ -84,6 +85,7 @@ class CallPlan:
         self.picked: dict[str, None] = {}  # what a task of its own hands on of the best of its rows
         self.sub: GraphPlan | None = None
         self.condition: Expr | None = None
+        self.few: Expr | None = None  # of a sweep: an error where too few trials are usable, else false
         self.after: dict[str, None] = {}
         self.ended: dict[str, tuple[str, ...]] = {}  # tasks it waits for, by how they may have ended
 

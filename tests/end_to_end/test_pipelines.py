@@ -182,6 +182,8 @@ def test_the_sweep_example(world: World) -> None:
         ("too_few", "use", "fewer than 2 trials of runs returned a usable return"),
         ("none_left", "publish", "no trial of runs returned a usable score"),
         ("all_fail", "use", "no trial of number returned a usable return"),
+        ("unused", "number-too-few", "fewer than 2 trials of number returned a usable return"),
+        ("untaken", "runs-too-few", "no trial of runs returned a usable return"),
     ],
 )
 def test_a_sweep_without_a_usable_trial_fails_with_a_sentence(
@@ -193,6 +195,15 @@ def test_a_sweep_without_a_usable_trial_fails_with_a_sentence(
     node = run.task(task)
     assert node.phase == ERROR
     assert sentence in node.message
+
+
+@pytest.mark.parametrize("least", [0.5, 2.0])
+def test_a_sweep_with_a_usable_trial_succeeds_where_it_runs(world: World, least: float) -> None:
+    _, document = compiled(PIPELINES / "trials.py", "branched")
+    run = world.run(document, {"least": str(least)})
+    assert run.phase == SUCCEEDED
+    assert run.phases()["runs-too-few"] == SKIPPED
+    assert ("runs.number(0)" in run.phases()) == (least > 1)
 
 
 def test_what_waits_for_a_failed_task_is_omitted_and_the_rest_runs(world: World) -> None:

@@ -126,6 +126,29 @@ def all_fail() -> int:
 
 
 @pipeline
+def unused() -> None:
+    """A sweep of which nobody takes the best."""
+    sweep(number, over={"point": [-1.0, 4.0]}, objective=maximize(), min_success=2)
+
+
+@pipeline
+def untaken(least: float = 0.0) -> None:
+    """A sweep whose best is taken in a branch that does not run, and whose results in any case."""
+    runs = sweep(number, over={"point": [-1.0, -2.0]}, objective=maximize())
+    with when(least > 1):
+        number.options(name="use")(runs.best)
+    table([], runs.results)
+
+
+@pipeline
+def branched(least: float) -> None:
+    """A sweep in a branch, of which nobody takes the best."""
+    with when(least > 1):
+        runs = sweep(number, over={"point": [-1.0, 4.0]}, objective=maximize())
+        table([], runs.results)
+
+
+@pipeline
 def in_loops(names: list[str]) -> str:
     """A sweep for each name."""
     return table(fan_out(tuned, over={"name": names}, kind=Kind.ODD), [])
