@@ -1,0 +1,105 @@
+"""Pipelines made up at random: each step is given what Python would give it, as often, and what fails fails the run."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from flowdsl.compiler.compile import compile_loaded
+from flowdsl.compiler.load import load
+from flowdsl.compiler.lowering import split
+from flowdsl.runtime.local import prepare
+from flowdsl.runtime.local.controller.node import ERROR, FAILED, SUCCEEDED
+from tests.end_to_end import inside, made_up
+from tests.end_to_end.pipelines import made_up as steps
+from tests.local.simulation import Pod, simulate
+
+Json = dict[str, Any]
+
+WORDS = "either, fan_out, grid, maximize, minimize, otherwise, pipeline, sweep, unless, when"
+REFUSED = {
+    "FD233": "`either` of a value that is known now",
+    "FD246": "a list of the run beside others",
+    "FD291": "a result that may not be there",
+    "FD299": "a result that Argo would have to compute",
+    "FD337": "results of a loop inside another value",
+    "FD355": "`either` of a value that is always there",
+}
+"""What is made up, and is no pipeline."""
+
+
+def compiled(pipelines: list[made_up.Pipeline], limit: int) -> Json | str:
+    """The manifest of the last pipeline, in groups of so many tasks, or the code of the first error."""
+    text = Path(steps.__file__).read_text(encoding="utf-8")
+    text = text.replace("from flowdsl import step\n", f"from flowdsl import {WORDS}, step\n")
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(split, "LIMIT", limit):
+        file = Path(folder, "made.py")
+        file.write_text(f"{text}\n\n{''.join(one.text() for one in pipelines)}", encoding="utf-8")
+        result = compile_loaded(load(file), "main")
+        if result.failed:
+            return next(one.finding.code for one in result.diagnostics if one.finding.severity == "error")
+        return result.documents[0]
+
+
+def ran(manifest: Json, arguments: dict[str, Any]) -> tuple[str, Counter[str]]:
+    """The phase of a run, and the lines that its steps printed."""
+    printed: Counter[str] = Counter()
+
+    def world(pod: Any) -> Pod:
+        done = inside.done(pod)
+        lines = done.printed.splitlines()
+        printed.update(line for line in lines if line.split(" ")[0] in made_up.SIGNATURES)
+        return Pod(done.outcome)
+
+    texts = {key: one if isinstance(one, str) else json.dumps(one) for key, one in arguments.items()}
+    found = simulate(prepare.workflow(manifest, texts), world)
+    assert found.ended is not None
+    return found.ended.phase, printed
+
+
+def arguments(random: Random) -> dict[str, Any]:
+    return {
+        "n": random.choice((0, 1, 2, 5, -3)),
+        "f": random.choice((0.5, 2.0, 1e-7, -3.5)),
+        "t": random.choice(("", "x", "ab", "it's", 'q"r', "7")),
+        "b": random.random() < 0.5,
+        "xs": random.choice(([], [1], [4, 2, 9])),
+        "m": random.choice((None, 3, 4)),
+    }
+
+
+@pytest.mark.parametrize("limit", [split.LIMIT, 4])
+def test_steps_are_given_what_python_gives(limit: int) -> None:
+    seen: Counter[str] = Counter()
+
+    @settings(max_examples=60, deadline=None)
+    @given(st.randoms(use_true_random=True))
+    def each(random: Random) -> None:
+        pipelines, values = made_up.Maker(random).program(), arguments(random)
+        manifest = compiled(pipelines, limit)
+        if isinstance(manifest, str):
+            assert manifest in REFUSED
+            seen["refused"] += 1
+            return
+        plain = made_up.Plain(pipelines)
+        plain.inside(pipelines[-1], values)
+        phase, printed = ran(manifest, values)
+        seen[phase] += 1
+        text = "".join(one.text() for one in pipelines)
+        if plain.failures:  # what has not begun when a task fails does not begin
+            assert phase in (FAILED, ERROR), text
+            assert printed <= plain.printed, text
+        else:
+            assert (phase, printed) == (SUCCEEDED, plain.printed), text
+
+    each()
+    assert seen[SUCCEEDED] > seen["refused"]
