@@ -217,7 +217,7 @@ def _flaws(node: ast.expr, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
         case ast.Constant(), _ if not _fits(node.value, kind):
             other_type = WrongReturn(body.definition.name, t.spell(kind), spelled(node.value))
             yield Diagnostic(other_type, body.module.span(node))
-        case ((ast.Dict() | ast.List() | ast.Tuple()), _) if not _may_be(node, kind):
+        case ((ast.Dict() | ast.List() | ast.Tuple()), _) if not suits(type(node).__name__.lower(), kind):
             other_type = WrongReturn(body.definition.name, t.spell(kind), type(node).__name__.lower())
             yield Diagnostic(other_type, body.module.span(node))
         case ast.IfExp(_, one, other), _:
@@ -254,40 +254,15 @@ def _unpacks(items: list[ast.expr]) -> bool:
     return any(isinstance(item, ast.Starred) for item in items)
 
 
-def _may_be(node: ast.expr, kind: t.Type) -> bool:
-    """Whether a dict, list or tuple that is written out may be a value of the type."""
-    match kind.item if isinstance(kind, t.Maybe) else kind:
-        case t.Json() | t.Nothing() | t.Unsupported():
-            return True
-        case t.Mapping():
-            return isinstance(node, ast.Dict)
-        case t.Sequence() | t.Fixed():
-            return not isinstance(node, ast.Dict)
-        case _:
-            return False
-
-
 def _fits(value: object, kind: t.Type) -> bool:
-    """Whether the script takes a constant for a value of the type. See `PARTS` in `script_parts`."""
+    """Whether the script takes a constant for a value of the type."""
     match kind:
-        case t.Text():
-            return isinstance(value, str)
-        case t.Number("int"):
-            return isinstance(value, int)
-        case t.Number():
-            return isinstance(value, (int, float))
-        case t.Flag():
-            return isinstance(value, bool)
-        case t.Nothing():
-            return value is None
-        case t.Maybe(item):
-            return value is None or _fits(value, item)
+        case t.Maybe(item) if value is not None:
+            return _fits(value, item)
         case t.Choice(values):
             return any(type(one) is type(value) and one == value for one in values)
-        case t.Json() | t.Unsupported():
-            return True
-        case _:  # files, lists, records: no constant is one
-            return False
+        case _:
+            return suits(type(value).__name__, kind)
 
 
 def _key(key: ast.expr | None, kind: t.Type, body: Body) -> Iterator[Diagnostic]:

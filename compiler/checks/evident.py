@@ -144,14 +144,16 @@ def suits(made: str, kind: t.Type) -> bool:
     """Whether the script takes a value of a class for one of the type. See `_PARTS` in `script_parts`."""
     match kind:
         case t.Maybe(item):
-            return suits(made, item)
-        case t.Json() | t.Nothing() | t.Unsupported():
+            return made == "NoneType" or suits(made, item)
+        case t.Json() | t.Unsupported():
             return True
-        case t.Sequence() | t.Fixed() | t.Record():
+        case t.Nothing():
+            return made == "NoneType"
+        case t.Sequence() | t.Fixed():
             return made in ("list", "tuple")
         case t.Choice(values):
             return any(type(value).__name__ == made for value in values)
-        case t.Enumeration():
+        case t.Enumeration() | t.Record():
             return False
         case _:
             wanted = form(kind)
