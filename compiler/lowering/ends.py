@@ -12,7 +12,7 @@ from flowdsl.values.expr import Const, Param, leaves
 from flowdsl.values.types import BOOL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 
 def musts(tasks: tuple[ir.Task, ...]) -> Iterator[ir.Task]:
@@ -27,10 +27,15 @@ def musts(tasks: tuple[ir.Task, ...]) -> Iterator[ir.Task]:
     waited = (name for task in tasks for name, results in task.ended if "Failed" in results)
     for name in dict.fromkeys(waited):
         if name not in minded:
-            own = f"{name}-must-succeed"
-            while own in taken:
-                own += "-2"
+            own = apart(f"{name}-must-succeed", taken)
             yield ir.Task(own, ir.NOTHING, (), (name,), Const(False, BOOL), None, places[name])
+
+
+def apart(name: str, taken: Collection[str]) -> str:
+    """The name, or one like it that no task has."""
+    while name in taken:
+        name += "-2"
+    return name
 
 
 def parameters_of(tasks: Iterable[ir.Task]) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler import ir
 from flowdsl.compiler.findings.functions import ReturnsComputed
 from flowdsl.compiler.forms import DIGEST, PLAIN, ROWS, Carried, handed, inputs, inside, ports
-from flowdsl.compiler.lowering.ends import musts, parameters_of
+from flowdsl.compiler.lowering.ends import apart, musts, parameters_of
 from flowdsl.compiler.lowering.learning import learning
 from flowdsl.compiler.lowering.pick import PYTHON, pick
 from flowdsl.compiler.lowering.plans import STATUS
@@ -109,9 +109,7 @@ class Graphs:
             template = self._picker(graph, plan)
             tasks.append(ir.Task(plan.best, template, (rows,), (plan.name,), when, None, plan.call.site))
         if plan.few is not None:
-            own = f"{plan.name}-too-few"
-            while any(one.name == own for one in graph.calls):
-                own += "-2"
+            own = apart(f"{plan.name}-too-few", [one.name for one in graph.calls])
             tasks.append(ir.Task(own, ir.NOTHING, (), (plan.name,), plan.few, None, plan.call.site))
         return tasks
 

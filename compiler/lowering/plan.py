@@ -137,7 +137,6 @@ class _Graph:
             self.plan.by_call[id(call)] = plan
             self._call(plan)
         self._result()
-        self.resolver.handing_on = False
         for plan in unjudged(self.plan):
             self._judge(plan)
 
@@ -239,3 +238,4 @@ class _Graph:
             self.plan.results[out.name] = self.carrier.carry(
                 part_of(result, out.keys), out.type, None, crossing=not self.plan.root
             )
+        self.resolver.handing_on = False

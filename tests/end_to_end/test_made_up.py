@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -21,6 +20,7 @@ from flowdsl.runtime.local import prepare
 from flowdsl.runtime.local.controller.node import ERROR, FAILED, SUCCEEDED
 from tests.end_to_end import inside, made_up
 from tests.end_to_end.pipelines import made_up as steps
+from tests.end_to_end.world import text
 from tests.local.simulation import Pod, simulate
 
 Json = dict[str, Any]
@@ -39,11 +39,11 @@ REFUSED = {
 
 def compiled(pipelines: list[made_up.Pipeline], limit: int) -> Json | str:
     """The manifest of the last pipeline, in groups of so many tasks, or the code of the first error."""
-    text = Path(steps.__file__).read_text(encoding="utf-8")
-    text = text.replace("from flowdsl import step\n", f"from flowdsl import {WORDS}, step\n")
+    written = Path(steps.__file__).read_text(encoding="utf-8")
+    written = written.replace("from flowdsl import step\n", f"from flowdsl import {WORDS}, step\n")
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(split, "LIMIT", limit):
         file = Path(folder, "made.py")
-        file.write_text(f"{text}\n\n{''.join(one.text() for one in pipelines)}", encoding="utf-8")
+        file.write_text(f"{written}\n\n{''.join(one.text() for one in pipelines)}", encoding="utf-8")
         result = compile_loaded(load(file), "main")
         if result.failed:
             return next(one.finding.code for one in result.diagnostics if one.finding.severity == "error")
@@ -60,8 +60,7 @@ def ran(manifest: Json, arguments: dict[str, Any]) -> tuple[str, Counter[str]]:
         printed.update(line for line in lines if line.split(" ")[0] in made_up.SIGNATURES)
         return Pod(done.outcome)
 
-    texts = {key: one if isinstance(one, str) else json.dumps(one) for key, one in arguments.items()}
-    found = simulate(prepare.workflow(manifest, texts), world)
+    found = simulate(prepare.workflow(manifest, {key: text(one) for key, one in arguments.items()}), world)
     assert found.ended is not None
     return found.ended.phase, printed
 
@@ -94,12 +93,12 @@ def test_steps_are_given_what_python_gives(limit: int) -> None:
         plain.inside(pipelines[-1], values)
         phase, printed = ran(manifest, values)
         seen[phase] += 1
-        text = "".join(one.text() for one in pipelines)
+        made = "".join(one.text() for one in pipelines)
         if plain.failures:  # what has not begun when a task fails does not begin
-            assert phase in (FAILED, ERROR), text
-            assert printed <= plain.printed, text
+            assert phase in (FAILED, ERROR), made
+            assert printed <= plain.printed, made
         else:
-            assert (phase, printed) == (SUCCEEDED, plain.printed), text
+            assert (phase, printed) == (SUCCEEDED, plain.printed), made
 
     each()
     assert seen[SUCCEEDED] > seen["refused"]

@@ -183,6 +183,7 @@ def test_the_sweep_example(world: World) -> None:
         ("none_left", "publish", "no trial of runs returned a usable score"),
         ("all_fail", "use", "no trial of number returned a usable return"),
         ("unused", "number-too-few", "fewer than 2 trials of number returned a usable return"),
+        ("clashing", "number-too-few-2", "no trial of number returned a usable return"),
         ("untaken", "runs-too-few", "no trial of runs returned a usable return"),
     ],
 )

@@ -132,6 +132,13 @@ def unused() -> None:
 
 
 @pipeline
+def clashing() -> None:
+    """A step with the name of the node that asks for the best."""
+    sweep(number, over={"point": [-1.0, -2.0]}, objective=maximize())
+    number.options(name="number-too-few")(4.0)
+
+
+@pipeline
 def untaken(least: float = 0.0) -> None:
     """A sweep whose best is taken in a branch that does not run, and whose results in any case."""
     runs = sweep(number, over={"point": [-1.0, -2.0]}, objective=maximize())
