@@ -275,11 +275,13 @@ def _space(
             return None
         space = Space("choice", tuple(cast("Iterable[object]", space)), site)
     if space.kind == "choice":
-        tell_changed(complain, name, list(space.arguments), t.Sequence(kind))
         items = [lift(item, kind, complain) for item in space.arguments]
         if not items:
             trace.report("EmptySpace", place, (), name=name)
-        return items if items and not any(isinstance(item, Poison) for item in items) else None
+        if not items or any(isinstance(item, Poison) for item in items):
+            return None
+        tell_changed(complain, name, space.arguments, t.Sequence(kind))
+        return items
     if (problem := _wrong(space)) is not None:
         trace.report("BadSpace", place, (), space=_spelled(space), problem=problem, form=_FORMS[space.kind])
         return None

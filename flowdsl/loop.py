@@ -322,9 +322,11 @@ def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> l
         )
         return None
     given = list(cast("Iterable[object]", items))
-    tell_changed(complain, name, given, t.Sequence(parameter.type))
     column = [lift(item, parameter.type, complain) for item in given]
-    return None if any(isinstance(item, Poison) for item in column) else column
+    if any(isinstance(item, Poison) for item in column):
+        return None
+    tell_changed(complain, name, given, t.Sequence(parameter.type))
+    return column
 
 
 def _constant(trace: Trace, call: Call, name: str, column: list[Expr], site: Site) -> Expr:

@@ -248,8 +248,10 @@ def _lift(
 
     if isinstance(parameter.type, t.Unsupported):
         return Poison()  # reported once, at the definition
-    tell_changed(complain, parameter.name, argument, parameter.type)
-    return lift(argument, parameter.type, complain)
+    made = lift(argument, parameter.type, complain)
+    if not isinstance(made, Poison):
+        tell_changed(complain, parameter.name, argument, parameter.type)
+    return made
 
 
 def default_of(trace: Trace, definition: StepDef | PipelineDef, parameter: Parameter) -> Expr:
