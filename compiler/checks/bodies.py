@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler.carry.tree import Function, inside, local_names, root
 from flowdsl.compiler.checks.calls import calls_of, uncalled
-from flowdsl.compiler.checks.evident import NOT_DATA, WRITTEN, Evident, suits
+from flowdsl.compiler.checks.evident import NOT_DATA, Evident, suits
 from flowdsl.compiler.checks.exits import exits
 from flowdsl.compiler.checks.file_names import calls_by_step, file_names
 from flowdsl.compiler.checks.images import images_by_step, unsuited
@@ -35,10 +35,6 @@ if TYPE_CHECKING:
 
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _ALONE = frozenset((ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, *_NESTED))
-# What `_flaws` looks into.
-_LOOKED_INTO = frozenset(
-    (ast.Set, ast.SetComp, ast.GeneratorExp, ast.Constant, ast.IfExp, ast.Dict, ast.Tuple, ast.List, *WRITTEN)
-)
 _UNUSUAL = sum(UNUSUAL)
 _ADD = ("add", "append", "appendleft", "extend", "insert", "setdefault", "update")
 _TAKE = ("clear", "discard", "pop", "popitem", "remove", "reverse", "sort")
@@ -173,16 +169,15 @@ def _results(
         elif comes_to_its_end(body.node, body.module) and not _is_sketch(body.node):
             yield Diagnostic(findings.NoResult(step.name, t.spell(kind)), Definition(step.code, "return"))
     annotated = step.signature.annotated
-    looked_into: Collection[type[ast.AST]] = _LOOKED_INTO
+    returned = body.returned
     if isinstance(kind, t.Nothing):
-        looked_into = (ast.Constant,) if annotated else ()
+        returned = [value for value in returned if annotated and isinstance(value, ast.Constant)]
         lost = [value for value in body.returned if _is_lost(value, annotated)]
         if lost and not used:
             first = min(lost, key=lambda value: value.lineno)
             yield Diagnostic(findings.ResultLost(step.name, annotated), body.module.span(first))
-    for value in body.returned:
-        if type(value) in looked_into:
-            yield from _flaws(value, kind, body)
+    for value in returned:
+        yield from _flaws(value, kind, body)
 
 
 def _is_lost(value: ast.expr, annotated: bool) -> bool:
@@ -200,29 +195,18 @@ def _is_sketch(node: Function) -> bool:
 
 def _flaws(node: ast.expr, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
     """What is written in a returned expression, and cannot arrive as it is."""
-    made = body.evident.of(node) if isinstance(node, WRITTEN) else None
+    made = body.evident.of(node)
     match node, kind:
-        case _ if made in NOT_DATA:
-            yield _not_json(node, body, *NOT_DATA[made])
-        case _ if made is not None and not suits(made, kind):
-            yield Diagnostic(WrongReturn(body.definition.name, t.spell(kind), made), body.module.span(node))
-        case ((ast.Set() | ast.SetComp()), _):
-            yield _not_json(node, body, "a set", "return a list: `sorted(...)`")
-        case ast.GeneratorExp(), _:
-            yield _not_json(node, body, "a generator", "return a list: write it in brackets")
-        case ast.Constant(value=bytes()), _:
-            yield _not_json(node, body, "bytes", "write them to a file, and return its `Path`")
-        case ast.Constant(value=complex()), _:
-            yield _not_json(node, body, "a complex number", "return its parts: a list of two floats")
-        case ast.Constant(), _ if not _fits(node.value, kind):
-            other_type = WrongReturn(body.definition.name, t.spell(kind), spelled(node.value))
-            yield Diagnostic(other_type, body.module.span(node))
-        case ((ast.Dict() | ast.List() | ast.Tuple()), _) if not suits(type(node).__name__.lower(), kind):
-            other_type = WrongReturn(body.definition.name, t.spell(kind), type(node).__name__.lower())
-            yield Diagnostic(other_type, body.module.span(node))
         case ast.IfExp(_, one, other), _:
             yield from _flaws(one, kind, body)
             yield from _flaws(other, kind, body)
+        case _ if made in NOT_DATA:
+            yield _not_json(node, body, *NOT_DATA[made])
+        case ast.Constant(), _:
+            if not _fits(node.value, kind):
+                yield _wrong(node, body, kind, spelled(node.value))
+        case _ if made is not None and not suits(made, kind):
+            yield _wrong(node, body, kind, "None" if made == "NoneType" else made)
         case ast.Dict(keys, values), t.Mapping() | t.Json():
             for key in keys:
                 yield from _key(key, kind, body)
@@ -271,10 +255,7 @@ def _key(key: ast.expr | None, kind: t.Type, body: Body) -> Iterator[Diagnostic]
     value = key.value if isinstance(key, ast.Constant) else ()
     if isinstance(kind, t.Mapping) and kind.numbered:
         if not isinstance(value, int):
-            other = WrongReturn(
-                body.definition.name, t.spell(kind), f"a dict with the key {ast.unparse(key)}"
-            )
-            yield Diagnostic(other, body.module.span(key))
+            yield _wrong(key, body, kind, f"a dict with the key {ast.unparse(key)}")
         return
     if isinstance(value, str):
         return
@@ -289,6 +270,10 @@ def _key(key: ast.expr | None, kind: t.Type, body: Body) -> Iterator[Diagnostic]
         yield Diagnostic(finding, body.module.span(key))
     else:
         yield _not_json(key, body, f"the key {shown}", "write the keys as texts")
+
+
+def _wrong(node: ast.expr, body: Body, kind: t.Type, have: str) -> Diagnostic:
+    return Diagnostic(WrongReturn(body.definition.name, t.spell(kind), have), body.module.span(node))
 
 
 def _not_json(node: ast.expr, body: Body, what: str, way: str) -> Diagnostic:
