@@ -9,7 +9,7 @@ from enum import Enum
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from flowdsl.loop import count, shown
+from flowdsl.loop import MOST, count, shown
 from flowdsl.places.place import Argument, Site
 from flowdsl.space import Method, Space, Tpe
 from flowdsl.values import types as t
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from flowdsl.searched import Rule
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Loop, Trace
-
-_MOST = 100_000
 
 #: A source of random numbers from 0 to 1, and a space: its values, or how one is drawn.
 _Source = Callable[[], float]
@@ -58,8 +56,12 @@ def draw(
     if is_value(number) or isinstance(number, bool) or not isinstance(number, int):
         trace.report("BadSeed", Argument(site, "seed"), (), have=shown(seed))
         return []
-    if trials is not None and count(trace, site, "trials", trials) is None:
-        return []
+    if trials is not None:
+        if count(trace, site, "trials", trials) is None:
+            return []
+        if trials > MOST:
+            trace.report("TooMany", Argument(site, "trials"), (), what="trials", name=target.name, most=MOST)
+            return []
     if kind != "grid" and trials is None:
         trace.report("TrialsMissing", site, (), search=kind)
         return []
@@ -78,10 +80,10 @@ def draw(
     lists = {name: space for name, space in whole.items() if not callable(space)}
     finite = len(lists) == len(whole)
     if kind == "grid":
-        rows = list(islice(_points(lists, rules), _MOST + 1))
-        if len(rows) > _MOST:
-            found = "too many" if rules else str(_size(lists, rules, _MOST))
-            trace.report("GridTooLarge", Argument(site, "over"), (), most=_MOST, found=found)
+        rows = list(islice(_points(lists, rules), MOST + 1))
+        if len(rows) > MOST:
+            found = "too many" if rules else str(_size(lists, rules, MOST))
+            trace.report("GridTooLarge", Argument(site, "over"), (), most=MOST, found=found)
             return []
         if trials is not None and trials != len(rows):
             trace.report("GridTrials", Argument(site, "trials"), (), trials=trials, size=len(rows))
@@ -273,7 +275,11 @@ def _space(
         if isinstance(space, (str, bytes, Mapping, Set)) or not isinstance(space, Iterable):
             trace.report("NotASpace", place, (), name=name, have=have)
             return None
-        space = Space("choice", tuple(cast("Iterable[object]", space)), site)
+        values = tuple(islice(cast("Iterable[object]", space), MOST + 1))
+        if len(values) > MOST:
+            trace.report("TooMany", place, (), what="values", name=name, most=MOST)
+            return None
+        space = Space("choice", values, site)
     if space.kind == "choice":
         items = [lift(item, kind, complain) for item in space.arguments]
         if not items:
@@ -300,7 +306,7 @@ def _space(
         return None
     if whole:
         low, high = space.arguments
-        if high - low < _MOST:
+        if high - low < MOST:
             convert = int if plain == t.INT else float
             return [Const(convert(number), kind) for number in range(low, high + 1)]
         return lambda source: Const(low + int(source() * (high - low + 1)), kind)
@@ -342,7 +348,7 @@ def _wrong(space: Space) -> str | None:
         return f"its lower bound {low!r} is {'above' if low > high else 'also'} its upper bound {high!r}"
     if space.kind == "loguniform" and low <= 0:
         return f"its lower bound {low!r} is not above 0"
-    if space.kind == "quniform" and not (high - low) / _MOST < space.arguments[2] <= high - low:
+    if space.kind == "quniform" and not (high - low) / MOST < space.arguments[2] <= high - low:
         return f"its step {space.arguments[2]!r} is not above 0 and at most {high - low!r}"
     return None
 

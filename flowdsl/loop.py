@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from itertools import islice
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from flowdsl.diagnostic import near
@@ -17,6 +19,8 @@ from flowdsl.values.changes import tell_changed
 from flowdsl.values.expr import Best, Const, Expr, Poison
 from flowdsl.values.lift import fits, lift
 from flowdsl.values.value import expr_of, is_value, maker_of, outputs_of, value
+
+MOST = 100_000  # items of a loop, which come to more than a Workflow may have
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -142,7 +146,7 @@ def _finish(trace: Trace, call: Call, loop: Loop, names: frozenset[str], fixed: 
     call.arguments = bind(
         trace, call.target, (), _fixed(trace, call, loop, fixed), call.site, names, loop.kind
     )
-    trace.graph.calls.append(call)
+    trace.add(call)
 
 
 def own_words(word: Callable[..., object]) -> tuple[str, ...]:
@@ -269,7 +273,7 @@ def _lists(
         empty = next((name for name, column in known.items() if not column), None)
         if empty is not None and not trace.told(site):  # `range(n)` of a run-time value has been reported
             trace.report("EmptyOver", Argument(site, "over", part=f"item:{empty}"))
-        loop.rows = _product(known) if isinstance(over, Grid) else _zip(trace, site, known)
+        loop.rows = _product(trace, site, known) if isinstance(over, Grid) else _zip(trace, site, known)
     else:
         loop.lists = {
             name: column if not isinstance(column, list) else _constant(trace, call, name, column, site)
@@ -321,7 +325,10 @@ def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> l
             want=f"list[{t.spell(parameter.type)}]",
         )
         return None
-    given = list(cast("Iterable[object]", items))
+    given = list(islice(cast("Iterable[object]", items), MOST + 1))
+    if len(given) > MOST:
+        trace.report("TooMany", place, (), what="items", name=name, most=MOST)
+        return None
     column = [lift(item, parameter.type, complain) for item in given]
     if any(isinstance(item, Poison) for item in column):
         return None
@@ -346,7 +353,10 @@ def _zip(trace: Trace, site: Site, columns: dict[str, list[Expr]]) -> list[dict[
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=False)]
 
 
-def _product(columns: dict[str, list[Expr]]) -> list[dict[str, Expr]]:
+def _product(trace: Trace, site: Site, columns: dict[str, list[Expr]]) -> list[dict[str, Expr]]:
+    if math.prod(map(len, columns.values())) > MOST:
+        trace.report("TooMany", Argument(site, "over"), (), what="items", name="over", most=MOST)
+        return []
     rows: list[dict[str, Expr]] = [{}]
     for name, column in columns.items():
         rows = [{**row, name: item} for row in rows for item in column]

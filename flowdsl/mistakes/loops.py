@@ -132,3 +132,29 @@ class TooManyToName(Finding):
     help = "let every item return its own number, and see in a step which are missing"
     items: int
     most: int
+
+
+class TooMany(Finding):
+    """More tasks than any Workflow has room for, or a list that has no end."""
+
+    code = "FD398"
+    title = "more than {most} {what} in `{name}`"
+    label = "{why}"
+    help = "{way}"
+    what: str
+    name: str
+    most: int
+
+    def words(self) -> dict[str, str]:
+        """The fields, and how to ask for less."""
+        way = _LESS[self.what]
+        why = "too long for a list" if self.what == "values" else "no Workflow has room for as many tasks"
+        return {**super().words(), "why": why, "way": way}
+
+
+_LESS = {
+    "calls": "give the loop an end: over many values use `fan_out`; until something is good enough, loop inside a step",
+    "items": "take fewer, and let the step of each do more; or run the work as several workflows",
+    "values": "write `integer(low, high)` for whole numbers in a row, `uniform(low, high)` for others",
+    "trials": "ask for fewer",
+}

@@ -13,7 +13,7 @@ from flowdsl.pipeline import Pipeline
 from flowdsl.places.place import Definition, Place, Site, inside, operation, words
 from flowdsl.step import Step
 from flowdsl.tracing.stopped import explained, innermost, unseen
-from flowdsl.tracing.trace import TOKEN, Graph, OutsidePipeline, Trace, start, stop
+from flowdsl.tracing.trace import TOKEN, Endless, Graph, OutsidePipeline, Trace, start, stop
 from flowdsl.values import types as t
 from flowdsl.values.expr import Expr, OnVolume, Param, Poison, Stored
 from flowdsl.values.lift import is_dict, items_of, lift, spelled
@@ -108,6 +108,8 @@ def _run(trace: Trace, graph: Graph) -> bool:
         returned = definition.function(*positional, **inputs)
     except BodyError:
         raise
+    except Endless:
+        return True
     except (Exception, SystemExit) as error:
         if isinstance(error, Exception) and _refused(trace, error):
             return True

@@ -38,7 +38,7 @@ def add(
     bound = bind(trace, definition, args, kwargs, site)
     call.arguments = bound
     call.positional = len(args)
-    call.graph.calls.append(call)
+    trace.add(call)
     return value(result_of(call, definition.signature.returns))
 
 

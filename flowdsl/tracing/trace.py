@@ -49,6 +49,13 @@ if TYPE_CHECKING:
     from flowdsl.step import StepDef
 
 
+_MOST_CALLS = 50_000  # the shortest tasks that Argo takes come to more than a Workflow may have
+
+
+class Endless(BaseException):
+    """Ends a body whose calls have no end: the mistake is reported, and no `except` of the user's goes on."""
+
+
 class OutsidePipeline(RuntimeError):
     """A word of the language was used where there is no pipeline to add to.
 
@@ -224,6 +231,15 @@ class Trace:
     def graph(self) -> Graph:
         """The graph that is being written."""
         return self.open[-1]
+
+    def add(self, call: Call) -> None:
+        """Record a call in its graph; raises `Endless` after more than any Workflow has room for."""
+        calls = call.graph.calls
+        calls.append(call)
+        if len(calls) > _MOST_CALLS:
+            name = call.graph.owner.name
+            self.report("TooMany", call.site, (), what="calls", name=name, most=_MOST_CALLS)
+            raise Endless
 
     def end(self, graph: Graph, site: Site) -> Graph:
         """The graph of what runs when the run of a pipeline has ended; its inputs are the pipeline's."""
