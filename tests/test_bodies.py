@@ -36,6 +36,50 @@ def codes(case: Case, folder: Path) -> list[str]:
 
 
 RIGHT = {
+    "variables that have a value where they are read, though it is written below, or is no value of the function": Case(
+        """
+SEEN = []
+@step(image=IMAGE)
+def sizes(rows: list[str], limit: int) -> int:
+    global SEEN
+    def later() -> int:
+        return size + len(text)
+    size = (half := len(rows) // 2) + half
+    kept: Path = [row for row in rows if (text := row.strip()) and text]
+    for number in range(2):
+        if number:
+            size += before
+        before = number
+    try:
+        from math import fsum as total
+    except ImportError as error:
+        total = sum
+    with open("/dev/null") as file:
+        line = file.readline()
+    match line.split():
+        case [word, *rest]:
+            size += len(rest) + len(word)
+        case {**others}:
+            size += len(others)
+        case _:
+            rest = []
+    best, *others = sorted([1, *map(len, rest)])
+    row = max(others, default=best)
+    limit += 1
+    def counted() -> int:
+        nonlocal size
+        size += 1
+        return size
+    number, rows = len([row for row in kept]), []
+    lazy = (each + following for each in range(3))
+    following = 1
+    if any((hit := each) > 2 for each in lazy):
+        size += hit
+    hit = 0
+    return int(total([row, number, later(), counted(), limit]))
+""",
+        'sizes(["a"], 1)',
+    ),
     "a step that never comes to its end": Case(
         """
 import enum, subprocess

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.carry import text as carried_text
 from flowdsl.compiler.carry.anew import anew
 from flowdsl.compiler.carry.module import IN_THE_PIPELINE, Piece, is_ours
-from flowdsl.compiler.carry.scan import Reads, annotated_names, is_exact, scan, scan_statement
+from flowdsl.compiler.carry.scan import Reads, annotated_names, is_exact, may_be_unbound, scan, scan_statement
 from flowdsl.compiler.carry.tree import (
     Assignment,
     Definition,
@@ -25,6 +25,7 @@ from flowdsl.compiler.carry.tree import (
     root,
     without,
 )
+from flowdsl.compiler.carry.unbound import unbound
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.regex import regex
 from flowdsl.places.place import Span
@@ -226,6 +227,11 @@ def _judge(module: ModuleSource, node: ast.stmt, text: str, reads: Reads) -> Ite
     if not isinstance(node, Function):
         for call in anew(calls(node), module.namespace, text):
             yield finding("ComputedAnew", module.span(call), call=f"{ast.unparse(call.func)}(...)")
+    for function in functions(node):
+        code = module.code_of(function) if isinstance(function, ast.FunctionDef) else None
+        for read, line in unbound(function) if code is None or may_be_unbound(code) else ():
+            data = {"name": read.id, "line": line, "of_module": read.id in module.binders}
+            yield finding("Unbound", module.span(read), **data)
     if "__file__" in reads.names:
         yield finding("OwnFile", module.use(node, "__file__"))
     if isinstance(node, Assignment):

@@ -23,6 +23,9 @@ _IMPORT_NAME = opmap["IMPORT_NAME"]
 _LOAD_NAME = opmap["LOAD_NAME"]
 _STORE_NAME = opmap["STORE_NAME"]
 _STORE_SUBSCR = opmap["STORE_SUBSCR"]
+_LOAD_FAST = opmap["LOAD_FAST"]
+_STORE_FAST = opmap["STORE_FAST"]
+_LOAD_CHECKED = opmap.get("LOAD_FAST_CHECK", -1)  # Python 3.12
 _LOAD_IN_CLASS = opmap.get("LOAD_FROM_DICT_OR_GLOBALS", -1)  # Python 3.12
 _EXTENDED_ARG = opmap["EXTENDED_ARG"]
 
@@ -92,6 +95,31 @@ def _argument(ops: bytes, args: bytes, at: int) -> int:
         value |= args[at] << shift
         shift += 8
     return value
+
+
+def may_be_unbound(code: CodeType) -> bool:
+    """Whether a function may read a variable before it has a value.
+
+    Python says so itself, from 3.12 on; before, by the order of the instructions. What functions inside share with
+    it is not looked into.
+    """
+    if code.co_cellvars:
+        return True
+    raw = code.co_code
+    if _LOAD_CHECKED >= 0:
+        return _LOAD_CHECKED in raw[::2]
+    bound = {*range(code.co_argcount + code.co_kwonlyargcount + _stars(code))}
+    for op, number in zip(raw[::2], raw[1::2], strict=True):
+        if op == _STORE_FAST:
+            bound.add(number)
+        elif op == _LOAD_FAST and number not in bound:
+            return True
+    return False
+
+
+def _stars(code: CodeType) -> int:
+    """How many of `*args` and `**kwargs` a function has: inspect.CO_VARARGS, inspect.CO_VARKEYWORDS."""
+    return (code.co_flags & 4 != 0) + (code.co_flags & 8 != 0)
 
 
 def keeps_something(code: CodeType) -> bool:

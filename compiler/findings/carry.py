@@ -78,6 +78,26 @@ class UndefinedName(Finding):
         return {**super().words(), "meant": meant}
 
 
+class Unbound(Finding):
+    """A variable that a function reads before it has a value."""
+
+    code = "FD399"
+    title = "`{name}` has no value here yet"
+    label = "{when}"
+    help = "{way}"
+    name: str
+    line: int | None
+    of_module: bool  # whether the file has a variable of that name, too
+
+    def words(self) -> dict[str, str]:
+        """The fields, when it gets a value, and what to do."""
+        when = "it is only added to" if self.line is None else f"it gets its first value in line {self.line}"
+        way = f"give `{self.name}` a value above this line"
+        if self.of_module:
+            way = f"give it another name: a function that assigns `{self.name}` does not see the one of the file"
+        return {**super().words(), "when": when, "way": way}
+
+
 class NoStatement(Finding):
     """A name that the module has, but that no statement of the file gives it."""
 

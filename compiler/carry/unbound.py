@@ -1,0 +1,98 @@
+"""Variables that a function reads before any of its statements gives them a value."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.carry.tree import bound_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.carry.tree import Function
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def unbound(function: Function) -> Iterator[tuple[ast.Name, int | None]]:
+    """The first such place of each variable, and the line of its first value; None where it is only added to.
+
+    Statements directly in the body come one after the other. Which of those inside one of them, as of a loop or an
+    `if`, come first is not plain to see, and they are left alone.
+    """
+    first: dict[str, tuple[int, int]] = {}
+    added: set[str] = set()
+    read: list[tuple[int, ast.Name]] = []
+    other = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+    for place, statement in enumerate(function.body):
+        for node in _executed(statement):
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                added.add(node.target.id)
+                read.append((place, node.target))
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                read.append((place, node))
+            elif isinstance(node, ast.Global | ast.Nonlocal):
+                other.update(node.names)
+            elif isinstance(node, ast.comprehension):
+                # A variable of its own, which may have the name of one of the function.
+                other.update(one.id for one in ast.walk(node.target) if isinstance(one, ast.Name))
+            else:
+                for name, line in _bound(node):
+                    first.setdefault(name, (place, line))
+    for place, node in read:
+        name = node.id
+        bound = first.get(name)
+        if name in other or (bound is None and name not in added):
+            continue
+        if bound is None or bound[0] > place or (bound[0] == place and _reads_first(function.body[place])):
+            other.add(name)
+            yield node, None if bound is None else bound[1]
+
+
+def _executed(statement: ast.stmt) -> Iterator[ast.AST]:
+    """A statement and what is inside of it and executed with it: no functions, classes or annotations.
+
+    Of a generator that is what it goes over, and the variables that it gives the function.
+    """
+    todo: list[ast.AST] = [statement]
+    while todo:
+        node = todo.pop()
+        yield node
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            todo.append(node.value)
+        elif isinstance(node, ast.AnnAssign):
+            todo += [node.target, *([] if node.value is None else [node.value])]
+        elif isinstance(node, ast.comprehension):
+            todo += [*node.ifs, node.iter]
+        elif isinstance(node, ast.GeneratorExp):
+            todo.append(node.generators[0].iter)
+            todo += [one.target for one in ast.walk(node) if isinstance(one, ast.NamedExpr)]
+        elif not isinstance(node, _SCOPES):
+            todo += ast.iter_child_nodes(node)
+
+
+def _bound(node: ast.AST) -> Iterator[tuple[str, int]]:
+    match node:
+        case (
+            ast.Name(name)
+            | ast.FunctionDef(name)
+            | ast.AsyncFunctionDef(name)
+            | ast.ClassDef(name)
+            | ast.ExceptHandler(name=str(name))
+            | ast.MatchAs(name=str(name))
+            | ast.MatchStar(str(name))
+            | ast.MatchMapping(rest=str(name))
+        ):
+            yield name, node.lineno
+        case ast.Import(aliases) | ast.ImportFrom(_, aliases):
+            yield from ((bound_name(alias, node), node.lineno) for alias in aliases)
+        case _:
+            pass
+
+
+def _reads_first(statement: ast.stmt) -> bool:
+    """Whether a statement reads all that it reads before it gives anything a value."""
+    if not isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
+        return False
+    return not any(isinstance(node, ast.NamedExpr) for node in ast.walk(statement))
