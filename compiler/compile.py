@@ -139,8 +139,31 @@ def _compile(
     if supply is not None:
         supply(programs, documents)
     besides = _rbac(unit, manifests) if with_rbac else []
-    text = "---\n".join(map(sealed, (*documents, *besides)))
+    try:
+        text = "---\n".join(map(sealed, (*documents, *besides)))
+        flaws = _texts(unit, manifests) if _NUL in text else []
+    except ValueError:  # half of a character
+        text, flaws = "", _texts(unit, manifests)
+        if not flaws:
+            raise
+    unit.diagnostics.extend(flaws)
+    if unit.failed:
+        return Compiled("", [], unit.diagnostics, programs)
     return Compiled(text, documents, unit.diagnostics, programs, manifests)
+
+
+_NUL = "\\u0000"
+"""A NUL as YAML has it here."""
+
+
+def _texts(unit: _Unit, manifests: Sequence[Manifest]) -> list[Diagnostic]:
+    """Texts that cannot be written, or given to a program; looked for where the YAML shows that there are some."""
+    from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.lint.pods.text import texts
+    from flowdsl.compiler.origins import placed
+
+    found = ((problem, manifest) for manifest in manifests for problem in texts(View(manifest.body)))
+    return [one for problem, manifest in found if (one := placed(problem, manifest, unit.traces.values()))]
 
 
 def _rbac(unit: _Unit, manifests: Sequence[Manifest]) -> list[dict[str, Any]]:

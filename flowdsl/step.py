@@ -194,8 +194,11 @@ def output(name: str = "return") -> str:
     if not _describing:
         way = "write it in a call of `command`, in a function under `@container`"
         raise OutsidePipeline("`output` means something only in a container step", way, way)
-    from flowdsl.values.value import value
+    from flowdsl.values.lift import spelled
+    from flowdsl.values.value import is_value, value
 
+    if is_value(name) or not isinstance(cast("object", name), str):
+        name = spelled(name)  # no output has such a name: the compiler says which there are
     return cast(str, value(InPod(name, t.TEXT, output=True)))
 
 

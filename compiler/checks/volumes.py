@@ -62,7 +62,7 @@ def files(expr: Expr, place: Place, told: set[int]) -> Iterator[Diagnostic]:
 
 
 def mounted(options: Mapping[str, Any], place: Callable[[str], Argument]) -> Iterator[Diagnostic]:
-    """The volumes of the options `mounts`, `store` and `code`."""
+    """The volumes of the options `mounts`, `store`, `code` and `checkpoints`."""
     mounts = options.get("mounts")
     if not is_value(mounts) and is_dict(mounts):
         for path, what in mounts.items():
@@ -72,7 +72,7 @@ def mounted(options: Mapping[str, Any], place: Callable[[str], Argument]) -> Ite
             found = what.volume if isinstance(what, VolumePath) else what
             if isinstance(found, Volume):
                 yield from volume(found)
-    for option in ("store", "code"):
+    for option in ("store", "code", "checkpoints"):
         if option not in options:
             continue
         given: object = options.get(option)

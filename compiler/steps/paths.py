@@ -71,6 +71,7 @@ def fixed_paths(
         one = FixedPath(name, path, place, name in written)
         if is_value(path) or not isinstance(path, str):
             found.append(Diagnostic(BadFixedPath(spelled(path), name, "a text is wanted"), place))
+            one = one._replace(path="")
         elif reason := _flaw(path):
             shown = _VALUE.sub("{...}", path)
             found.append(Diagnostic(BadFixedPath(shown, name, reason), place))
@@ -110,6 +111,8 @@ def misplaced(
     step = call.target
     kinds = {out.name: out.type for out in t.outputs(step.signature.returns)}
     for name, path, place, written in paths:
+        if not path:  # one that is none was told
+            continue
         if written:
             if stored and t.holds_file(kinds[name]):
                 way = f'leave it out of `paths`, and give the program `output("{name}")`; or call it with `store=None`'

@@ -63,5 +63,6 @@ RULES: tuple[Rule, ...] = (
 OF_YAML: tuple[Rule, ...] = (
     leaves.gates,
     stores.keys,
+    text.texts,
 )
 """Those of what somebody wrote in YAML: of Python, the options tell the same at their places."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, is_list, is_mapping
+from flowdsl.compiler.tree import entries, is_list, is_mapping, pairs
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 
@@ -29,6 +29,24 @@ class ControlCharacter(Finding):
     help = "take the character out, or hand the value on as a file"
     name: str
     character: str
+
+
+class NoText(Finding):
+    """A text with a character that UTF-8 does not have, or that no program can be given."""
+
+    code = "FD842"
+    title = "`{holder}` holds the character {character}, which {why}"
+    label = "holds {character}"
+    help = "{way}"
+    holder: str
+    character: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, why there is no such character there, and the way out."""
+        why, way = "is half of one", "decode the bytes as UTF-8, or take it out"
+        if self.character == "U+0000":
+            why, way = "ends a text on Linux", "take it out, or let the program read it from a file"
+        return {**super().words(), "why": why, "way": way}
 
 
 class EscapedItem(Finding):
@@ -56,7 +74,10 @@ class ChangedSource(Finding):
     way: str
 
 
-_UNSAFE = regex("[\x00-\x07\x0b\x0e-\x1f\x7f\ud800-\udfff]")
+_UNSAFE = regex("[\x00-\x07\x0b\x0e-\x1f\x7f]")
+_HALF = regex("[\ud800-\udfff]")
+_GIVEN = frozenset(("args", "command", "env"))
+"""What the kernel gives to a program: texts that end at their first NUL. Source: execve(2)."""
 _CHANGED = regex(r"\$\$|\$\((?:ARGO_POD_NAME|ARGO_POD_UID|ARGO_WORKFLOW_NAME|ARGO_WORKFLOW_UID)\)")
 
 
@@ -74,6 +95,27 @@ def unsafe(text: str) -> str:
     if text.isascii():
         return ""
     return next((each for each in text if each > "\uffff" and not each.isprintable()), "")
+
+
+def texts(view: View) -> Iterator[Problem]:
+    """All texts can be written as UTF-8, and those for a program be given to it."""
+    waiting: list[tuple[Any, Path, bool]] = [(view.document, (), False)]
+    while waiting:
+        node, path, given = waiting.pop()
+        for key, value in pairs(node):
+            if isinstance(value, str):
+                found = "\x00" if given and "\x00" in value else ""
+                if not found and not value.isascii() and (match := _HALF.search(value)) is not None:
+                    found = match[0]
+                if found:
+                    holder = (
+                        path[-1] if isinstance(key, int) else node.get("name", key) if key == "value" else key
+                    )
+                    yield Problem(
+                        (*path, key), NoText(str(holder), f"U+{ord(found):04X}"), part=_part(value, found)
+                    )
+            elif is_mapping(value) or is_list(value):
+                waiting.append((value, (*path, key), given or key in _GIVEN))
 
 
 def characters(view: View) -> Iterator[Problem]:
