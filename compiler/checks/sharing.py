@@ -7,7 +7,7 @@ other. Source: Kubernetes, persistent volumes, access modes; both were measured.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.findings.data import SharedLoop, SharedWrite
 from flowdsl.diagnostic import Diagnostic, Related
@@ -94,6 +94,7 @@ def _written(call: Call, trace: Trace, known: dict[int, Claims]) -> Claims:
         for one in volumes
         if isinstance(one, Volume)
         and not one.read_only
+        and isinstance(cast("object", one.name), str)
         and type(one.mode) is str
         and one.mode == "ReadWriteOnce"
     }

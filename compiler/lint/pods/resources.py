@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.amounts import amounts, asked_by
@@ -205,7 +205,7 @@ def whole(view: View) -> Iterator[Problem]:
 def _short(amount: Decimal) -> str:
     """An amount as people write it: of memory that is whole mebibytes, their number."""
     mebibytes = amount / 2**20
-    whole = mebibytes and not mebibytes % 1
+    whole = mebibytes and not _leaves(mebibytes, Decimal(1))
     return f"{mebibytes.normalize():f}Mi" if whole else f"{amount.normalize():f}"
 
 
@@ -241,15 +241,23 @@ def _amount(name: str, value: Any, path: Path, read: dict[str, tuple[Decimal, st
         return
     if amount < 0:
         yield Problem(path, BadQuantity(name, text, "a number from 0"))
-    elif (page := _page(name)) and amount % page:
+    elif (page := _page(name)) and _leaves(amount, page):
         yield Problem(path, BadQuantity(name, text, f"a multiple of `{name.removeprefix(_PAGES)}`"))
-    elif "/" in name and amount % 1:
+    elif "/" in name and _leaves(amount, Decimal(1)):
         yield Problem(path, FractionOfDevice(name, text))
     else:
         read[name] = amount, text
 
 
 _PAGES = "hugepages-"
+_EXACT = Context(prec=100)
+_LARGEST = 60
+"""Digits of an amount; what has more is whole as far as anybody can tell."""
+
+
+def _leaves(amount: Decimal, unit: Decimal) -> bool:
+    """Whether an amount is no multiple of a unit."""
+    return amount.adjusted() < _LARGEST and bool(_EXACT.remainder(amount, unit))
 
 
 def _page(name: str) -> Decimal | None:
@@ -260,7 +268,7 @@ def _page(name: str) -> Decimal | None:
         size = quantity(name.removeprefix(_PAGES))
     except GrammarError:
         return None
-    return None if size <= 0 or size % 1 else size
+    return None if size <= 0 or _leaves(size, Decimal(1)) else size
 
 
 def _claims(view: View) -> Iterator[Problem]:
