@@ -71,6 +71,7 @@ def test_what_is_typed_is_a_value(annotation: Any, text: str, value: object) -> 
 WRONG: list[tuple[Any, str, str]] = [
     (int, "3.5", "it is no whole number"),
     (int, "1_000", "it is no whole number"),
+    (int, "9" * 5000, "it has more digits than Python reads"),
     (float, "fast", "it is no number"),
     (int | None, "None", "it is no whole number; None is `null`"),
     (bool, "1", "it is true or false"),

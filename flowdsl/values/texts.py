@@ -38,7 +38,10 @@ def typed(text: str, kind: t.Type, files: Path | None = None) -> Any:
         case t.Number("int"):
             if _WHOLE.fullmatch(text.strip()) is None:
                 raise WrongValue("it is no whole number")
-            return int(text)
+            try:
+                return int(text)
+            except ValueError:  # sys.get_int_max_str_digits()
+                raise WrongValue("it has more digits than Python reads") from None
         case t.Number():
             try:
                 return float(text)
