@@ -354,11 +354,16 @@ def until(done: Callable[[], bool], seconds: float) -> bool:
 
 
 def _free_ports(count: int) -> list[int]:
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in held]
-    for each in held:
-        each.close()
-    return ports
+    """Ports at which nothing listens, below those that the kernel gives to connections.
+
+    One of these would be taken by some connection now and then, before the server listens at it or is revived.
+    """
+    found: set[int] = set()
+    while len(found) < count:
+        port = 20_000 + secrets.randbelow(10_000)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            found.add(port)
+    return [*found]
 
 
 def _openssl(folder: Path, *arguments: str) -> None:
