@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.carry.carry import Carried
     from flowdsl.compiler.ir import Program
     from flowdsl.compiler.load import Loaded
+    from flowdsl.compiler.problem import Problem
     from flowdsl.compiler.profile import Profile
     from flowdsl.compiler.steps.leaves import Descriptions
     from flowdsl.tracing.trace import Graph, Trace
@@ -160,10 +161,9 @@ def _texts(unit: _Unit, manifests: Sequence[Manifest]) -> list[Diagnostic]:
     """Texts that cannot be written, or given to a program; looked for where the YAML shows that there are some."""
     from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.lint.pods.text import texts
-    from flowdsl.compiler.origins import placed
 
-    found = ((problem, manifest) for manifest in manifests for problem in texts(View(manifest.body)))
-    return [one for problem, manifest in found if (one := placed(problem, manifest, unit.traces.values()))]
+    traces = unit.traces.values()
+    return [one for each in manifests for one in _in_the_file(texts(View(each.body)), each, traces)]
 
 
 def _rbac(unit: _Unit, manifests: Sequence[Manifest]) -> list[dict[str, Any]]:
@@ -183,12 +183,21 @@ def judge(manifest: Manifest, traces: Iterable[Trace], version: str) -> list[Dia
     """The findings about a manifest for a version of Argo, each at the place in the user's file that caused it."""
     from flowdsl.compiler.lint import lint
     from flowdsl.compiler.lint.pods.limits import for_version
-    from flowdsl.compiler.origins import placed
     from flowdsl.compiler.schema.versions import misfits
 
+    problems = (*lint(manifest.body), *misfits(manifest.body, version))
+    return _in_the_file((for_version(problem, version) for problem in problems), manifest, traces)
+
+
+def _in_the_file(
+    problems: Iterable[Problem], manifest: Manifest, traces: Iterable[Trace]
+) -> list[Diagnostic]:
+    """Problems of a manifest at their places in the user's file. Raises `InternalError` where one has none."""
+    from flowdsl.compiler.origins import placed
+
     found: list[Diagnostic] = []
-    for problem in (*lint(manifest.body), *misfits(manifest.body, version)):
-        diagnostic = placed(for_version(problem, version), manifest, traces)
+    for problem in problems:
+        diagnostic = placed(problem, manifest, traces)
         if diagnostic is None:
             where = ".".join(map(str, problem.path))
             raise InternalError(f"{where}: {problem.finding.message} [{problem.finding.code}]")

@@ -73,13 +73,31 @@ def _compound(node: ast.stmt) -> Iterator[tuple[str, bool]]:
                     yield from _targets(item.optional_vars)
         case ast.Match(cases=cases):
             for part in (part for one in cases for part in ast.walk(one.pattern)):
-                name = getattr(part, "rest" if isinstance(part, ast.MatchMapping) else "name", None)
-                if isinstance(name, str):
-                    yield name, True
+                yield from ((name, True) for name in bound(part))
         case _:
             pass
     for inner in inside(node):
         yield from touched(inner)
+
+
+def bound(node: ast.AST) -> Iterator[str]:
+    """The names that a node itself gives a value, or takes it from; what is inside of it is not looked into."""
+    match node:
+        case (
+            ast.Name(name, ast.Store() | ast.Del())
+            | ast.FunctionDef(name)
+            | ast.AsyncFunctionDef(name)
+            | ast.ClassDef(name)
+            | ast.ExceptHandler(name=str(name))
+            | ast.MatchAs(name=str(name))
+            | ast.MatchStar(str(name))
+            | ast.MatchMapping(rest=str(name))
+        ):
+            yield name
+        case ast.Import(aliases) | ast.ImportFrom(_, aliases):
+            yield from (bound_name(alias, node) for alias in aliases)
+        case _:
+            pass
 
 
 def _targets(node: ast.expr) -> Iterator[tuple[str, bool]]:

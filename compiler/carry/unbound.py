@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.carry.tree import bound_name
+from flowdsl.compiler.carry.tree import bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ def unbound(function: Function) -> Iterator[tuple[ast.Name, int | None]]:
     Statements directly in the body come one after the other. Which of those inside one of them, as of a loop or an
     `if`, come first is not plain to see, and they are left alone.
     """
-    first: dict[str, tuple[int, int]] = {}
+    first: dict[str, tuple[int, int | None]] = {}
     added: set[str] = set()
     read: list[tuple[int, ast.Name]] = []
     other = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
@@ -38,16 +38,16 @@ def unbound(function: Function) -> Iterator[tuple[ast.Name, int | None]]:
                 # A variable of its own, which may have the name of one of the function.
                 other.update(one.id for one in ast.walk(node.target) if isinstance(one, ast.Name))
             else:
-                for name, line in _bound(node):
-                    first.setdefault(name, (place, line))
+                for name in bound(node):
+                    first.setdefault(name, (place, getattr(node, "lineno", statement.lineno)))
     for place, node in read:
         name = node.id
-        bound = first.get(name)
-        if name in other or (bound is None and name not in added):
+        at, line = first.get(name, (len(function.body), None))
+        if name in other or (line is None and name not in added):
             continue
-        if bound is None or bound[0] > place or (bound[0] == place and _reads_first(function.body[place])):
+        if at > place or (at == place and _reads_first(function.body[place])):
             other.add(name)
-            yield node, None if bound is None else bound[1]
+            yield node, line
 
 
 def _executed(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -70,25 +70,6 @@ def _executed(statement: ast.stmt) -> Iterator[ast.AST]:
             todo += [one.target for one in ast.walk(node) if isinstance(one, ast.NamedExpr)]
         elif not isinstance(node, _SCOPES):
             todo += ast.iter_child_nodes(node)
-
-
-def _bound(node: ast.AST) -> Iterator[tuple[str, int]]:
-    match node:
-        case (
-            ast.Name(name)
-            | ast.FunctionDef(name)
-            | ast.AsyncFunctionDef(name)
-            | ast.ClassDef(name)
-            | ast.ExceptHandler(name=str(name))
-            | ast.MatchAs(name=str(name))
-            | ast.MatchStar(str(name))
-            | ast.MatchMapping(rest=str(name))
-        ):
-            yield name, node.lineno
-        case ast.Import(aliases) | ast.ImportFrom(_, aliases):
-            yield from ((bound_name(alias, node), node.lineno) for alias in aliases)
-        case _:
-            pass
 
 
 def _reads_first(statement: ast.stmt) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.carry.tree import bound
 from flowdsl.step import Step
 from flowdsl.values import types as t
 
@@ -202,16 +203,10 @@ class Evident:
         if self._assigned is None:
             times: dict[str, int] = {}
             values: dict[str, ast.expr] = {}
-            for one in ast.walk(self._node):
+            for one in (node for statement in self._node.body for node in ast.walk(statement)):
+                for name in bound(one):
+                    times[name] = times.get(name, 0) + 1
                 match one:
-                    case (
-                        ast.Name(name, ast.Store() | ast.Del())
-                        | ast.ExceptHandler(name=str() as name)
-                        | ast.MatchAs(name=str() as name)
-                        | ast.MatchStar(str() as name)
-                        | ast.MatchMapping(rest=str() as name)
-                    ):
-                        times[name] = times.get(name, 0) + 1
                     case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(
                         ast.Name(name), _, ast.expr() as value
                     ):
