@@ -1,4 +1,4 @@
-"""The variables of a workflow as a whole."""
+"""The variables of a workflow as a whole, and those whose values are all alike."""
 
 from __future__ import annotations
 
@@ -48,6 +48,30 @@ CRON: frozenset[str] = frozenset(
     )
 )
 """What `when` and `stopStrategy` of a CronWorkflow may name. Source: Argo Workflows, workflow/cron, expressionEnv."""
+
+
+def sample(parts: tuple[str, ...]) -> str | None:
+    """A value of the variable with a path whose values are all alike, however a run goes; None for any other."""
+    match parts:
+        case ("workflow", "creationTimestamp") | ("workflow", "creationTimestamp", "RFC3339"):
+            return _TIME
+        case ("tasks" | "steps", _, "startedAt" | "finishedAt"):
+            return _TIME
+        case ("tasks" | "steps", _, "exitCode"):
+            return "0"
+        case ("tasks" | "steps", _, "id"):
+            return "name-1234567890"
+        case ("workflow", "uid"):
+            return "0f8fad5b-d9cb-469f-a165-70867728950e"
+        case ("inputs" | "workflow", "parameters"):
+            return '[{"name":"a","value":"b"}]'
+        case ("tasks" | "steps", _, "status") | ("workflow", "status" | "mainStatus"):
+            return "Succeeded"
+        case _:
+            return None
+
+
+_TIME = "2026-01-02T03:04:05Z"
 
 
 def workflow_variables(view: View) -> frozenset[str]:

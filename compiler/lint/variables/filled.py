@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.kinds import BODY_OF
+from flowdsl.compiler.lint.manifest.globals import sample
 from flowdsl.compiler.lint.variables import conditions
 from flowdsl.compiler.lint.variables.findings import BrokenExpression
-from flowdsl.compiler.lint.variables.kinds import statuses
 from flowdsl.compiler.lint.variables.typing_findings import WrongOperand, WrongResult
 from flowdsl.compiler.lint.variables.unreplaced import is_quoted
 from flowdsl.compiler.lint.variables.uses import loop_around, short
@@ -28,7 +28,7 @@ _FLAGS = frozenset(("true", "false"))
 _DIGITS, _WORD = regex(r"\d+"), regex(r"[^\W\d]+")
 _PLAIN = regex(r"[A-Za-z]\w*|\d+(?:\.\d+)?")
 _CLOSING = regex(r"['\"\\]")
-_KNOWN = frozenset(("item", "workflow", *BODY_OF))
+_KNOWN = frozenset(("item", "inputs", "workflow", *BODY_OF))
 _JOINED = regex(r"&&|\|\||\?")
 """Words and numbers, which need no quotes; what joins conditions."""
 
@@ -101,7 +101,7 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
         if call is not None and call.loop == "withItems":
             texts = (_as_text(item, rest) for item in call.data["withItems"])
             yield from (each for each in texts if each is not None)
-    elif (shape := _shape(name)) is not None:
+    elif (shape := sample(tuple(name.split(".")))) is not None:
         yield shape
     elif root in BODY_OF or not view.runs:
         return
@@ -115,22 +115,6 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
         value = view.arguments.get(name.removeprefix("workflow.parameters."), {}).get("value")
         if isinstance(value, str) and "{{" not in value:
             yield value
-
-
-def _shape(name: str) -> str | None:
-    """A value of a variable whose values are all alike, however a run goes; None where they are not."""
-    match parts := tuple(name.split(".")):
-        case ("workflow", "creationTimestamp") | ("workflow", "creationTimestamp", "RFC3339"):
-            return _TIME
-        case ("tasks" | "steps", _, "startedAt" | "finishedAt"):
-            return _TIME
-        case ("tasks" | "steps", _, "exitCode"):
-            return "0"
-        case _:
-            return next(iter(statuses(parts)), None)
-
-
-_TIME = "2026-01-02T03:04:05Z"
 
 
 def _as_text(item: Any, key: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.bodies import BadImage
+from flowdsl.compiler.lint.manifest.globals import sample
 from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.workflow.loops import LoopFields, is_whole, no_list
 from flowdsl.compiler.lint.workflow.names import VALUE_FORM, BadLabel
@@ -67,7 +68,9 @@ def arriving_times(view: View) -> Iterator[Problem]:
                     found = list(duration_faults({field: value}, field, path[:-1], dict(_TIMES)[fields]))
                     if not found and fields[-1] in ("timeout", "pendingTimeout"):
                         found = list(too_short(template, fields[-1], value, path))
-                    yield from (each._replace(finding=_renamed(each.finding, fields[-1])) for each in found)
+                    for each in found:
+                        named = each._replace(finding=_renamed(each.finding, fields[-1]))
+                        yield named if _is_written(view, path, value) else named._replace(part=None)
 
 
 def arriving_keys(view: View) -> Iterator[Problem]:
@@ -77,8 +80,8 @@ def arriving_keys(view: View) -> Iterator[Problem]:
         if "{{" in text and not NO_MEMO_KEY.search(_plain(text)):
             for path, value in composed(view, template, text, (*template.path, "memoize", "key")):
                 if (wrong := NO_MEMO_KEY.search(value)) is not None:
-                    whole = value_at(view.document, path) == value
-                    yield Problem(path, BadKey(value), part=wrong.span() if whole else None)
+                    part = wrong.span() if _is_written(view, path, value) else None
+                    yield Problem(path, BadKey(value), part=part)
 
 
 def arriving_labels(view: View) -> Iterator[Problem]:
@@ -140,6 +143,7 @@ def _of_loop(view: View, field: str, path: Path, value: str) -> Iterator[Problem
             found = f"`{field}` of a `withSequence` becomes `{value}`"
             yield Problem(path, LoopFields(found, "write a whole number"))
     elif (part := no_list(value)) is not None:
+        part = part if _is_written(view, path, value) else None
         entry: object = value_at(view.document, path[:-1])
         name: object = entry.get("name") if is_mapping(entry) else None
         found = f"a loop goes over `{name}`, and its value" if name else "a loop goes over this value, which"
@@ -164,6 +168,11 @@ def arriving_images(view: View) -> Iterator[Problem]:
                     yield Problem(path, BadImage(value, reason))
 
 
+def _is_written(view: View, path: Path, value: str) -> bool:
+    """Whether a value stands at its path as it is; what a tag becomes does not."""
+    return bool(value_at(view.document, path) == value)
+
+
 def _plain(text: str) -> str:
     """A text with a word in place of each tag: what is wrong with that is told where it stands."""
     return TAG.sub("tag", text)
@@ -180,7 +189,8 @@ _LITERAL = regex(r"=\s*(?:(\d+)|'([^'\\]*)'|\"([^\"\\]*)\")\s*")
 def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[tuple[Path, str]]:
     """The values of a text that is one tag, or has none, each with the path where it is written.
 
-    An input gets what the calls of its template hand over, which may be tags again.
+    An input gets what the calls of its template hand over, which may be tags again. Of a variable whose values are
+    all alike it is one of these.
     """
     left, seen = [(template, text, path)], {(id(template), text)}
     for template, text, path in left:  # grows while it is walked
@@ -192,7 +202,11 @@ def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[
         if (literal := _LITERAL.fullmatch(tag[1])) is not None:
             yield path, next(each for each in literal.groups() if each is not None)
             continue
-        for giver, value, place in _given(view, template, tag[1].strip()):
+        name = tag[1].strip()
+        if (alike := sample(tuple(name.split(".")))) is not None:
+            yield path, alike
+            continue
+        for giver, value, place in _given(view, template, name):
             if "{{" not in value:
                 yield place, value
             elif giver is not None and value.count("{{") == 1 and (id(giver), value) not in seen:
