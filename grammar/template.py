@@ -37,10 +37,10 @@ TAG = regex(r"\{\{(.*?)\}\}", re.DOTALL)
 """A closed tag; group 1 is its body."""
 
 
-def is_tag(text: str) -> bool:
-    """Whether a text is one closed tag, and nothing else."""
+def only_tag(text: str) -> re.Match[str] | None:
+    """The closed tag that a text is, if it is nothing else; group 1 is its body."""
     found = TAG.match(text)
-    return found is not None and found.end() == len(text)
+    return found if found is not None and found.end() == len(text) else None
 
 
 class Tag(NamedTuple):

@@ -9,7 +9,7 @@ from flowdsl.compiler.importing.layout import call, listed
 from flowdsl.compiler.importing.ports import Port, as_text, parsed
 from flowdsl.compiler.importing.texts import value_of
 from flowdsl.compiler.tree import entries, is_mapping
-from flowdsl.grammar.template import is_tag, tags
+from flowdsl.grammar.template import only_tag, tags
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
@@ -54,7 +54,7 @@ class Loop:
             return False
         texts = [as_text(one.get("value", "")) for one in entries(task, "arguments", "parameters")]
         named = [text for text in texts if self.named(text)]
-        return any(not is_tag(text.strip()) or _item(tags(text)[0].body) != () for text in named)
+        return any(not only_tag(text.strip()) or _item(tags(text)[0].body) != () for text in named)
 
     def values(self, text: str, port: Port | None, path: Path) -> Render:
         """The list of what each item hands over."""
@@ -70,7 +70,7 @@ class Loop:
                 return listed(one.code() for one in made)
 
             return written
-        if not is_tag(text.strip()) or _item(tags(text)[0].body) != ():
+        if not only_tag(text.strip()) or _item(tags(text)[0].body) != ():
             what = f"`{text}` for each item of a list of the run"
             self.scope.refuse(path, what, "let the step that makes the list make what is wanted of each item")
             return lambda: "[]"
@@ -153,7 +153,7 @@ def _listed(text: str, path: Path, scope: Scope) -> Loop:
     if not tags(text) and (items := parsed(text)) is not None:
         return Loop(scope, items)
     if (
-        is_tag(text.strip())
+        only_tag(text.strip())
         and (results := scope.results(tuple(tags(text)[0].body.strip().split(".")))) is not None
     ):
         return Loop(scope, None, results, each=True)

@@ -14,7 +14,7 @@ from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.image import fault as image_fault
-from flowdsl.grammar.template import TAG, is_filled, is_tag
+from flowdsl.grammar.template import is_filled, only_tag
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -360,7 +360,7 @@ def output_parameters(view: View) -> Iterator[Problem]:
             if not given:
                 finding = OutputSource(name, "has no source in `valueFrom`", _way(allowed))
                 yield Problem((*path, "valueFrom"), finding)
-            elif "{{" in (text := string(source, "parameter")) and not is_tag(text) and "}}" in text:
+            elif "{{" in (text := string(source, "parameter")) and not only_tag(text) and "}}" in text:
                 what = "has text around its tag" if text.count("{{") == 1 else "has more than one tag"
                 way = "write the tag alone, or use `expression`"
                 about: Finding = OutputSource(name, what, way)
@@ -390,7 +390,7 @@ def _names_no_task(text: str) -> bool:
 
     Source: Argo Workflows, resolveVar: it looks for a variable of the name that stands there then.
     """
-    tag = TAG.fullmatch(text)
+    tag = only_tag(text)
     name = (text if tag is None else tag[1]).strip()
     return not name.startswith(("tasks.", "steps.", "workflow.outputs.")) or name in (
         "tasks.name",

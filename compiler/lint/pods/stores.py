@@ -15,7 +15,7 @@ from flowdsl.compiler.schema.table import value_at
 from flowdsl.compiler.tree import entries, inside, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import is_tag, tags
+from flowdsl.grammar.template import only_tag, tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,7 +188,7 @@ def sources(view: View) -> Iterator[Problem]:
     for owner, path in given:
         for index, artifact in enumerate(entries(owner or {}, "artifacts")):
             text = string(artifact, "from")
-            if "{{" in text and not is_tag(text) and not any(map(left_open, tags(text))):
+            if "{{" in text and not only_tag(text) and not any(map(left_open, tags(text))):
                 found = (
                     "has text around the tag of `from`"
                     if text.count("{{") == 1

@@ -21,7 +21,7 @@ from flowdsl.grammar import govaluate as g
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import TAG, masked
+from flowdsl.grammar.template import TAG, masked, only_tag
 
 if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
@@ -203,7 +203,7 @@ class _Kinds:
 
     def statuses(self, side: g.Condition) -> tuple[str, ...]:
         """What a side may be that is the tag of a status and nothing else."""
-        tag = TAG.fullmatch(self.text[side.start : side.end].strip("'\""))
+        tag = only_tag(self.text[side.start : side.end].strip("'\""))
         return () if tag is None else statuses(tuple(tag[1].strip().split(".")))
 
     def order(self, node: g.Binary, one: Kind, two: Kind) -> None:

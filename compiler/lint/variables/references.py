@@ -13,6 +13,7 @@ from flowdsl.compiler.lint.variables.converted import converted
 from flowdsl.compiler.lint.variables.failures import Missing, can_fail, missing, missing_at_end, skip
 from flowdsl.compiler.lint.variables.filled import filled
 from flowdsl.compiler.lint.variables.findings import (
+    BrokenExpression,
     ItemKey,
     LiteralTag,
     NotEarlier,
@@ -23,7 +24,7 @@ from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.known import known_at
 from flowdsl.compiler.lint.variables.scope import OF_METRICS, Scope
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault, PassedOn, WrongOperand
-from flowdsl.compiler.lint.variables.unreplaced import left_open, must_close, unreplaced
+from flowdsl.compiler.lint.variables.unreplaced import is_quoted, left_open, must_close, unreplaced
 from flowdsl.compiler.lint.variables.uses import (
     WORD_OF,
     InTag,
@@ -37,15 +38,16 @@ from flowdsl.compiler.lint.variables.uses import (
     loop_around,
     other_sort,
     output_fault,
+    short,
     unclosed,
 )
-from flowdsl.compiler.lint.workflow.arriving import arriving, as_called
+from flowdsl.compiler.lint.workflow.arriving import arriving, as_called, composed
 from flowdsl.compiler.lint.workflow.loops import read_list
 from flowdsl.compiler.schema.table import value_at
 from flowdsl.compiler.tree import is_list, is_mapping, pairs, string
 from flowdsl.grammar.depends import asks
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import ROOTS, tags
+from flowdsl.grammar.template import ROOTS, TAG, tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -237,7 +239,8 @@ class Reader:
         if field in EXPRESSIONS or path[-2:] == HTTP:
             if not text:
                 return  # Argo takes it as left out
-            yield from self.rescued(path, self.expression(path, text, place, expression_use(path)))
+            wrong = list(self.rescued(path, self.expression(path, text, place, expression_use(path))))
+            yield from wrong or self.unquoted(path, text, place)
         elif field in QUERIES and (broken := reading.query(text, field)) is not None:
             yield broken.at(path)
         found = tags(text) if "{{" in text else ()
@@ -261,6 +264,20 @@ class Reader:
                     spot, place, Missing(name, path, True, len(tag.body) + 4 == len(text))
                 )
 
+    def unquoted(self, path: Path, text: str, place: Place) -> Iterator[Problem]:
+        """The finding about an expression that cannot be read with the known values of its tags in it."""
+        open_tags = [tag for tag in TAG.finditer(text) if not is_quoted(text, tag.start())]
+        if not any(tag[1].strip() in self.scope.allowed for tag in open_tags):
+            return
+        tag = open_tags[0]
+        for _, read in composed(self.view, self.template, text, path):
+            wrong = self.expression(path, read, place, expression_use(path))
+            if any(problem.finding.severity == "error" for problem in wrong):
+                way = f"write `'{tag[0]}'`: what a tag becomes is read as it stands"
+                found = BrokenExpression(short(read), f"quotes around `{tag[0]}`", tag.start() + 1, way)
+                yield Spot(path, tag.span()).problem(found)
+                return
+
     def rescued(self, path: Path, found: Iterable[Problem]) -> Iterator[Problem]:
         """The findings about an expression; of an output with a `default`, which it has where the expression fails.
 
@@ -279,7 +296,8 @@ class Reader:
     def variable(self, spot: Spot, name: str, place: Place, text: str) -> Iterator[Problem]:
         """The findings about the variable of a simple tag."""
         root, _, rest = name.partition(".")
-        own = place.call is None and spot.path[-1] in EXPRESSIONS
+        hooked = spot.path[-3::2] == ("hooks", "expression")
+        own = hooked or (place.call is None and spot.path[-1] in EXPRESSIONS)
         tried = root in ("lastRetry", "retries")
         if name in self.scope.allowed and not (own and tried):
             return

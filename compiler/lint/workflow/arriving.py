@@ -25,7 +25,7 @@ from flowdsl.grammar.expression_tree import Literal
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.names import is_label_value
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import TAG, tags, variables
+from flowdsl.grammar.template import TAG, only_tag, tags, variables
 
 if TYPE_CHECKING:
     import re
@@ -194,7 +194,7 @@ def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[
     """
     left, seen = [(template, text, path)], {(id(template), text)}
     for template, text, path in left:  # grows while it is walked
-        tag = TAG.fullmatch(text)
+        tag = only_tag(text)
         if tag is None:
             if "{{" not in text:
                 yield path, text
@@ -220,7 +220,7 @@ def composed(view: View, template: Template, text: str, path: Path) -> Iterator[
     All that its tags stand for has to be written, and not left empty for now. Where several of them have several
     values, those of one call are taken together.
     """
-    if TAG.fullmatch(text) or "{{" not in text:
+    if only_tag(text) or "{{" not in text:
         yield from arriving(view, template, text, path)
         return
     given = {tag[0]: list(arriving(view, template, tag[0], path)) for tag in TAG.finditer(text)}
