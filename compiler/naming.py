@@ -18,9 +18,8 @@ from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.grammar.digest import sha256
 from flowdsl.grammar.names import dns_name, is_depended_upon, is_dns_label
 from flowdsl.places.place import Argument
-from flowdsl.tracing.trace import TOKEN
 from flowdsl.values.expr import Const
-from flowdsl.values.value import is_value
+from flowdsl.values.later import of_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,7 +108,7 @@ def _claim(call: Call, taken: _Taken, names: dict[int, str], diagnostics: list[D
 
 def _unfit(asked: Any) -> Finding | None:
     """Why what `name=` says cannot be the name of a task, or None."""
-    if is_value(asked) or (isinstance(asked, str) and TOKEN.search(asked)):
+    if of_run(asked):
         return RunTimeOption("name")
     if not isinstance(asked, str):
         return BadTaskName(repr(asked), "a task", "not a text")

@@ -10,6 +10,7 @@ from flowdsl.compiler.findings.bodies import NotCalled, OptionsLeftOut
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import Pipeline
 from flowdsl.step import Step
+from flowdsl.values.later import known_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,8 +37,9 @@ def calls_of(
         called = found.pop(one.func.id, None)
         if called is None:
             continue
-        asked = called.options
-        left = [word for word in asked if word not in _OF_THE_TASK and asked[word] != step.options.get(word)]
+        asked = known_options(called.options)
+        own = known_options(step.options)
+        left = [word for word in asked if word not in _OF_THE_TASK and asked[word] != own.get(word)]
         if left:
             finding = OptionsLeftOut(one.func.id, step.name, ", ".join(f"`{word}`" for word in left))
             yield Diagnostic(finding, module.span(one.func))

@@ -11,6 +11,7 @@ from flowdsl.compiler.options.code import provides
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.places.place import Argument
 from flowdsl.values import types as t
+from flowdsl.values.later import known_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -24,6 +25,7 @@ def unfit(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator[Dia
     """Options of these that mean nothing for a step: Python for a container step, caching of nothing."""
     if options.keys().isdisjoint(INHERITED):
         return
+    options = known_options(options)
     from flowdsl.compiler.findings.caching import NothingToCache
     from flowdsl.compiler.findings.code import PythonOnly
 

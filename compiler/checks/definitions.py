@@ -40,6 +40,7 @@ from flowdsl.places.place import Argument, Definition
 from flowdsl.step import StepDef
 from flowdsl.tracing.body import KINDS
 from flowdsl.values import types as t
+from flowdsl.values.later import later
 from flowdsl.values.lift import lift
 from flowdsl.values.signature import MISSING, is_function, is_method
 
@@ -232,7 +233,9 @@ def of_runs(called: PipelineDef, root: PipelineDef) -> Iterator[Diagnostic]:
     Source: Argo Workflows, workflow/validate/validate.go.
     """
     for name in _OF_A_RUN:
-        if name in called.options and called.options[name] != root.options.get(name):
+        if called is root or name not in called.options or later(called.options[name]):
+            continue
+        if called.options[name] != root.options.get(name):
             yield Diagnostic(OfARun(name, called.name, root.name), Argument(called.site, name))
 
 

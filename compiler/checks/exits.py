@@ -46,7 +46,9 @@ def exits(
 def has_several(step: StepDef, calls: Callable[[], Mapping[int, list[Call]]]) -> bool:
     """Whether a step runs as several processes, of which one gives the result: on several pods, or forked."""
     every = (step.options, *(call.options for call in calls().get(id(step), ())))
-    return not _FORKS.isdisjoint(step.code.co_names) or any(options.get("distributed") for options in every)
+    return not _FORKS.isdisjoint(step.code.co_names) or any(
+        options.get("distributed") is not None for options in every
+    )
 
 
 def _successes(nodes: Iterable[ast.AST]) -> Iterator[ast.expr]:

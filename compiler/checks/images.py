@@ -13,6 +13,7 @@ from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.grammar.regex import regex
 from flowdsl.pipeline import PipelineDef
 from flowdsl.places.place import Definition
+from flowdsl.values.later import known_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -64,7 +65,7 @@ def images_by_step(traces: Iterable[Trace]) -> dict[int, list[Image]]:
 
 def _image(*levels: Mapping[str, object]) -> Image:
     """The image that the first of these options names."""
-    more = any(options.get(word) for options in levels for word in ("packages", "code"))
+    more = any(known_options(options).get(word) for options in levels for word in ("packages", "code"))
     return Image(next((options["image"] for options in levels if "image" in options), None), more)
 
 

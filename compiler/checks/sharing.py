@@ -14,8 +14,8 @@ from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.pipeline import PipelineDef
 from flowdsl.tracing.trace import Call
 from flowdsl.values.expr import Best, Out, Rows, leaves, negate
+from flowdsl.values.later import known_options
 from flowdsl.values.lift import is_dict
-from flowdsl.values.value import is_value
 from flowdsl.volume import Volume, VolumePath
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def sharing(trace: Trace) -> Iterator[Diagnostic]:
     ):
         return
     roots = [graph.owner for graph in trace.graphs.values() if id(graph.owner) not in targets]
-    if any(owner.options.get("parallelism") == 1 for owner in roots):
+    if any(known_options(owner.options).get("parallelism") == 1 for owner in roots):
         return  # one pod at a time
     known: dict[int, Claims] = {}
     for graph in trace.graphs.values():
@@ -85,8 +85,8 @@ def _written(call: Call, trace: Trace, known: dict[int, Claims]) -> Claims:
         return known[id(target)]
     if "mounts" not in target.options and "mounts" not in call.options:
         return _NONE
-    mounts: Any = call.options.get("mounts") or target.options.get("mounts")
-    if not mounts or is_value(mounts) or not is_dict(mounts):
+    mounts: Any = known_options({**target.options, **call.options}).get("mounts")
+    if not mounts or not is_dict(mounts):
         return {}
     volumes = [what.volume if type(what) is VolumePath else what for what in mounts.values()]
     return {
@@ -94,7 +94,7 @@ def _written(call: Call, trace: Trace, known: dict[int, Claims]) -> Claims:
         for one in volumes
         if isinstance(one, Volume)
         and not one.read_only
-        and isinstance(cast("object", one.name), str)
+        and type(cast("object", one.name)) is str
         and type(one.mode) is str
         and one.mode == "ReadWriteOnce"
     }
@@ -165,5 +165,5 @@ def _pinned(call: Call) -> object:
     """The one node that a call is bound to, if it is."""
     if isinstance(call.target, PipelineDef):
         return None
-    node = call.options.get("node") or call.target.options.get("node")
-    return node.get(_HOST) if not is_value(node) and is_dict(node) else None
+    node: object = known_options({**call.target.options, **call.options}).get("node")
+    return node.get(_HOST) if is_dict(node) else None

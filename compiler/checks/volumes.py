@@ -17,9 +17,9 @@ from flowdsl.compiler.options.volumes import SHM, size
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.names import is_dns_subdomain, is_parameter_name
 from flowdsl.places.place import Argument
-from flowdsl.tracing.trace import TOKEN
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Join, Many, OnVolume, Stored, children
+from flowdsl.values.later import later, of_run
 from flowdsl.values.lift import is_dict
 from flowdsl.values.value import is_value
 from flowdsl.volume import AccessMode, NewVolume, Volume, VolumePath
@@ -79,7 +79,7 @@ def mounted(options: Mapping[str, Any], place: Callable[[str], Argument]) -> Ite
         named = given.volume if isinstance(given, VolumePath) else given
         if isinstance(named, Volume):
             yield from volume(named)
-        elif isinstance(named, Artifact) and named.kind == "Git":
+        elif isinstance(named, Artifact) and named.kind == "Git" and not later(named):
             yield from judged(named)
 
 
@@ -99,8 +99,8 @@ def volume(found: Volume) -> Iterator[Diagnostic]:
     name, mode = cast("object", found.name), cast("object", found.mode)
     wrong: Finding | None = None
     word = type(found).__name__
-    if is_value(name) or (isinstance(name, str) and TOKEN.search(name)):
-        wrong = RunTimeOption("name")
+    if of_run(name):
+        wrong = RunTimeOption(f"name of {word}")
     elif not isinstance(name, str):
         wrong = OptionType(f"name of {word}", "a text", said(name))
     elif not is_dns_subdomain(name):
@@ -108,8 +108,8 @@ def volume(found: Volume) -> Iterator[Diagnostic]:
     if wrong is not None:
         yield Diagnostic(wrong, Argument(found.site, "name", 0))
     known: tuple[str, ...] = get_args(AccessMode)
-    if is_value(mode):
-        yield Diagnostic(RunTimeOption("mode"), Argument(found.site, "mode"))
+    if of_run(mode):
+        yield Diagnostic(RunTimeOption(f"mode of {word}"), Argument(found.site, "mode"))
     elif mode not in known:
         have = mode if isinstance(mode, str) else said(mode)
         yield Diagnostic(UnknownMode(have, known), Argument(found.site, "mode"))
@@ -127,8 +127,8 @@ def _new(found: NewVolume) -> Iterator[Diagnostic]:
         yield Diagnostic(NewReadOnly(str(found.name)), Argument(found.site, "mode"))
     kept = cast("object", found.storage_class)
     place = Argument(found.site, "storage_class")
-    if is_value(kept):
-        yield Diagnostic(RunTimeOption("storage_class"), place)
+    if of_run(kept):
+        yield Diagnostic(RunTimeOption("storage_class of NewVolume"), place)
     elif kept is not None and not (isinstance(kept, str) and is_dns_subdomain(kept)):
         yield Diagnostic(BadObjectName(said(kept), "a StorageClass"), place)
 

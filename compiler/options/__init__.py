@@ -42,8 +42,8 @@ from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
 from flowdsl.pipeline import PipelineDef
 from flowdsl.places.place import Argument, Place
+from flowdsl.values.later import Field, Key, Later, Position, later
 from flowdsl.values.types import outputs
-from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from flowdsl.compiler.profile import Profile
@@ -192,9 +192,42 @@ def _read(
         )
         others = kinds_of(name) or (("pipeline",) if kind and name in pipeline.READERS else ())
         raise Wrong(kinds.OptionOfKind(name, where, others) if others else UnknownOption(name, known), "name")
-    if is_value(written):
-        raise Wrong(RunTimeOption(name))
+    if name not in _SAID_BY_READER and (
+        found := [_fixed(name, one) for one in later(written) if not _is_lock(one)]
+    ):
+        raise ExceptionGroup("later", found)
     return reader(name, written)
+
+
+#: Options whose readers say what a value of the run would have to do there.
+_SAID_BY_READER = frozenset(("store",))
+
+
+def _is_lock(one: Later) -> bool:
+    """Whether this is the name of a mutex, the one text of options in which fields of the run may stand."""
+    *_, last = (None, *one.way)
+    return isinstance(last, Field) and (last.of, last.name) == ("Mutex", "name")
+
+
+def _fixed(name: str, one: Later) -> Wrong:
+    """What is wrong with a part of an option that only a run knows."""
+    place: Argument | None = None
+    path: tuple[Any, ...] = ()
+    owner = ""
+    for step in one.way:
+        match step:
+            case Key(None):
+                name = f"a key of {name}"
+            case Key(key):
+                name, path = f"{name}[{key!r}]", (*path, key)
+            case Position(index):
+                path = (*path, index)
+            case Field(word, argument, site, position):
+                name, owner, path = argument, f" of {word}", ()
+                place = Argument(site, argument, position)
+    return Wrong(
+        RunTimeOption(name + owner), path=path, place=None if place is None else place._replace(path=path)
+    )
 
 
 def _reported(wrong: Wrong, place: Place) -> Diagnostic:

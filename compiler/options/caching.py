@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.cache import Cache
 from flowdsl.compiler.findings.amounts import BadDuration
-from flowdsl.compiler.findings.options import OptionType, RunTimeOption
+from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Caching
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.grammar.duration import seconds_in
 from flowdsl.grammar.error import GrammarError
-from flowdsl.tracing.trace import TOKEN
-from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,8 +32,6 @@ def _cache(name: str, written: object) -> Caching:
     if not isinstance(written, Cache):
         raise Wrong(OptionType(name, "True, False or Cache(...)", said(written)))
     salt = cast("object", written.salt)
-    if is_value(salt) or (isinstance(salt, str) and TOKEN.search(salt)):
-        raise Wrong(RunTimeOption("salt"), "item:salt")
     if not isinstance(salt, str):
         raise Wrong(OptionType("salt of Cache", "a text", said(salt)), "item:salt")
     return Caching(_age(written.max_age), salt)
@@ -43,8 +39,6 @@ def _cache(name: str, written: object) -> Caching:
 
 def _age(written: object) -> str:
     """An age as Argo reads it, in whole hours or seconds. Source: time.ParseDuration of Go, without days."""
-    if is_value(written):
-        raise Wrong(RunTimeOption("max_age"), "item:max_age")
     if not isinstance(written, str):
         want = "a text such as '7d'"
         raise Wrong(OptionType("max_age of Cache", want, said(written)), "item:max_age")

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.artifact import Artifact
-from flowdsl.compiler.findings.options import OptionType, RunTimeOption
-from flowdsl.compiler.findings.surroundings import OutsideVolume
+from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Code
 from flowdsl.compiler.options.reading import Wrong, said
+from flowdsl.compiler.options.volumes import sub_path
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
-from flowdsl.tracing.trace import TOKEN
-from flowdsl.values.expr import Const, Stored
+from flowdsl.values.expr import Stored
 from flowdsl.values.lift import text as lifted
-from flowdsl.values.value import is_value
 from flowdsl.volume import Volume, VolumePath
 
 if TYPE_CHECKING:
@@ -85,8 +83,6 @@ def _package(text: object, found: dict[str, str], part: str) -> None:
     from flowdsl.compiler.findings import code as findings
     from flowdsl.grammar.requirement import normalized, requirement
 
-    if is_value(text) or (isinstance(text, str) and TOKEN.search(text)):
-        raise Wrong(RunTimeOption("packages"), part)
     if not isinstance(text, str):
         raise Wrong(OptionType("packages", "a list of texts", f"one with {said(text)}"), part)
     if not text.isprintable() or "{{" in text:
@@ -107,25 +103,18 @@ def _code(name: str, written: object) -> Code:
     if isinstance(written, Volume):
         return Code(volume=written)
     if type(written) is VolumePath and isinstance(written.volume, Volume):
-        if is_value(written.text) or "{{" in written.text:
-            raise Wrong(RunTimeOption(name))
-        folder = written.text.strip("/")
-        if ".." in folder.split("/"):
-            raise Wrong(OutsideVolume(written.text, str(written.volume.name)))
-        return Code(volume=written.volume, folder=folder)
+        return Code(volume=written.volume, folder=sub_path(name, written))
     if type(written) is not Artifact or written.kind != "Git":
         raise Wrong(OptionType(name, _WANT, said(written)))
     # What is wrong with its words is said where they stand.
     texts = {name: lifted(one) for name, one in written.texts.items() if isinstance(one, str)}
-    if any(not isinstance(one, Const) for one in texts.values()):
-        raise Wrong(RunTimeOption(name))
     stored = Stored(written, tuple(texts), tuple(texts.values()))
     return Code(repository=stored, folder=_folder(str(written.words["folder"])))
 
 
 def _folder(text: str) -> str:
-    if TOKEN.search(text) or "{{" in text:
-        raise Wrong(RunTimeOption("code"))
+    if "{{" in text:
+        raise Wrong(OptionType("code", "a folder without `{{`", repr(text)))
     if ".." in text.split("/"):
         raise Wrong(OptionType("code", "a folder inside the repository", repr(text)))
     return text.strip("/")

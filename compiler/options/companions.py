@@ -8,7 +8,7 @@ from flowdsl.companion import Companion as Written
 from flowdsl.companion import InitContainer, Sidecar
 from flowdsl.compiler.findings import kinds
 from flowdsl.compiler.findings.bodies import NoTag, is_secret, untagged
-from flowdsl.compiler.findings.options import OptionType, RunTimeOption
+from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.findings.surroundings import SecretInText
 from flowdsl.compiler.ir import Companion, Companions
 from flowdsl.compiler.options import environment, resources
@@ -16,7 +16,6 @@ from flowdsl.compiler.options.reading import Wrong, flag, flattened, said, words
 from flowdsl.compiler.profile import NOWHERE
 from flowdsl.grammar.names import is_argo_container, is_dns_label
 from flowdsl.places.place import Argument
-from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -74,9 +73,7 @@ def _companion(kind: type[Written], name: str, written: object) -> Companion:
         raise Wrong(OptionType(name, f"a list of {kind.__name__}(...)", said(written)))
     own = cast("object", written.name)
     first = Argument(written.site, position=0)
-    if is_value(own) or not isinstance(own, str) or not is_dns_label(own):
-        if is_value(own):
-            raise Wrong(RunTimeOption(f"name of {kind.__name__}"), place=first)
+    if not isinstance(own, str) or not is_dns_label(own):
         shown = own if isinstance(own, str) else said(own)
         way = "use lower-case letters, digits and `-`"
         problem, cause = "cannot be the name of a container", "Kubernetes refuses the name"
@@ -95,8 +92,6 @@ def _companion(kind: type[Written], name: str, written: object) -> Companion:
             continue
         place = Argument(written.site, field)
         try:
-            if is_value(given):
-                raise Wrong(RunTimeOption(f"{field} of {own}"))
             found[field] = reader(field, given)
         except* Wrong as group:
             wrong += (Wrong(one.finding, place=place._replace(part=one.part)) for one in flattened(group))

@@ -16,7 +16,8 @@ from flowdsl.run import AT_THE_END
 from flowdsl.tracing.trace import parts
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Join, RunField
-from flowdsl.values.value import is_value
+from flowdsl.values.later import of_run
+from flowdsl.values.value import expr_of, is_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -139,8 +140,7 @@ def locks(name: str, written: object) -> tuple[ir.Lock, ...]:
 
     def read(one: object) -> ir.Lock:
         if not isinstance(one, (Mutex, Semaphore)):
-            have = "a run-time value" if is_value(one) else said(one)
-            raise Wrong(findings.NotALock(have))
+            raise Wrong(findings.NotALock(said(one)))
         lock = _lock(one)
         if lock in found:
             raise Wrong(findings.LockTwice(lock_said(lock)))
@@ -168,18 +168,25 @@ def _lock(lock: Mutex | Semaphore) -> ir.Lock:
 
 def _lock_name(written: object) -> Const | Join:
     """The name of a mutex, in which fields of the run may stand. Argo parts the key of a lock at `/`."""
-    pieces = parts(written, None) if isinstance(written, str) else ()
+    pieces = (
+        (expr_of(written),) if is_value(written) else parts(written, None) if isinstance(written, str) else ()
+    )
     fixed = [piece for piece in pieces if isinstance(piece, str)]
+    for piece in pieces:
+        if (
+            of_run(piece)
+            or not isinstance(piece, (str, RunField))
+            or getattr(piece, "name", "") in AT_THE_END
+        ):
+            raise Wrong(RunTimeOption("name of Mutex"))
     for piece in fixed:
         text_option("name of Mutex", piece if piece.strip() else "x")
-    if any(isinstance(piece, RunField) and piece.name in AT_THE_END for piece in pieces):
-        raise Wrong(RunTimeOption("name of Mutex"))
     if not pieces or any("/" in piece or not piece.isprintable() for piece in fixed):
         way = "write a text without `/`; `run.name` and other fields of the run may stand in it"
         reason = "Argo would take it apart" if "/" in str(written) else "no text for a name"
         wrong = findings.BadLockName(said(written), "the name of a mutex", reason, way)
         raise Wrong(wrong)
-    return Const(written, t.TEXT) if len(fixed) == len(pieces) else Join(pieces)
+    return Const(fixed[0], t.TEXT) if len(fixed) == len(pieces) else Join(pieces)
 
 
 def lock_said(lock: ir.Lock) -> str:

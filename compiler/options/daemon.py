@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.companion import Ready
 from flowdsl.compiler.findings import kinds
-from flowdsl.compiler.findings.options import OptionType, RunTimeOption
+from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Daemon, Probe
 from flowdsl.compiler.options.reading import Wrong, flag, said, seconds, text_option, words
-from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,9 +34,6 @@ def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wron
 def _ready(name: str, written: object) -> Probe:
     if not isinstance(written, Ready):
         raise Wrong(OptionType(name, "Ready(port=...) or Ready(command=[...])", said(written)))
-    for field in ("port", "path", "command", "delay", "every"):
-        if is_value(getattr(written, field)):
-            raise Wrong(RunTimeOption(f"{field} of Ready"), f"item:{field}")
     port = cast("object", written.port)
     if (port is None) == (written.command is None):
         way = 'write Ready(port=8080), Ready(port=8080, path="/healthz") or Ready(command=["pg_isready"])'

@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from flowdsl.compiler.findings.distributed import BesideDistributed, MeetingVariable
-from flowdsl.compiler.findings.options import OptionType, RunTimeOption
+from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Distributed
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.compiler.options.resources import wanted
 from flowdsl.distributed import Distributed as Written
 from flowdsl.distributed import TensorFlow, Torch
-from flowdsl.values.value import is_value
 from flowdsl.volume import Secret
 
 if TYPE_CHECKING:
@@ -117,8 +116,6 @@ def _distributed(name: str, written: object) -> Written | None:
     kind = cast("Written", written)
     for field, least, most in (("workers", 1, _MOST), ("processes", 1, _MOST), ("port", 1, 65535)):
         given: object = getattr(kind, field)
-        if is_value(given):
-            raise Wrong(RunTimeOption(f"{field} of {type(kind).__name__}"), f"item:{field}")
         if given is None and field == "processes":
             continue
         if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= most:

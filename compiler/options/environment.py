@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings.bodies import BadImage, NoTag, is_secret, untagged
-from flowdsl.compiler.findings.options import OptionType, RunTimeOption
-from flowdsl.compiler.findings.surroundings import BadEnvName, OutsideVolume, SecretInText
+from flowdsl.compiler.findings.options import OptionType
+from flowdsl.compiler.findings.surroundings import BadEnvName, SecretInText
 from flowdsl.compiler.ir import Environment, Mount
 from flowdsl.compiler.options import volumes
 from flowdsl.compiler.options.reading import Wrong, entries, one_of, said, text_option
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.names import is_env_name
-from flowdsl.tracing.trace import TOKEN
-from flowdsl.values.value import is_value
 from flowdsl.volume import Config, Mountable, Secret, Volume, VolumePath
 
 if TYPE_CHECKING:
@@ -61,8 +59,6 @@ def _env(name: str, written: object) -> tuple[tuple[str, str | Config], ...]:
     def entry(key: Any, value: Any) -> tuple[str, str | Config]:
         if not isinstance(key, str) or not is_env_name(key):
             raise Wrong(BadEnvName(str(key)), f"key:{key}")
-        if is_value(value) or (isinstance(value, str) and TOKEN.search(value)):
-            raise Wrong(RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
         if type(value) is Config:
             return key, volumes.one_key(f"{name}[{key!r}]", value, f"item:{key}")
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
@@ -106,11 +102,7 @@ def checkpoints(name: str, written: object) -> tuple[Volume, str]:
     if isinstance(written, Volume):
         volume, folder = written, ""
     elif type(written) is VolumePath and isinstance(written.volume, Volume):
-        volume, folder = written.volume, written.text.strip("/")
-        if "{{" in written.text:
-            raise Wrong(RunTimeOption(name))
-        if ".." in folder.split("/"):
-            raise Wrong(OutsideVolume(written.text, str(volume.name)))
+        volume, folder = written.volume, volumes.sub_path(name, written)
     else:
         raise Wrong(OptionType(name, "a folder on a Volume", said(written)))
     if volume.read_only:

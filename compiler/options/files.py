@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings.data import UnknownArchive
-from flowdsl.compiler.findings.options import RunTimeOption
 from flowdsl.compiler.ir import Files
 from flowdsl.compiler.options.reading import Wrong, entries, is_mapping, said
-from flowdsl.tracing.trace import TOKEN
-from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,8 +33,6 @@ def _archive(name: str, written: object) -> tuple[tuple[str, str | int], ...]:
 
 def _packed(name: str, written: object, part: str) -> str | int:
     """A way to pack; a number is the level of gzip. Source: Argo 4.1, tar.compressionLevel; Go, compress/gzip."""
-    if is_value(written) or (isinstance(written, str) and TOKEN.search(written)):
-        raise Wrong(RunTimeOption(name), part)
     if isinstance(written, str) and written in PACKED:
         return written
     if isinstance(written, int) and not isinstance(written, bool) and 0 <= written <= 9:

@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.findings.objects import NotJson
-from flowdsl.compiler.findings.options import OptionType, RunTimeOption
+from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Patch
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.places.place import Argument
 from flowdsl.step import StepDef
-from flowdsl.tracing.trace import TOKEN
-from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,9 +85,7 @@ def read(name: str, written: object) -> dict[str, Any]:
 
 
 def _plain(value: Any, path: Path, wrong: list[Wrong], around: tuple[int, ...]) -> object:
-    if is_value(value) or (isinstance(value, str) and TOKEN.search(value)):
-        wrong.append(Wrong(RunTimeOption("argo"), path=path))
-    elif value is None or isinstance(value, (bool, str)):
+    if value is None or isinstance(value, (bool, str)):
         if isinstance(value, str) and not _is_utf8(value):
             wrong.append(Wrong(NotJson("a text with half a character"), path=path))
         return value

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from flowdsl.compiler.findings.options import OptionType, RunTimeOption
+from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.findings.placement import BadNode, BadToleration, BadWhere
 from flowdsl.compiler.ir import Placement
-from flowdsl.compiler.options.reading import Wrong, each, entries, object_name, said, text_option
+from flowdsl.compiler.options.reading import Wrong, each, entries, flag, object_name, said, text_option
 from flowdsl.compiler.options.resources import (
     gpu_memory,
     gpu_products,
@@ -20,7 +20,6 @@ from flowdsl.compiler.options.resources import (
 from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
-from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Reader
@@ -253,8 +252,6 @@ def _toleration_fields(fields: dict[str, str]) -> dict[str, str]:
 def _node(name: str, written: object) -> Mapping[str, str]:
 
     def entry(key: Any, value: Any) -> tuple[str, str]:
-        if is_value(value):
-            raise Wrong(RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
         try:
             return next(iter(node_selector({key: value}).items()))
         except GrammarError as error:
@@ -268,12 +265,6 @@ def _near(name: str, written: object) -> str:
     if written not in ("pack", "spread"):
         raise Wrong(OptionType(name, '"pack" or "spread"', said(written)))
     return str(written)
-
-
-def _spot(name: str, written: object) -> bool:
-    if not isinstance(written, bool):
-        raise Wrong(OptionType(name, "True or False", said(written)))
-    return written
 
 
 def _where(name: str, written: object) -> Any:
@@ -306,5 +297,5 @@ READERS: dict[str, Reader] = {
     "pool": text_option,
     "placement": _near,
     "queue": object_name,
-    "spot": _spot,
+    "spot": flag,
 }

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeGuard, TypeVar, cast
 
 from flowdsl.compiler.findings.amounts import BadDuration
 from flowdsl.compiler.findings.objects import ReservedKey, UnknownWord
-from flowdsl.compiler.findings.options import OptionType, RunTimeOption
+from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.findings.surroundings import BadLabelText, BadObjectName
 from flowdsl.compiler.objects import MARKS
 from flowdsl.diagnostic import is_long
 from flowdsl.grammar.duration import seconds_in
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
-from flowdsl.tracing.trace import TOKEN
-from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
@@ -132,13 +130,11 @@ def is_mapping(thing: object) -> TypeGuard[Mapping[Any, Any]]:
 
 
 def text_option(name: str, written: object) -> str:
-    """A text that is not empty, and holds nothing that only a run knows; raises `Wrong`."""
+    """A text that is not empty; raises `Wrong`."""
     if not isinstance(written, str):
         raise Wrong(OptionType(name, "a text", said(written)))
     if not written.strip():
         raise Wrong(OptionType(name, "a text that is not empty", said(written)))
-    if TOKEN.search(written):
-        raise Wrong(RunTimeOption(name))
     if "{{" in written:
         raise Wrong(OptionType(name, "a text without `{{`", said(written)))
     return written
@@ -157,8 +153,6 @@ def words(name: str, written: object) -> tuple[str, ...]:
         raise Wrong(OptionType(name, "a list of texts", said(written)))
     found: list[str] = []
     for word in cast("list[object]", written):
-        if is_value(word) or (isinstance(word, str) and TOKEN.search(word)):
-            raise Wrong(RunTimeOption(name))
         if not isinstance(word, str) or "{{" in word:
             raise Wrong(OptionType(name, "a list of texts without `{{`", said(word)))
         found.append(word)
@@ -218,8 +212,6 @@ def texts(name: str, written: object) -> dict[str, str]:
     """Labels or annotations; raises `Wrong`, or a group of it."""
 
     def entry(key: Any, value: Any) -> tuple[str, str]:
-        if is_value(value) or (isinstance(value, str) and TOKEN.search(value)):
-            raise Wrong(RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
         if not isinstance(value, str):
             raise Wrong(OptionType(f"{name}[{key!r}]", "a text", said(value)), f"item:{key}")
         if not isinstance(key, str) or not is_qualified_name(key):

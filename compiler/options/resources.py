@@ -14,7 +14,7 @@ from flowdsl.compiler.findings.amounts import (
     UnknownVendor,
     UnusualResource,
 )
-from flowdsl.compiler.findings.options import OptionType, RunTimeOption
+from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Resources
 from flowdsl.compiler.options.reading import Parts, Wrong, said
 from flowdsl.compiler.profile import Sharing
@@ -25,7 +25,6 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
 from flowdsl.grammar.regex import regex
-from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -129,10 +128,6 @@ def gpu_request(name: str, written: object) -> GPU:
     if not isinstance(gpu, GPU):
         raise Wrong(OptionType(name, "a whole number or GPU(...)", said(written)))
     parts = Parts()
-    for field in ("count", "product", "memory", "vendor", "resource", "mig", "share"):
-        if is_value(getattr(gpu, field)):
-            parts.add(field, RunTimeOption(field))
-    parts.end()
     parts.read("count", _gpu_count, gpu.count)
     memory, resource, mig, share = (
         parts.read(field, _text, f"{field} of GPU", getattr(gpu, field))

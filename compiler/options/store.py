@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings.store import NoStore, StoreNotWritable, StoreOfRun
-from flowdsl.compiler.findings.surroundings import OutsideVolume
 from flowdsl.compiler.ir import Store
 from flowdsl.compiler.options.reading import Wrong, said
-from flowdsl.tracing.trace import TOKEN
-from flowdsl.values.value import is_value
+from flowdsl.compiler.options.volumes import sub_path
+from flowdsl.values.later import of_run
 from flowdsl.volume import Volume, VolumePath
 
 if TYPE_CHECKING:
@@ -27,21 +26,17 @@ def store(name: str, written: object) -> Stored | None:
     if written is None:
         return None
     if isinstance(written, Volume):
-        volume, text = written, ""
+        volume, folder = written, ""
     elif type(written) is VolumePath and isinstance(written.volume, Volume):
-        volume, text = written.volume, written.text
+        if of_run(written.text):
+            raise Wrong(StoreOfRun())
+        volume, folder = written.volume, sub_path(name, written)
     else:
         raise Wrong(NoStore(said(written)))
-    if is_value(text) or TOKEN.search(text) or "{{" in text:
-        raise Wrong(StoreOfRun())
-    # As Kubernetes wants a sub-path: relative, without a step up.
-    parts = [part for part in text.split("/") if part not in ("", ".")]
-    if ".." in parts:
-        raise Wrong(OutsideVolume(text, str(volume.name)))
     if volume.read_only or volume.mode == "ReadOnlyMany":
         reason = "`.ro` asks for it read-only" if volume.read_only else "its mode is ReadOnlyMany"
         raise Wrong(StoreNotWritable(str(volume.name), reason))
-    return Store(volume.name, "/".join(parts)), volume
+    return Store(volume.name, folder), volume
 
 
 def nearest(around: Stored | None, *levels: Mapping[str, Any]) -> Stored | None:

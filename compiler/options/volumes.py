@@ -17,7 +17,6 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_data_key, is_dns_subdomain
 from flowdsl.grammar.quantity import quantity
 from flowdsl.places.place import Argument
-from flowdsl.tracing.trace import TOKEN
 from flowdsl.values.value import is_value
 from flowdsl.volume import Host, Local, Mountable, Named, Scratch, Secret, Volume, VolumePath
 
@@ -41,13 +40,23 @@ def one_key(name: str, found: N, part: str) -> N:
 def _object(name: str, found: Named, part: str) -> None:
     """Judge the name and the key of a ConfigMap or Secret; raises `Wrong`."""
     what = "a Secret" if isinstance(found, Secret) else "a ConfigMap"
-    for text in (found.name, found.key):
-        if is_value(text) or (isinstance(text, str) and TOKEN.search(text)):
-            raise Wrong(RunTimeOption(name), part)
     if not is_dns_subdomain(str(found.name)):
         raise Wrong(BadObjectName(repr(found.name), what), part)
     if found.key is not None and not is_data_key(str(found.key)):
         raise Wrong(BadObjectName(repr(found.key), f"a key of {what}"), part)
+
+
+def sub_path(name: str, path: VolumePath, part: str = "value") -> str:
+    """The folder or file on a volume that an option names, as Kubernetes wants it: relative. Raises `Wrong`."""
+    text, volume = path.text, path.volume
+    if "{{" in text:
+        raise Wrong(OptionType(name, "a path without `{{`", said(text)), part)
+    parts = [one for one in text.split("/") if one not in ("", ".")]
+    if ".." in parts:
+        raise Wrong(
+            OutsideVolume(text, str(volume.name) if isinstance(volume, Volume) else repr(volume)), part
+        )
+    return "/".join(parts)
 
 
 def _unmountable(path: object) -> str:
@@ -84,21 +93,14 @@ def _mounts(name: str, written: object) -> tuple[tuple[Mount, Mountable], ...]:
         part, where = f"item:{path}", f"{name}[{path!r}]"
         volume, folder = what, None
         if type(what) is VolumePath:
-            volume = what.volume
-            if is_value(what.text) or "{{" in what.text:
-                raise Wrong(RunTimeOption(where), part)
-            folder = what.text.strip("/")
+            volume, folder = what.volume, sub_path(where, what, part)
         if isinstance(volume, Volume):
-            if folder is not None and ".." in folder.split("/"):
-                raise Wrong(OutsideVolume(str(what.text), str(volume.name)), part)
             if type(volume.mode) is str and volume.mode == "ReadOnlyMany" and not volume.read_only:
                 raise Wrong(MountedReadOnly(str(volume.name), path), part)
             return Mount(volume.name, path, folder, volume.read_only), volume
         if not isinstance(volume, Local):
             have = what.kind if type(what) is Artifact else type(what).__name__
             raise Wrong(OptionType(where, "a Volume", have), part)
-        if folder is not None and ".." in folder.split("/"):
-            raise Wrong(OutsideVolume(str(what.text), repr(volume)), part)
         if isinstance(volume, Named) and volume.key is not None:
             folder = volume.key if folder is None else folder
         read_only = volume.read_only or isinstance(volume, Named)  # Kubernetes lets nobody write to these
@@ -121,8 +123,6 @@ def _named(where: str, volume: Local, part: str, scratches: dict[int, str]) -> s
             return volume_name(f"flowdsl-{type(volume).__name__.lower()}-{volume.name}")
         case Host():
             path = cast("object", volume.path)
-            if is_value(path) or (isinstance(path, str) and TOKEN.search(path)):
-                raise Wrong(RunTimeOption(where), part)
             if not isinstance(path, str) or not path.startswith("/") or ".." in path.split("/"):
                 shown = path if isinstance(path, str) else said(path)
                 raise Wrong(HostPath(shown), place=Argument(volume.site, "path", 0))

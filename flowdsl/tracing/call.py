@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.diagnostic import Related, near
 from flowdsl.places.place import Argument, Definition, Place, Site
-from flowdsl.retry import Mutex
 from flowdsl.tracing.trace import TOKEN, Call, Graph, Trace
 from flowdsl.values import types as t
 from flowdsl.values.changes import tell_changed
 from flowdsl.values.expr import Best, Const, Expr, Out, Poison, Rows, leaves
-from flowdsl.values.lift import is_dict, items_of, lift, lift_plain
+from flowdsl.values.later import later
+from flowdsl.values.lift import items_of, lift, lift_plain
 from flowdsl.values.signature import MISSING, Parameter, Signature
 from flowdsl.values.value import RunTimeValue, expr_of, is_value, maker, outputs_of, value
 
@@ -61,25 +61,11 @@ def begin(trace: Trace, target: Step[..., Any] | Pipeline[..., Any], site: Site)
         call.may_fail = may_fail is True
         call.after = tuple(waited(trace, graph, after, Argument(place, "after")))
         call.options = options
-        _arrive(trace, options)
+        for one in later(options):  # which the checks refuse there
+            if not is_value(one.value):
+                trace.arrived.update(int(number) for _, number, *_ in TOKEN.findall(str(one.value)) if number)
         call.override = place
     return call
-
-
-def _arrive(trace: Trace, option: object) -> None:
-    """Note the run-time values in the texts of options: the checks refuse them there."""
-    if is_value(option):
-        return
-    if isinstance(option, str):
-        trace.arrived.update(int(number) for _, number, *_ in TOKEN.findall(option) if number)
-    elif is_dict(option):
-        for inner in option.values():
-            _arrive(trace, inner)
-    elif isinstance(option, Mutex):
-        _arrive(trace, option.name)
-    else:
-        for inner in items_of(option) or ():
-            _arrive(trace, inner)
 
 
 def waited(trace: Trace, graph: Graph, after: object, place: Place) -> list[Call]:

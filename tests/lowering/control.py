@@ -20,7 +20,7 @@ IMAGE = "python:3.12-slim"
     ),
     timeout="6h",
     queue_timeout="2h",
-    locks=[Mutex(f"gpu-{run.name}"), Semaphore("limits", "training", namespace="ml")],
+    locks=[Mutex(f"gpu-{run.name}"), Mutex(run.name), Semaphore("limits", "training", namespace="ml")],
 )
 def train(size: int) -> int:
     return size
