@@ -177,7 +177,7 @@ def _read(path: Path) -> _Settings:
         line = error.object[: error.start].count(b"\n") + 1
     except tomllib.TOMLDecodeError as error:
         at = _AT.search(str(error))
-        reason, way = _AT.sub("", str(error)), "write it as TOML has it, with texts in quotes"
+        reason, way = _AT.sub("", str(error)), "write it as TOML has it, with strings in quotes"
         known = at is not None and at[1] is not None
         line, column = (int(at[1]), int(at[2])) if at and known else (text.rstrip().count("\n") + 1, 0)
     from flowdsl.compiler.findings.profile import UnreadableSettings

@@ -82,7 +82,7 @@ def field(value: Any, name: str) -> Any:
     """A field of a record, or of the dict or tuple that stands for one."""
     if isinstance(value, dict):
         return cast("dict[str, Any]", value)[name]
-    return value[int(name)] if name.isdigit() else getattr(value, name)
+    return value[int(name)] if name.isdecimal() else getattr(value, name)
 
 
 def placeholder(kind: t.Type) -> str:

@@ -111,7 +111,7 @@ def _unfit(asked: Any) -> Finding | None:
     if of_run(asked):
         return RunTimeOption("name")
     if not isinstance(asked, str):
-        return BadTaskName(repr(asked), "a task", "not a text")
+        return BadTaskName(repr(asked), "a task", "not a string")
     name = dns_name(asked)
     if not name:
         return BadTaskName(asked, "a task", "it has no letter or digit of ASCII")

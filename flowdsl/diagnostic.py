@@ -25,7 +25,7 @@ class Finding:
 
     `title`, `label` and `help` are templates over the fields of the class. The title is one terse
     phrase that stands alone, the label goes under the caret, the help says the way out.
-    A subclass declares its data as annotations and may override `describe` where the text of a
+    A subclass declares its data as annotations and may override `words` where the text of a
     field depends on the data (a near miss, a list of names).
     """
 
@@ -194,4 +194,4 @@ def suggest(name: str, known: Iterable[str]) -> str:
     if not names:
         return ""
     shown = ", ".join(f"`{known_name}`" for known_name in names[:8])
-    return f"there is {shown}" + (" ..." if len(names) > 8 else "")
+    return f"there {'is' if len(names) == 1 else 'are'} {shown}" + (" ..." if len(names) > 8 else "")

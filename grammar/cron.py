@@ -63,7 +63,7 @@ def _usual(fields: list[str]) -> tuple[frozenset[int], ...] | None:
         return None
     found: list[frozenset[int]] = []
     for field, (_, least, most) in zip(fields, _FIELDS, strict=True):
-        number = int(field) if field.isascii() and field.isdigit() and len(field) < 3 else -1
+        number = int(field) if field.isascii() and field.isdecimal() and len(field) < 3 else -1
         if field != "*" and not least <= number <= most:
             return None
         found.append(frozenset(range(least, most + 1) if field == "*" else (number,)))
@@ -112,7 +112,7 @@ _TIME = "a time such as `1h30m`"
 
 def _every(text: str, time: Any) -> None:
     try:
-        if duration(time) > 0 and not time.isdigit():
+        if duration(time) > 0 and not time.isdecimal():
             return
     except GrammarError as error:
         start = span(time)[0]
@@ -134,7 +134,7 @@ def _choice(text: str, choice: Any, position: int) -> range:
         ends = [least, most]
     else:
         words = [str(end) for end in what.children if end is not None]
-        ends = [names.get(word.lower(), int(word) if word.isdigit() else -1) for word in words]
+        ends = [names.get(word.lower(), int(word) if word.isdecimal() else -1) for word in words]
         if len(ends) == 1 and step is not None:  # from there on
             ends.append(most)
     if not least <= ends[0] <= ends[-1] <= most or every < 1:

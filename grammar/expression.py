@@ -128,7 +128,7 @@ def _unreadable(rest: str) -> str:
         return f"a second {rest[0]} behind this one"
     if rest[0] == "&":
         return "`&&`"
-    return "a number" if rest[0].isdigit() else "a value or an operator"
+    return "a number" if rest[0].isdecimal() else "a value or an operator"
 
 
 # --- literals --------------------------------------------------------------------------------------

@@ -327,7 +327,7 @@ def test_a_person_is_asked(
     [
         (["stop"], "name a run, or select several with -l, --status, --older-than or --all"),
         (["stop", "mine", "--all"], "name runs, or select them"),
-        (["delete", "--status", "Faild"], "--status Faild: it is one of Pending, Running,"),
+        (["delete", "--status", "Faild"], "--status Faild: must be one of Pending, Running,"),
         (["delete", "--older-than", "soon"], "--older-than soon: "),
         (["suspend"], "name a run"),
         (["resume", "mine", "-p", "verdict"], "-p verdict: write -p NAME=VALUE"),

@@ -311,12 +311,12 @@ def test_the_artifact_repository() -> None:
 def test_storage_classes() -> None:
     (found,) = said(healthy("StorageClass"))
     assert found.startswith(
-        "note volumes: no storage class is the default: NewVolume needs one by name; there is none"
+        "note volumes: no storage class is the default: NewVolume needs one by name, of these: none"
     )
     disk = thing("StorageClass", "disk", provisioner="ebs.csi.aws.com")
     first, second = said(healthy("StorageClass", more=(disk,)))
     assert first.startswith(
-        "note volumes: no storage class is the default: NewVolume needs one by name; there is `disk`"
+        "note volumes: no storage class is the default: NewVolume needs one by name, of these: `disk`"
     )
     assert second.startswith("note volumes: no storage class gives ReadWriteMany: ")
     (found,) = said(healthy(forbidden=["list storageclasses"]))

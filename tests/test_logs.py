@@ -844,9 +844,9 @@ def test_failed_is_the_last_attempt_of_what_failed(
         (["demo-1", "--since", "yesterday"], "--since yesterday: "),
         (
             ["demo-1", "--grep", "("],
-            "--grep (: it is no regular expression: missing ), unterminated subpattern",
+            "--grep (: not a valid regular expression: missing ), unterminated subpattern",
         ),
-        (["demo-1", "--tail", "-1"], "--tail -1: it is a number of lines"),
+        (["demo-1", "--tail", "-1"], "--tail -1: must be a number of lines"),
         (["demo-1", "-c", "x", "--all-containers"], "--container names one"),
     ],
 )

@@ -412,8 +412,8 @@ def test_the_runs_of_this_folder_newest_first(flowdsl: Callable[..., Result]) ->
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--since", "soon"), "--since soon: it is a duration such as 90m, 12h or 2d"),
-        (("--limit", "0"), "--limit 0: it is a number above 0"),
+        (("--since", "soon"), "--since soon: must be a duration such as 90m, 12h or 2d"),
+        (("--limit", "0"), "--limit 0: must be at least 1"),
         (
             ("--local", "-A"),
             "--local is about runs of this folder: leave out what names a cluster or namespace",

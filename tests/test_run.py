@@ -352,11 +352,11 @@ def test_a_tree_has_what_is_wanted_most() -> None:
     [
         (["-p", "m=3"], "-p m: the pipeline `search` has no parameter `m`; it has n: int, mode: Mode"),
         (["-p", "moed=FAST"], "did you mean `mode`?"),
-        (["-p", "n=three"], "-p n=three: `n` is int: it is no whole number"),
-        (["-p", "mode=fast"], "`mode` is Mode: it is one of FAST, SLOW; did you mean `FAST`?"),
+        (["-p", "n=three"], "-p n=three: `n` is int: it is not a whole number"),
+        (["-p", "mode=fast"], "`mode` is Mode: it must be one of FAST, SLOW; did you mean `FAST`?"),
         (
             ["-p", "n=three", "-p", "mode=SLOW", "-p", "m=3"],
-            "2 parameters are wrong:\n  -p n=three: `n` is int: it is no whole number\n  -p m: the pipeline",
+            "2 parameters are wrong:\n  -p n=three: `n` is int: it is not a whole number\n  -p m: the pipeline",
         ),
         (["-p", "n"], "-p n: write -p NAME=VALUE"),
         (["-p", "n=1", "-p", "n=2"], "-p n is given twice"),
@@ -666,7 +666,7 @@ def test_files_that_are_faked(flowdsl: Callable[..., Result], folder: Path) -> N
     done = flowdsl("files.py", "--fake", 'split=["b.txt"]', *fakes)
     assert (done.code, "`split` is list[Path]: the path " in done.err) == (2, True)
     done = flowdsl("files.py", "--fake", "split=a.txt", *fakes)
-    assert (done.code, "`split` is list[Path]: it is no JSON, as " in done.err) == (2, True)
+    assert (done.code, "`split` is list[Path]: it is not JSON, such as " in done.err) == (2, True)
     done = flowdsl("files.py", "--fake", 'split=["a.txt"]', *fakes[:2], "--fake", "last=")
     assert done.code == 0
 
@@ -685,7 +685,7 @@ def test_a_gate_says_what_it_takes(flowdsl: Callable[..., Result], folder: Path)
         GATE.replace("-> str:\n    raise", "-> bool:\n    raise").replace("who: str", "who: bool")
     )
     assert (
-        "--fake gate=maybe: `gate` is bool: it is true or false"
+        "--fake gate=maybe: `gate` is bool: it must be true or false"
         in flowdsl("gate.py", "--fake", "gate=maybe").err
     )
     done = flowdsl("gate.py", "--name", "one")
@@ -806,7 +806,7 @@ def test_from_a_step_on(flowdsl: Callable[..., Result]) -> None:
             "train: `a` of the parameter `config` has no key `lr`: did you mean `lrs`?",
         ),
         ('train(config["b"]["lr"])', "train: the parameter `config` has no key `b`: there is `a`"),
-        ('train(made()["lr"] + 1)', "train: the result of `made` has no key `lr`: there is `rate`, `n`"),
+        ('train(made()["lr"] + 1)', "train: the result of `made` has no key `lr`: there are `rate`, `n`"),
         (
             'fan_out(train, over={"rate": [made()["x"], 1.0]})',
             "train: the result of `made` has no key `x`:",
@@ -1058,6 +1058,15 @@ def test_a_name_is_used_once(flowdsl: Callable[..., Result]) -> None:
     assert "there is a run `one` already: choose another name, or go on with it: --resume one" in done.err
 
 
+def test_limits_of_what_is_fetched(
+    flowdsl: Callable[..., Result], capsys: pytest.CaptureFixture[str]
+) -> None:
+    flowdsl("gate.py", "--name", "one")
+    for option, least in (("--jobs", "at least 1"), ("--max-size", "more than nothing")):
+        assert run(["fetch", "one", "-o", "here", option, "0"]) == 2
+        assert f"{option} 0: must be {least}" in capsys.readouterr().err
+
+
 def test_a_file_system_without_locks(
     flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -1139,7 +1148,7 @@ def test_a_person_is_asked_until_the_answers_fit(
     assert done.err.splitlines() == [
         "release: accuracy is 0.75",
         "release: Release this model?",
-        f"{verdict * 2}{name * 2}{copies}release: copies is int: it is no whole number",
+        f"{verdict * 2}{name * 2}{copies}release: copies is int: it is not a whole number",
         f"{copies}release: go on? [y/N] ",
     ]
 
@@ -1299,7 +1308,7 @@ def test_a_cache_that_is_damaged(flowdsl: Callable[..., Result], folder: Path) -
     done = flowdsl("cached.py", "--name", "two")
     assert done.code == 2
     assert f"flowdsl: the cache {kept} cannot be read: " in done.err
-    assert done.err.endswith("; take it away to begin it anew\n")
+    assert done.err.endswith("; delete it to start over\n")
     kept.unlink()
     assert flowdsl("cached.py", "--name", "two").code == 0
 
@@ -1406,6 +1415,11 @@ def test_a_run_that_is_not_there(flowdsl: Callable[..., Result]) -> None:
     )
     assert "leave out the file" in flowdsl("gate.py", "--resume", "twice").err
     assert "leave out -p, --name" in flowdsl("--resume", "twice", "-p", "a=1", "--name", "b").err
+    assert (
+        "leave out --python, --engine"
+        in flowdsl("--resume", "twice", "--python", "p", "--engine", "podman").err
+    )
+    assert "leave out --cluster" in flowdsl("--resume", "twice", "--cluster", "lab").err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)

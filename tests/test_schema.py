@@ -119,7 +119,7 @@ def test_an_unknown_field_is_named_with_its_type_and_a_near_miss() -> None:
             "it is a field of Container: move it to `spec.templates[1].container.volumeMounts`",
         ),
         (("spec", "podPriority"), "write `podPriorityClassName`, the name of a PriorityClass of the cluster"),
-        ((*TASK, "arguments", "qqq"), "there is `artifacts`, `parameters`"),
+        ((*TASK, "arguments", "qqq"), "there are `artifacts`, `parameters`"),
     ],
 )
 def test_an_unknown_field_comes_with_a_way_out(path: tuple[str | int, ...], advice: str) -> None:
@@ -200,7 +200,7 @@ def test_a_missing_field_is_reported_at_the_object_that_lacks_it() -> None:
                 '`spec.templates[0].dag.tasks[0].arguments` is the text "lr", '
                 "not a mapping with the fields of Arguments"
             ),
-            "write its fields as `key: value` lines; there is `artifacts`, `parameters`",
+            "write its fields as `key: value` lines; there are `artifacts`, `parameters`",
         ),
         (
             (*CONTAINER, "resources", "limits", "cpu"),

@@ -66,7 +66,7 @@ class Reach:
 
         if not 0 < self.request_timeout <= _DAY:
             raise Refused(
-                f"--request-timeout {self.request_timeout:g}: it is a number of seconds above 0, at most a day"
+                f"--request-timeout {self.request_timeout:g}: must be a number of seconds above 0, at most a day"
             )
         context, namespace = self._settings()
         if namespace and not is_dns_label(namespace):

@@ -65,7 +65,7 @@ def top_job_command(
     names
         Only these runs.
     instance
-        Show each pod with its GPUs: index, duty cycle and memory, where a DCGM exporter says them.
+        Show each pod with its GPUs: index, duty cycle and memory, where a DCGM exporter reports them.
     exporter
         The labels of the exporter's pods.
     all_namespaces

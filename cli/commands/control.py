@@ -118,7 +118,7 @@ def resume_command(
     name
         The run; @latest is the last one.
     parameter
-        NAME=VALUE, an answer that a step waits for. One that is left out is its default.
+        NAME=VALUE, an answer that a step waits for. An answer that is left out takes its default.
     step
         Let only this step go on.
     """

@@ -64,7 +64,7 @@ def fetch_command(
     unpack
         Take archives apart; --no-unpack keeps them as they are.
     max_size
-        The most that one archive may unpack to, as 200Gi. Without it 64Gi, and 200 times its own size.
+        The most that one archive may unpack to, such as 200Gi. Default: 64Gi, and at most 200 times its packed size.
     image
         The image, with Python, of pods that read claims; else that of the step.
     jobs

@@ -114,6 +114,8 @@ def run_command(
     if resume is not None:
         if file is not None:
             raise Refused("--resume goes on with a run as it was begun: leave out the file")
+        if cluster is not None:
+            raise Refused("--resume goes on with a run as it was begun: leave out --cluster")
         return resume_run(resume, options)
     if file is None:
         raise Refused("name a file to run, or go on with a run: --resume NAME")

@@ -54,7 +54,7 @@ def logs_command(
     since
         Only lines that are not older: 5m, or 2026-11-21T12:00:00Z.
     tail
-        Only so many lines of each log, from its end.
+        Only the last N lines of each log.
     grep
         Only lines in which this regular expression is found.
     timestamps

@@ -32,7 +32,7 @@ Examples:
 def init_command(folder: Path = Path(), /) -> int:
     """Write the first files of a project: a pipeline that runs as it is, its test, and settings.
 
-    Nothing is written over.
+    Existing files are not overwritten.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def compile_command(
         A Workflow to create, or a WorkflowTemplate, ClusterWorkflowTemplate or CronWorkflow to apply.
         Without it: a CronWorkflow for a pipeline with a schedule, else a Workflow.
     with_rbac
-        Write the accounts, roles and bindings that they need besides.
+        Also write the service accounts, roles and role bindings that they need.
     parameter
         NAME=VALUE, a parameter of the pipeline, by its type; a file as its key, or its path on the volume.
     explain_cache
@@ -192,7 +192,7 @@ def import_command(
         YAML or JSON with Workflows, WorkflowTemplates, ClusterWorkflowTemplates or CronWorkflows;
         or - for standard input.
     output
-        The file to write. Nothing is written over.
+        The file to write. Existing files are not overwritten.
     """
     from flowdsl.cli.pipelines.importing import import_file
 

@@ -99,7 +99,7 @@ def list_command(
     since
         Only runs that were created within a duration: 90m, 12h, 2d.
     limit
-        So many at most.
+        Show at most this many runs.
     all_namespaces
         The runs of all namespaces.
     local

@@ -45,7 +45,7 @@ def submit_command(
     The name of the run goes to standard output. What the run needs of the
     cluster is looked for first; where something is missing, nothing is created.
     Exit 3 if nothing was created, 4 if that is unknown; with --wait, --watch
-    or --logs as `wait` has it.
+    or --logs, as for `wait`.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ def sweep_command(
         values with commas between them; with `if layers>3` behind it only in such points.
         A parameter that is not named is one of the sweep.
     metric
-        What is looked for, NAME:max or NAME:min for a value that the trial returns; max or min
+        The metric to optimize, NAME:max or NAME:min for a value that the trial returns; max or min
         where it returns only one.
     trials
         How many points to draw. Without it: every combination.
@@ -77,7 +77,7 @@ def sweep_command(
         Draw points at random, or more evenly by Sobol's sequence, or take every combination; tpe learns
         from the trials before.
     seed
-        Another number draws other points; 0 without it.
+        The random seed; another one draws other points. 0 by default.
     min_success
         With fewer usable trials the run fails; 1 without it.
     output

@@ -68,7 +68,7 @@ def _phases(texts: Sequence[str]) -> set[str]:
     wanted = [one for text in texts for one in text.split(",")]
     for one in wanted:
         if one.lower() not in known:
-            raise Refused(f"--status {one}: it is one of {', '.join(PHASES)}")
+            raise Refused(f"--status {one}: must be one of {', '.join(PHASES)}")
     return {known[one.lower()] for one in wanted}
 
 

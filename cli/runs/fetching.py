@@ -66,13 +66,15 @@ def _settings(options: Options) -> Settings:
     from flowdsl.runtime.artifacts.unpack import Limits
 
     if options.jobs < 1:
-        raise Refused(f"--jobs {options.jobs}: it is a number above 0")
+        raise Refused(f"--jobs {options.jobs}: must be at least 1")
     limits = Limits()
     if options.max_size is not None:
         try:
             limits = limits._replace(size=int(quantity(options.max_size)), ratio=0)
         except GrammarError as error:
             raise Refused(f"--max-size {options.max_size}: {error}") from None
+        if limits.size < 1:
+            raise Refused(f"--max-size {options.max_size}: must be more than nothing, such as 200Gi")
     return Settings(options.jobs, options.unpack, limits)
 
 

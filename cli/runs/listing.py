@@ -73,7 +73,7 @@ def seconds_of(since: str) -> float:
     try:
         return seconds_in(since)
     except GrammarError:
-        raise Refused(f"--since {line(since)}: it is a duration such as 90m, 12h or 2d") from None
+        raise Refused(f"--since {line(since)}: must be a duration such as 90m, 12h or 2d") from None
 
 
 def list_runs(reach: Reach, wanted: Wanted, output: Output | None, *, local: bool, everywhere: bool) -> int:
@@ -81,7 +81,7 @@ def list_runs(reach: Reach, wanted: Wanted, output: Output | None, *, local: boo
     now = time.time()
     begin = wanted.begin(now)
     if wanted.limit is not None and wanted.limit < 1:
-        raise Refused(f"--limit {wanted.limit}: it is a number above 0")
+        raise Refused(f"--limit {wanted.limit}: must be at least 1")
     if local and (everywhere or reach != USUAL):
         raise Refused("--local is about runs of this folder: leave out what names a cluster or namespace")
     if everywhere and reach.namespace is not None:

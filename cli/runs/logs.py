@@ -46,7 +46,7 @@ def show(name: str, options: Options, reach: Reach = USUAL) -> int:
     since = None if options.since is None else _time(options.since)
     style = Style(False, options.timestamps, _pattern(options.grep))
     if options.tail is not None and not 0 <= options.tail < 1 << 63:
-        raise Refused(f"--tail {options.tail}: it is a number of lines")
+        raise Refused(f"--tail {options.tail}: must be a number of lines, 0 or more")
     if options.container is not None and options.all_containers:
         raise Refused("--container names one, --all-containers are all: leave out one of them")
     wanted = Wanted(options.step, options.container, options.all_containers, options.failed)
@@ -87,7 +87,7 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
     try:
         return None if text is None else re.compile(text)
     except re.error as error:
-        raise Refused(f"--grep {text}: it is no regular expression: {error}") from None
+        raise Refused(f"--grep {text}: not a valid regular expression: {error}") from None
 
 
 def _shown(logs: _Local | _Remote, writer: Writer, found: Found, options: Options, reach: Reach) -> int:

@@ -99,7 +99,7 @@ def rounds(name: str, reach: Reach, output: Output | None, metric: str | None, *
     if wanted is not None and not any(one.objective == wanted for one in shown):
         names = ", ".join(f"`{line(name)}`" for one in shown for name in one.outputs) or "nothing"
         raise Refused(
-            f"--metric {metric}: no loop of {line(run.name)} gives `{wanted.metric}`; there is {names}"
+            f"--metric {metric}: no loop of {line(run.name)} gives `{wanted.metric}`; its loops give {names}"
         )
     if output == "json":
         out(safe(json.dumps([listed(one) for one in shown], indent=2) + "\n"))

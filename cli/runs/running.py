@@ -120,7 +120,11 @@ def resume_run(name: str, options: Options) -> int:
             ("--artifact", options.artifacts),
             ("--only", options.only),
             ("--from", options.since),
+            ("--of", options.earlier),
             ("--name", options.name),
+            ("--python", options.python),
+            ("--engine", options.engine),
+            ("--kubectl", options.kubectl),
         )
         if value
     ]

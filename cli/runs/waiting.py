@@ -122,7 +122,7 @@ def seconds_of(text: str | None) -> float | None:
     except GrammarError as error:
         raise Refused(f"--timeout {text}: {error}") from None
     if found <= 0:
-        raise Refused(f"--timeout {text}: it is a time above 0, as 90s, 20m or 6h")
+        raise Refused(f"--timeout {text}: must be longer than 0, such as 90s, 20m or 6h")
     return found
 
 

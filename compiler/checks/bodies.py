@@ -265,11 +265,11 @@ def _key(key: ast.expr | None, kind: t.Type, body: Body) -> Iterator[Diagnostic]
 
         text = json.dumps(json.dumps(value))
         arrives = f"the text {text}"
-        way = f"write the key as a text, and read it as one: `{text}`"
-        finding = findings.ChangedByJson(f"the key {shown}", arrives, "keys but texts", way)
+        way = f"write the key as a string, and read it as one: `{text}`"
+        finding = findings.ChangedByJson(f"the key {shown}", arrives, "keys but strings", way)
         yield Diagnostic(finding, body.module.span(key))
     else:
-        yield _not_json(key, body, f"the key {shown}", "write the keys as texts")
+        yield _not_json(key, body, f"the key {shown}", "write the keys as strings")
 
 
 def _wrong(node: ast.expr, body: Body, kind: t.Type, have: str) -> Diagnostic:

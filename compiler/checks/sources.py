@@ -86,9 +86,9 @@ def _word(found: Artifact, word: str, value: object) -> Finding | None:
         if is_value(value) or (value is None and not needed):
             return None
         if not isinstance(value, str):
-            return SourceWord(word, found.kind, "a text", said(value))
+            return SourceWord(word, found.kind, "a string", said(value))
         if not value.strip() and word != "text":
-            return SourceWord(word, found.kind, "a text that is not empty", said(value))
+            return SourceWord(word, found.kind, "a string that is not empty", said(value))
         form = _FORMS.get((found.kind, word))
         wrong = form is not None and not TOKEN.search(value) and not form[0].match(value)
         return SourceWord(word, found.kind, form[1], said(value)) if form is not None and wrong else None
@@ -113,7 +113,7 @@ def _headers(found: Artifact) -> Iterator[Diagnostic]:
         return
     if type(headers) is not dict:
         have = "a run-time value" if is_value(headers) else type(headers).__name__
-        finding = SourceWord("headers", found.kind, "a dict of texts", have)
+        finding = SourceWord("headers", found.kind, "a dict of strings", have)
         yield Diagnostic(finding, Argument(found.site, "headers"))
         return
     for name, value in cast("dict[object, object]", headers).items():
@@ -121,7 +121,7 @@ def _headers(found: Artifact) -> Iterator[Diagnostic]:
         if isinstance(value, Secret):
             yield Diagnostic(SecretHeader(str(name)), place)
         elif not is_value(value) and not isinstance(value, str):
-            yield Diagnostic(SourceWord(f"headers[{name!r}]", found.kind, "a text", said(value)), place)
+            yield Diagnostic(SourceWord(f"headers[{name!r}]", found.kind, "a string", said(value)), place)
         elif is_value(name):
             continue  # reported where the dict was made
         elif not isinstance(name, str) or not name.strip() or TOKEN.search(name):

@@ -102,7 +102,7 @@ def volume(found: Volume) -> Iterator[Diagnostic]:
     if of_run(name):
         wrong = RunTimeOption(f"name of {word}")
     elif not isinstance(name, str):
-        wrong = OptionType(f"name of {word}", "a text", said(name))
+        wrong = OptionType(f"name of {word}", "a string", said(name))
     elif not is_dns_subdomain(name):
         wrong = BadObjectName(repr(name), "a PersistentVolumeClaim")
     if wrong is not None:

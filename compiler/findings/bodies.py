@@ -169,7 +169,7 @@ class OneWord(Finding):
     code = "FD771"
     severity: ClassVar[Severity] = "warning"
     title = "`{text}` is one word: a program of that name would be looked for"
-    label = "not split at its blanks{unfilled}"
+    label = "not split at spaces{unfilled}"
     help = "write each word by itself: command({words})"
     text: str
     inputs: tuple[str, ...] = ()
@@ -192,7 +192,7 @@ class NoTag(Finding):
     code = "FD772"
     severity: ClassVar[Severity] = "warning"
     title = "the image `{image}` has no tag"
-    label = "the newest one, whatever that is then"
+    label = "whatever the newest one is at that time"
     help = "say which version: `{image}:1.2`, or a digest: `{image}@sha256:...`"
     image: str
 

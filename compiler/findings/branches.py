@@ -71,7 +71,7 @@ class LeftBlock(Finding):
     """`return`, `break` or `continue` in a block of `when` and its like: Python obeys it while it compiles."""
 
     code = "FD353"
-    title = "this `{verb}` is obeyed while compiling, not when the block of `{word}` runs"
+    title = "this `{verb}` takes effect while compiling, not when the block of `{word}` runs"
     label = "leaves out what follows, in every run"
     help = "{way}"
     verb: str

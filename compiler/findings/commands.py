@@ -53,7 +53,7 @@ class CommandPart(Finding):
             way = (
                 f'make it a variable of the step: @container({option}={{"NAME": {have}("name", "key")}}, ...)'
             )
-        label = "not a text, a number or an input"
+        label = "not a string, a number or an input"
         if self.files:
             label = "each of its files has a path of its own"
             way = "take one `Path` for each file, or one that is a folder"

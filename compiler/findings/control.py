@@ -25,7 +25,7 @@ class WaitMissing(Finding):
     """A retry whose waits grow from nothing: Argo fails at the first retry without a time to begin with."""
 
     code = "FD701"
-    title = "`{field}` of a Retry without `wait` has nothing to begin with"
+    title = "`{field}` of a Retry without `wait` has no effect"
     label = "needs `wait`"
     help = 'add `wait=`, the time before the first retry, such as `wait="30s"`'
     field: str

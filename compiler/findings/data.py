@@ -124,7 +124,7 @@ class SecretHeader(Finding):
 
     code = "FD634"
     title = "the header `{name}` cannot come from a Secret"
-    label = "Argo takes only texts here"
+    label = "Argo takes only strings here"
     help = (
         "log in with `username=` and `password=`, which take Secrets; or make the request in a step,"
         " with `secrets=`"
@@ -161,7 +161,7 @@ class UnlikeSources(Finding):
     code = "FD637"
     title = "the items of `{parameter}` come from different kinds of places"
     label = "{one} and {other}"
-    help = "take them from one kind of place, with the same secrets and options: only texts may differ"
+    help = "take them from one kind of place, with the same secrets and options: only strings may differ"
     parameter: str
     one: str
     other: str

@@ -333,7 +333,7 @@ class DaemonRetries(Finding):
     """Tries of a daemon."""
 
     code = "FD621"
-    title = "a daemon cannot be tried again: another one has another address"
+    title = "a daemon cannot be tried again: the new pod would have another address"
     label = "not on a daemon"
     help = "leave it out; the steps that use the daemon may be tried again"
 

@@ -140,7 +140,7 @@ class NotJson(Finding):
     code = "FD734"
     title = "`argo` holds {have}"
     label = "no JSON"
-    help = "write dicts with texts as keys, lists, texts, numbers, True, False and None"
+    help = "write dicts with strings as keys, lists, strings, numbers, True, False and None"
     have: str
 
 

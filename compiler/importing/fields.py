@@ -57,7 +57,7 @@ def _seconds(value: object) -> Code | None:
 
 def _time(value: object) -> Code | None:
     """A duration: whole seconds are a number."""
-    if isinstance(value, str) and value.isdigit():
+    if isinstance(value, str) and value.isdecimal():
         return value.lstrip("0") or "0"
     return _plain(value)
 
@@ -79,9 +79,9 @@ def _retries(value: Any) -> Code | None:
     }
     limit = str(value["limit"])
     if (
-        not limit.isdigit()
+        not limit.isdecimal()
         or not int(limit)
-        or ("factor" in backoff and not str(backoff["factor"]).isdigit())
+        or ("factor" in backoff and not str(backoff["factor"]).isdecimal())
     ):
         return None
     return call("Retry", limit, **words) if any(words.values()) else limit
@@ -300,10 +300,10 @@ def resources(asked: Json, options: dict[str, Code]) -> None:
         requests.pop("memory", None)
     if "cpu" in requests and "cpu" not in limits:
         amount = str(requests.pop("cpu"))
-        options["cpu"] = amount if amount.replace(".", "", 1).isdigit() else quoted(amount)
+        options["cpu"] = amount if amount.replace(".", "", 1).isdecimal() else quoted(amount)
     for vendor, name in VENDORS.items():
         count = limits.get(name)
-        if count is not None and str(count).isdigit() and requests.get(name, count) == count:
+        if count is not None and str(count).isdecimal() and requests.get(name, count) == count:
             limits.pop(name)
             requests.pop(name, None)
             options["gpu"] = (

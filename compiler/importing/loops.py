@@ -9,6 +9,7 @@ from flowdsl.compiler.importing.layout import call, listed
 from flowdsl.compiler.importing.ports import Port, as_text, parsed
 from flowdsl.compiler.importing.texts import value_of
 from flowdsl.compiler.tree import entries, is_mapping
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import only_tag, tags
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class Loop:
     def span(self, port: Port) -> tuple[Code, list[str]] | None:
         """The items as a range, if they are one."""
         items = self.items or []
-        if len(items) < 3 or not all(isinstance(one, str) and one.isdigit() for one in items):
+        if len(items) < 3 or not all(isinstance(one, str) and _is_whole(one) for one in items):
             return None
         first, last = int(items[0]), int(items[-1])
         if items != [str(number) for number in range(first, last + 1)]:
@@ -189,4 +190,7 @@ def _sequence(sequence: Json, path: Path, scope: Scope) -> Loop:
 
 
 def _is_whole(text: str) -> bool:
-    return text.lstrip("-").isdigit()
+    return _WHOLE.fullmatch(text) is not None
+
+
+_WHOLE = regex(r"-?[0-9]{1,18}")

@@ -25,7 +25,7 @@ def identifier(text: str) -> str:
     """The nearest name of a function, parameter or variable."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
     name = _OTHER.sub("_", plain).strip("_").lower() or "x"
-    name = f"x{name}" if name[0].isdigit() else name
+    name = f"x{name}" if name[0].isdecimal() else name
     return f"{name}_" if name in RESERVED or name in _OWN else name
 
 

@@ -33,14 +33,14 @@ def _cache(name: str, written: object) -> Caching:
         raise Wrong(OptionType(name, "True, False or Cache(...)", said(written)))
     salt = cast("object", written.salt)
     if not isinstance(salt, str):
-        raise Wrong(OptionType("salt of Cache", "a text", said(salt)), "item:salt")
+        raise Wrong(OptionType("salt of Cache", "a string", said(salt)), "item:salt")
     return Caching(_age(written.max_age), salt)
 
 
 def _age(written: object) -> str:
     """An age as Argo reads it, in whole hours or seconds. Source: time.ParseDuration of Go, without days."""
     if not isinstance(written, str):
-        want = "a text such as '7d'"
+        want = "a string such as '7d'"
         raise Wrong(OptionType("max_age of Cache", want, said(written)), "item:max_age")
     try:
         seconds = seconds_in(written)

@@ -66,7 +66,7 @@ def provides(packages: Sequence[str], module: str, project: str | None) -> bool:
 
 def _packages(name: str, written: object) -> tuple[str, ...]:
     if not isinstance(written, (list, tuple)):
-        raise Wrong(OptionType(name, "a list of texts", said(written)))
+        raise Wrong(OptionType(name, "a list of strings", said(written)))
     found: dict[str, str] = {}
     wrong: list[Wrong] = []
     for position, text in enumerate(cast("list[object]", written)):
@@ -84,7 +84,7 @@ def _package(text: object, found: dict[str, str], part: str) -> None:
     from flowdsl.grammar.requirement import normalized, requirement
 
     if not isinstance(text, str):
-        raise Wrong(OptionType("packages", "a list of texts", f"one with {said(text)}"), part)
+        raise Wrong(OptionType("packages", "a list of strings", f"one with {said(text)}"), part)
     if not text.isprintable() or "{{" in text:
         raise Wrong(findings.BadRequirement(text, "plain text", "braces or control characters"), part)
     try:

@@ -38,7 +38,7 @@ def settled(found: Mapping[str, Any]) -> ir.Control:
 def timeout(name: str, written: object) -> str:
     """A duration option as Argo reads it; raises `Wrong`."""
     seconds(name, written)
-    return f"{written}s" if isinstance(written, int) or str(written).isdigit() else in_hours(str(written))
+    return f"{written}s" if isinstance(written, int) or str(written).isdecimal() else in_hours(str(written))
 
 
 def _whole(name: str, written: object, least: int, part: str = "value") -> int:
@@ -182,7 +182,7 @@ def _lock_name(written: object) -> Const | Join:
     for piece in fixed:
         text_option("name of Mutex", piece if piece.strip() else "x")
     if not pieces or any("/" in piece or not piece.isprintable() for piece in fixed):
-        way = "write a text without `/`; `run.name` and other fields of the run may stand in it"
+        way = "write a string without `/`; `run.name` and other fields of the run may stand in it"
         reason = "Argo would take it apart" if "/" in str(written) else "no text for a name"
         wrong = findings.BadLockName(said(written), "the name of a mutex", reason, way)
         raise Wrong(wrong)

@@ -62,14 +62,14 @@ def _env(name: str, written: object) -> tuple[tuple[str, str | Config], ...]:
         if type(value) is Config:
             return key, volumes.one_key(f"{name}[{key!r}]", value, f"item:{key}")
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            finding = OptionType(f"{name}[{key!r}]", "a text or a number", said(value))
+            finding = OptionType(f"{name}[{key!r}]", "a string or a number", said(value))
             raise Wrong(finding, f"item:{key}")
         if "{{" in str(value):
-            finding = OptionType(f"{name}[{key!r}]", "a text without `{{`", said(value))
+            finding = OptionType(f"{name}[{key!r}]", "a string without `{{`", said(value))
             raise Wrong(finding, f"item:{key}")
         return key, str(value)
 
-    return tuple(entries(name, written, "a dict of texts", entry))
+    return tuple(entries(name, written, "a dict of strings", entry))
 
 
 def _secrets(name: str, written: object) -> tuple[tuple[str, Secret], ...]:

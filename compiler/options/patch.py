@@ -87,7 +87,7 @@ def read(name: str, written: object) -> dict[str, Any]:
 def _plain(value: Any, path: Path, wrong: list[Wrong], around: tuple[int, ...]) -> object:
     if value is None or isinstance(value, (bool, str)):
         if isinstance(value, str) and not _is_utf8(value):
-            wrong.append(Wrong(NotJson("a text with half a character"), path=path))
+            wrong.append(Wrong(NotJson("a string with half a character"), path=path))
         return value
     elif isinstance(value, (int, float)):
         if not math.isfinite(value) or not -(2**63) <= value < 2**63:

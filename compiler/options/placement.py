@@ -154,7 +154,7 @@ def _values(term: where_text.Term, text: str) -> tuple[str, ...]:
     if term.key != "gpu.memory" or not term.values:
         return term.values
     if term.operator not in ("Gt", "Lt"):
-        if all(value.isdigit() for value in term.values):
+        if all(value.isdecimal() for value in term.values):
             return term.values
         expected = "a comparison such as `gpu.memory >= 40Gi`, or the MiB that the label of the node says"
         raise GrammarError(text, term.start, term.end, expected)
@@ -216,7 +216,7 @@ def toleration(written: object) -> dict[str, str]:
         fields = cast("Mapping[object, object]", written)
         return _toleration_fields({str(key): str(value) for key, value in fields.items()})
     if not isinstance(written, str):
-        raise GrammarError(repr(written), 0, len(repr(written)), "a text such as 'spot=true:NoSchedule'")
+        raise GrammarError(repr(written), 0, len(repr(written)), "a string such as 'spot=true:NoSchedule'")
     body, colon, effect = written.partition(":")
     key, equals, value = body.partition("=")
     if not is_qualified_name(key):

@@ -132,11 +132,11 @@ def is_mapping(thing: object) -> TypeGuard[Mapping[Any, Any]]:
 def text_option(name: str, written: object) -> str:
     """A text that is not empty; raises `Wrong`."""
     if not isinstance(written, str):
-        raise Wrong(OptionType(name, "a text", said(written)))
+        raise Wrong(OptionType(name, "a string", said(written)))
     if not written.strip():
-        raise Wrong(OptionType(name, "a text that is not empty", said(written)))
+        raise Wrong(OptionType(name, "a string that is not empty", said(written)))
     if "{{" in written:
-        raise Wrong(OptionType(name, "a text without `{{`", said(written)))
+        raise Wrong(OptionType(name, "a string without `{{`", said(written)))
     return written
 
 
@@ -150,11 +150,11 @@ def flag(name: str, written: object) -> bool:
 def words(name: str, written: object) -> tuple[str, ...]:
     """A list of texts, such as a command line; raises `Wrong`."""
     if not isinstance(written, (list, tuple)):
-        raise Wrong(OptionType(name, "a list of texts", said(written)))
+        raise Wrong(OptionType(name, "a list of strings", said(written)))
     found: list[str] = []
     for word in cast("list[object]", written):
         if not isinstance(word, str) or "{{" in word:
-            raise Wrong(OptionType(name, "a list of texts without `{{`", said(word)))
+            raise Wrong(OptionType(name, "a list of strings without `{{`", said(word)))
         found.append(word)
     return tuple(found)
 
@@ -178,7 +178,7 @@ _OBJECTS = {
 def seconds(name: str, written: object) -> float:
     """A duration option in seconds; raises `Wrong`."""
     if isinstance(written, bool) or not isinstance(written, (int, str)):
-        raise Wrong(OptionType(name, "a text such as '6h' or whole seconds", said(written)))
+        raise Wrong(OptionType(name, "a string such as '6h' or whole seconds", said(written)))
     try:
         found = seconds_in(str(written))
     except GrammarError as error:
@@ -213,7 +213,7 @@ def texts(name: str, written: object) -> dict[str, str]:
 
     def entry(key: Any, value: Any) -> tuple[str, str]:
         if not isinstance(value, str):
-            raise Wrong(OptionType(f"{name}[{key!r}]", "a text", said(value)), f"item:{key}")
+            raise Wrong(OptionType(f"{name}[{key!r}]", "a string", said(value)), f"item:{key}")
         if not isinstance(key, str) or not is_qualified_name(key):
             finding = BadLabelText(str(key), f"the key of {_ENTRIES[name]}")
             raise Wrong(finding, f"key:{key}")
@@ -223,7 +223,7 @@ def texts(name: str, written: object) -> dict[str, str]:
             raise Wrong(BadLabelText(value, "the value of a label"), f"item:{key}")
         return key, value
 
-    return dict(entries(name, written, "a dict of texts", entry))
+    return dict(entries(name, written, "a dict of strings", entry))
 
 
 def owner(key: str) -> str:

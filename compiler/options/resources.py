@@ -83,7 +83,7 @@ def wanted(found: Mapping[str, Any]) -> GPU | None:
 
 def _amount(name: str, written: object) -> str:
     if isinstance(written, bool) or not isinstance(written, (int, float, str)):
-        raise Wrong(OptionType(name, "a number, or a text with a unit", said(written)))
+        raise Wrong(OptionType(name, "a number, or a string with a unit", said(written)))
     text = str(written)
     try:
         amount = quantity(text)
@@ -159,7 +159,7 @@ def _gpu_count(written: object) -> int:
 
 def _text(name: str, written: object) -> str | None:
     if written is not None and not isinstance(written, str):
-        raise Wrong(OptionType(name, "a text", said(written)))
+        raise Wrong(OptionType(name, "a string", said(written)))
     return written
 
 
@@ -180,7 +180,7 @@ def gpu_products(gpu: GPU) -> tuple[str, ...]:
         if len(texts) == len(given):
             return texts
     have = said(cast("object", gpu.product))
-    raise Wrong(OptionType("product of GPU", "a text or a list of texts", have), "item:product")
+    raise Wrong(OptionType("product of GPU", "a string or a list of strings", have), "item:product")
 
 
 def gpu_doubts(gpu: GPU) -> Iterator[Wrong]:

@@ -136,7 +136,7 @@ def size(name: str, written: object, part: str) -> str:
     if is_value(written):
         raise Wrong(RunTimeOption(name), part)
     if isinstance(written, bool) or not isinstance(written, (int, str)):
-        raise Wrong(OptionType(name, 'a text with a unit, such as "8Gi"', said(written)), part)
+        raise Wrong(OptionType(name, 'a string with a unit, such as "8Gi"', said(written)), part)
     try:
         amount = quantity(str(written))
     except GrammarError as error:

@@ -136,7 +136,7 @@ def _variables(said: Described, found: list[Diagnostic]) -> Mapping[Any, object]
     env = said.options["env"]
     if not is_value(env) and is_mapping(env):
         return env
-    finding = OptionType("env", "a dict of texts", spelled(env))
+    finding = OptionType("env", "a dict of strings", spelled(env))
     found.append(Diagnostic(finding, Argument(said.site, "env")))
     return {}
 
@@ -151,7 +151,7 @@ def _source(definition: StepDef, said: Described, found: list[Diagnostic]) -> Ex
         found.append(Diagnostic(kinds.SourceInput(), place))
         return None
     if not isinstance(source, str):
-        found.append(Diagnostic(OptionType("source", "a text", spelled(source)), place))
+        found.append(Diagnostic(OptionType("source", "a string", spelled(source)), place))
         return None
     made = text(source)
     if any(

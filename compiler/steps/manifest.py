@@ -98,7 +98,9 @@ def _lifted(step: StepDef, written: object, place: Argument, found: list[Diagnos
             wrong.append(Diagnostic(refused, where))
         elif kind == "WrongType":
             problem = f"holds {data['have']}"
-            finding = findings.BadManifest(step.name, problem, "use dicts, lists, texts, numbers and inputs")
+            finding = findings.BadManifest(
+                step.name, problem, "use dicts, lists, strings, numbers and inputs"
+            )
             wrong.append(Diagnostic(finding, where))
         else:
             wrong.append(Diagnostic(mistake(kind, **data), where))
@@ -233,7 +235,7 @@ def _outputs(
             return {}
     if several is not None:
         if is_value(several) or not is_mapping(several):
-            wrong = OptionType("outputs", "a dict of texts", spelled(several))
+            wrong = OptionType("outputs", "a dict of strings", spelled(several))
             found.append(Diagnostic(wrong, Argument(told.site, "outputs")))
             return {}
         for name, path in several.items():
@@ -290,7 +292,7 @@ def _outputs(
 def _unreadable(path: object) -> str:
     """Why a text is no path to a result; empty when it may be one."""
     if is_value(path) or not isinstance(path, str) or TOKEN.search(path):
-        return "it must be a text that is known now"
+        return "it must be a string that is known now"
     text = path.strip()
     if not text:
         return "it is empty"

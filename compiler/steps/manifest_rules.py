@@ -72,7 +72,7 @@ def _kind(body: Expr, managed: Managed) -> Iterator[Flaw]:
         if found is None:
             yield Flaw(f"has no `{field}`", f'add "{field}": "{example}", or what it is')
         elif isinstance(found, Const) and (not isinstance(found.value, str) or not found.value):
-            yield Flaw(f"has {said(found.value)} as its `{field}`", "write a text", (field,))
+            yield Flaw(f"has {said(found.value)} as its `{field}`", "write a string", (field,))
 
 
 def _name(body: Expr, managed: Managed) -> Iterator[Flaw]:
@@ -120,7 +120,7 @@ def _training(body: Expr, managed: Managed) -> Iterator[Flaw]:
             yield Flaw(problem, way, ("spec", field), on_key=True)
     processes = _known(_member(spec, "nprocPerNode"))
     if processes is not None and not isinstance(processes, str):
-        problem = f"has {said(processes)} as its `nprocPerNode`, which is a text"
+        problem = f"has {said(processes)} as its `nprocPerNode`, which is a string"
         yield Flaw(problem, f'write "nprocPerNode": "{processes}"', ("spec", "nprocPerNode"))
 
 

@@ -70,7 +70,7 @@ def fixed_paths(
             continue
         one = FixedPath(name, path, place, name in written)
         if is_value(path) or not isinstance(path, str):
-            found.append(Diagnostic(BadFixedPath(spelled(path), name, "a text is wanted"), place))
+            found.append(Diagnostic(BadFixedPath(spelled(path), name, "a string is wanted"), place))
             one = one._replace(path="")
         elif reason := _flaw(path):
             shown = _VALUE.sub("{...}", path)

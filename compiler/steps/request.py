@@ -67,7 +67,7 @@ class _Reader:
 
             wrong.append(kind)
             if kind == "WrongType":
-                self.wrong(part, f"is {data['have']}", "write a text, or an input that is one", place)
+                self.wrong(part, f"is {data['have']}", "write a string, or an input that is one", place)
             else:
                 self.found.append(Diagnostic(mistake(kind, **data), place))
 
@@ -84,7 +84,7 @@ class _Reader:
         if isinstance(made, Poison) or wrong:
             return None
         if any(t.holds_file(leaf.type) for leaf in leaves(made)):
-            self.wrong(part, "holds a file", "send a text: read the file in a step before this one", place)
+            self.wrong(part, "holds a file", "send a string: read the file in a step before this one", place)
             return None
         return made
 
@@ -143,7 +143,7 @@ def _address(reader: _Reader, address: Expr, place: Place) -> None:
         reader.wrong("the URL", "names no host", way, place)
     parts = address.parts if isinstance(address, Join) else (first,)
     if any(isinstance(part, str) and re.search(r"\s", part) for part in parts):
-        reader.wrong("the URL", "holds a blank", "write %20 for a blank", place)
+        reader.wrong("the URL", "contains a space", "write %20 for a space", place)
 
 
 def _headers(reader: _Reader) -> tuple[tuple[str, Expr | Secret], ...]:
@@ -182,7 +182,7 @@ def _success(reader: _Reader) -> str | None:
     place = Argument(reader.said.site, "success")
     way = 'for example success="response.statusCode == 201"'
     if is_value(written) or not isinstance(written, str) or TOKEN.search(written) or "{{" in written:
-        reader.wrong("`success`", "must be a text that is known now", way, place)
+        reader.wrong("`success`", "must be a string that is known now", way, place)
         return None
     if not written.strip():
         reader.wrong("`success`", "is empty", way, place)

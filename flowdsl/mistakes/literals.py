@@ -13,7 +13,9 @@ class LiteralBraces(Finding):
     code = "FD219"
     title = "the text holds `{{{{`, which Argo evaluates"
     label = "Argo would replace what follows, even in an environment variable"
-    help = "for a value of the run pass the result or parameter itself; braces that are meant so, add inside a step"
+    help = (
+        "for a value of the run pass the result or parameter itself; literal braces are added inside a step"
+    )
 
 
 class ObjectText(Finding):

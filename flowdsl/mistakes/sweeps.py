@@ -122,7 +122,7 @@ class TooManySearched(Finding):
     """More parameters than Sobol's sequence is known for."""
 
     code = "FD370"
-    title = "Sobol's sequence is known for {most} parameters, and here are {dimensions}"
+    title = "Sobol's sequence is known for at most {most} parameters, and this space has {dimensions}"
     label = "a space of `normal(...)` counts twice"
     help = 'write search="random", or search fewer parameters at once'
     most: int

@@ -59,7 +59,7 @@ class DamagedText(Finding):
     """A text with a run-time value in it was changed before it arrived."""
 
     code = "FD218"
-    title = "a text that holds a run-time value was cut or changed"
+    title = "a string that holds a run-time value was cut or changed"
     label = "the value can no longer be found in it"
     help = "pass the text on as it was made, and change it inside a step"
 
@@ -70,5 +70,5 @@ class TextCompared(Finding):
     code = "FD379"
     title = "`{text}` is answered while compiling, before the value in the text is known"
     label = "always the same answer"
-    help = "compare the value itself, as in `with when(value == 5)`, or let a step compare the texts and return a bool"
+    help = "compare the value itself, as in `with when(value == 5)`, or let a step compare strings and return a bool"
     text: str

@@ -203,7 +203,7 @@ class CannotOperate(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits the types."""
-        way = f"use numbers, texts or conditions on both sides, {_IN_A_STEP}"
+        way = f"use numbers, strings or conditions on both sides, {_IN_A_STEP}"
         sides = {self.left, self.right}
         if self.members and self.operator in ("==", "!="):
             way = f"compare with {' or '.join(self.members[:6])}{' ...' if len(self.members) > 6 else ''}"
@@ -230,7 +230,7 @@ class CannotCompare(CannotOperate):
         """The fields, and the way out that fits the types."""
         found = super().words()
         told = any(side == "Any" or side.endswith(" | None") for side in (self.left, self.right))
-        return found if told else {**found, "way": "compare two numbers or two texts"}
+        return found if told else {**found, "way": "compare two numbers or two strings"}
 
 
 class RunTimeKey(Finding):

@@ -302,7 +302,7 @@ def _entry(value: ast.expr, name: str | int) -> tuple[Piece | None, ast.expr] | 
                 return Piece(extent_of(keyword), _WORD), keyword.value
     if isinstance(value, ast.BinOp):
         return _entry(value.left, name)  # a folder of something: `Git(...) / "src"`
-    if isinstance(value, (ast.List, ast.Tuple)) and str(name).isdigit():
+    if isinstance(value, (ast.List, ast.Tuple)) and str(name).isdecimal():
         name = int(name)
         starred = any(isinstance(one, ast.Starred) for one in value.elts)
         return (None, value.elts[name]) if name < len(value.elts) and not starred else None

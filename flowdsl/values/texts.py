@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import json
+import math
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from flowdsl.diagnostic import near
@@ -37,7 +38,7 @@ def typed(text: str, kind: t.Type, files: Path | None = None) -> Any:
             return text
         case t.Number("int"):
             if _WHOLE.fullmatch(text.strip()) is None:
-                raise WrongValue("it is no whole number")
+                raise WrongValue("it is not a whole number")
             try:
                 return int(text)
             except ValueError:  # sys.get_int_max_str_digits()
@@ -46,10 +47,10 @@ def typed(text: str, kind: t.Type, files: Path | None = None) -> Any:
             try:
                 return float(text)
             except ValueError:
-                raise WrongValue("it is no number") from None
+                raise WrongValue("it is not a number") from None
         case t.Flag():
             if text.strip().lower() not in _FLAGS:
-                raise WrongValue("it is true or false")
+                raise WrongValue("it must be true or false")
             return _FLAGS[text.strip().lower()]
         case t.Choice(values):
             for value in values:
@@ -68,14 +69,14 @@ def typed(text: str, kind: t.Type, files: Path | None = None) -> Any:
         case t.Json():
             try:
                 return json.loads(text)
-            except ValueError:
+            except (ValueError, RecursionError):
                 return text
         case _:
             try:
                 value = json.loads(text)
-            except ValueError:
+            except (ValueError, RecursionError):
                 example = json.dumps(_example(kind), ensure_ascii=False)
-                raise WrongValue(f"it is no JSON, as {example} would be") from None
+                raise WrongValue(f"it is not JSON, such as {example}") from None
             return rebuilt(value, kind, files=files)
 
 
@@ -134,7 +135,7 @@ def rebuilt(value: Any, kind: t.Type, where: str = "", files: Path | None = None
         case t.Text() if isinstance(value, str):
             return value
         case t.Number("int") if isinstance(value, int | float) and not isinstance(value, bool):
-            if value == int(value):  # Argo writes whole floats and integers alike
+            if math.isfinite(value) and value == int(value):  # Argo writes whole floats and integers alike
                 return int(value)
         case t.Number("float") if isinstance(value, int | float) and not isinstance(value, bool):
             return float(value)
@@ -221,7 +222,7 @@ def _number(key: object, place: str) -> int:
     try:
         number = int(str(key))
     except ValueError:
-        raise WrongValue(f"{place}the key {key!r} is no whole number") from None
+        raise WrongValue(f"{place}the key {key!r} is not a whole number") from None
     if str(number) != str(key):
         raise WrongValue(f"{place}the key {key!r} is not written as {number}")
     return number
@@ -229,11 +230,11 @@ def _number(key: object, place: str) -> int:
 
 def _one_of(names: list[str], value: object) -> str:
     meant = near(value, names) if isinstance(value, str) else None
-    return f"it is one of {', '.join(names)}" + (f"; did you mean `{meant}`?" if meant else "")
+    return f"it must be one of {', '.join(names)}" + (f"; did you mean `{meant}`?" if meant else "")
 
 
 def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError as error:
-        raise WrongValue(f"it is no JSON: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise WrongValue(f"it is not JSON: {error}") from None

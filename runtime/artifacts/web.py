@@ -35,7 +35,7 @@ class Web:
         """The object, whose size the server has to say."""
         with self._ask("HEAD") as answer:
             size = answer.headers.get("Content-Length", "")
-            if not size.isdigit():
+            if not size.isdecimal():
                 raise StoreError(f"{self._url} does not say how long it is")
             return [
                 Entry("", int(size), answer.headers.get("ETag") or answer.headers.get("Last-Modified") or "")

@@ -168,7 +168,7 @@ def classes(visit: Visit) -> Iterator[Check]:
         words = ", ".join(word for word in ("default" if usual else "", mode or "") if word)
         said.append(f"`{metadata.get('name')}`" + (f" ({words})" if words else ""))
     if not default:
-        text = f"no storage class is the default: NewVolume needs one by name; there is {', '.join(said) or 'none'}"
+        text = f"no storage class is the default: NewVolume needs one by name, of these: {', '.join(said) or 'none'}"
         remedy = (
             f'kubectl patch storageclass NAME -p \'{{"metadata":{{"annotations":{{"{_USUAL}":"true"}}}}}}\''
         )

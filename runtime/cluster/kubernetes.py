@@ -415,7 +415,7 @@ def _wait_of(problem: Refusal | Unreachable) -> float:
 
 def _seconds(header: str) -> float:
     """The seconds of a Retry-After; a date is not waited for."""
-    return float(header) if header.isdigit() else 0.0
+    return float(header) if header.isdecimal() else 0.0
 
 
 def _object(text: bytes) -> Json | None:

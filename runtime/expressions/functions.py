@@ -171,7 +171,7 @@ def _duration(value: Value) -> timedelta:
         found = timedelta(seconds=duration(text))
     except GrammarError:
         raise ExpressionError(f"time: invalid duration {value!r}") from None
-    if found and text.lstrip("+-").isdigit():  # seconds to Argo, and nothing to Go
+    if found and text.lstrip("+-").isdecimal():  # seconds to Argo, and nothing to Go
         raise ExpressionError(f"time: missing unit in duration {value!r}")
     return found
 

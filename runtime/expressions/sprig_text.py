@@ -192,7 +192,7 @@ def _replaced(pattern: str, text: str, new: str) -> str:
             if found[0] == "$$":
                 return "$"
             try:
-                return match[int(name)] or "" if name.isdigit() else match[name] or ""
+                return match[int(name)] or "" if name.isdecimal() else match[name] or ""
             except IndexError:
                 return ""
 

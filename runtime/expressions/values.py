@@ -104,7 +104,7 @@ def parse_float(text: str) -> float:
         not _FLOAT.fullmatch(text)
         or "__" in text
         or text.endswith("_")
-        or (math.isinf(float(text)) and text[-1].isdigit())
+        or (math.isinf(float(text)) and text[-1].isdecimal())
     ):
         raise ExpressionError(f"invalid operation: float({text})")
     return float(text)

@@ -94,5 +94,5 @@ def _read(path: Path) -> dict[str, list[Any]]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise RunError(f"the cache {path} cannot be read: {error}; take it away to begin it anew") from None
+        raise RunError(f"the cache {path} cannot be read: {error}; delete it to start over") from None
     return found

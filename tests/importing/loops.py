@@ -53,8 +53,14 @@ def loops(regions: list[str] = ["eu", "us"], shards: int = 2) -> None:
         over={"text": ["dog", "cat"], "mark": ["?", "."]},
         parallel=2,
     )
-    regions_ = fan_out(
+    powers = fan_out(
         say.options(after=[pairs]),
+        over={"text": ["²", "³", "4"]},
+        parallel=2,
+        mark=".",
+    )
+    regions_ = fan_out(
+        say.options(after=[powers]),
         over={"text": regions},
         parallel=2,
         mark="!",

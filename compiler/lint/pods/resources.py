@@ -392,7 +392,7 @@ def requirement_faults(requirement: Object, path: Path) -> Iterator[Problem]:
                 (*path, "values"), BadRequirement(key, f"has values beside `{operator}`", "take `values` out")
             )
     elif operator in ("Gt", "Lt"):
-        if len(values) != 1 or not values[0].lstrip("-").isdigit():
+        if len(values) != 1 or not values[0].lstrip("-").isdecimal():
             way = "give one whole number, in quotes"
             yield Problem(path, BadRequirement(key, f"compares by `{operator}` with something else", way))
     else:

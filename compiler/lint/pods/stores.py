@@ -41,7 +41,7 @@ class UnusedLocation(Finding):
 
     code = "FD811"
     severity = "warning"
-    title = "`{field}` of artifact `{name}` is not looked at: the location has no `{missing}`"
+    title = "`{field}` of artifact `{name}` is ignored: the location has no `{missing}`"
     label = "the bucket of the cluster's artifact repository is taken"
     help = "add `{missing}`, or leave everything but `key` out"
     name: str
@@ -54,7 +54,7 @@ class SameKey(Finding):
 
     code = "FD812"
     severity = "warning"
-    title = "all items of `{call}` write artifact `{name}` to `{key}`, where only the last one stays"
+    title = "all items of `{call}` write artifact `{name}` to `{key}`, so only the last one is kept"
     label = "the same for all items"
     help = "put a part into the key that each item has for itself, such as `{{{{pod.name}}}}`"
     call: str
@@ -67,7 +67,7 @@ class SameGlobal(Finding):
 
     code = "FD822"
     severity = "warning"
-    title = "all items of `{call}` write the global output `{name}`, and that of the last one to end stays"
+    title = "all items of `{call}` write the global output `{name}`, and the last one to end wins"
     label = "the same for all items"
     help = "read the results of the items where the loop is called, which has them as a list"
     call: str

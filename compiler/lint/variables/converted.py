@@ -88,7 +88,7 @@ def _is_duration(value: str) -> bool:
         duration(value)
     except GrammarError:
         return False
-    return not value.isdigit() or not value.strip("0")
+    return not value.isdecimal() or not value.strip("0")
 
 
 def _always(node: t.Node) -> Iterator[t.Node]:

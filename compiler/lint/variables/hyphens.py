@@ -45,8 +45,8 @@ def as_keys(text: str) -> str:
 def _is_name(step: re.Match[str], known: set[str]) -> bool:
     """Whether what stands behind the hyphens of a step can be nothing but parts of a name."""
     words = (step["word"] or "").split("-")[1:]
-    return any(not word.isdigit() and word not in known for word in words) or (
-        words != [] and words[-1].isdigit() and step["more"] is not None
+    return any(not word.isdecimal() and word not in known for word in words) or (
+        words != [] and words[-1].isdecimal() and step["more"] is not None
     )
 
 

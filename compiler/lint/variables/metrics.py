@@ -164,4 +164,4 @@ def _way(name: str, known: Sequence[str]) -> str:
         return f"write `{{{{{last}}}}}`"
     close = near(last, [each.rpartition(".")[2] for each in known if each.rpartition(".")[0] == above])
     meant = f"{above}.{close}".lstrip(".")
-    return f"write `{{{{{meant}}}}}`" if close else f"there is {', '.join(f'`{each}`' for each in known)}"
+    return f"write `{{{{{meant}}}}}`" if close else f"known here: {', '.join(f'`{each}`' for each in known)}"

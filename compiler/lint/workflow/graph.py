@@ -92,7 +92,7 @@ class EmptyTarget(Finding):
     """A `target` with a space too many, behind which Argo looks for a task without a name."""
 
     code = "FD805"
-    title = "`target` has a space too many, and Argo looks for a task without a name there"
+    title = "`target` has an extra space, and Argo looks for a task without a name there"
     help = "write one space between two names, and none around them"
 
 
@@ -199,7 +199,7 @@ class TooDeep(Finding):
     code = "FD782"
     title = "what `{name}` runs is {depth} templates deep, and Argo ends a run at {most}"
     label = "the first of them"
-    help = "let graphs that only hand on to another one be that one"
+    help = "inline graphs that only call one other template"
     name: str
     depth: int
     most: int
@@ -331,7 +331,7 @@ def _readable(calls: list[Call], needed: set[int]) -> Iterator[Problem]:
     """The names of tasks are names in the expressions that Argo makes of what others depend on."""
     uses_depends = any(call.data.get("depends") for call in calls)
     for position, call in enumerate(calls):
-        if call.name[:1].isdigit():
+        if call.name[:1].isdecimal():
             if uses_depends or call.data.get("dependencies") or position in needed:
                 yield Problem((*call.path, "name"), DigitFirst(call.name))
         elif position in needed and not is_depended_upon(call.name) and is_argo_name(call.name):

@@ -166,7 +166,7 @@ def _sequence(call: Call, sequence: Object) -> Iterator[Problem]:
 def is_whole(text: str) -> bool:
     """Whether Go reads the text as a whole number."""
     digits = text[1:] if text[:1] in ("+", "-") else text
-    return digits.isascii() and digits.isdigit()
+    return digits.isascii() and digits.isdecimal()
 
 
 def read_list(text: str) -> list[Any]:

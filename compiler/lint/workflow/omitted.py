@@ -22,7 +22,7 @@ class NeverDepends(Finding):
 
     code = "FD813"
     severity = "warning"
-    title = "`{task}` never runs: its `depends` holds in no case"
+    title = "`{task}` never runs: its `depends` can never be true"
     label = "{reason}"
     help = "ask for results that can come together, such as `a.Succeeded || b.Failed`"
     task: str

@@ -58,7 +58,7 @@ class NotWhole(Finding):
     def words(self) -> dict[str, str]:
         """The number, and the seconds that a duration in its place stands for."""
         way = f"write a whole number{self.bound}"
-        if self.field.endswith("Seconds") and not self.text.lstrip("+-").isdigit():
+        if self.field.endswith("Seconds") and not self.text.lstrip("+-").isdecimal():
             try:
                 seconds = duration(self.text)
             except GrammarError:
@@ -211,7 +211,7 @@ def duration_faults(owner: Object | None, field: str, path: Path, bare: bool = T
         finding = BadDuration(field, text, error.expected)
         yield Problem((*path, field), finding, part=(error.start, error.end))
         return
-    if not bare and text.lstrip("+-").isdigit() and (text != "0" or field == "timeout"):
+    if not bare and text.lstrip("+-").isdecimal() and (text != "0" or field == "timeout"):
         yield Problem((*path, field), BadDuration(field, text, f"a unit, as in `{text}s`"))
 
 

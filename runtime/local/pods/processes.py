@@ -231,7 +231,7 @@ class Processes:
             return [int(one) for one in os.pread(self.orphans, 1 << 16, 0).split()]
         if self.isolated:
             known = {*self.mains, 1}
-            return [int(one) for one in os.listdir("/proc") if one.isdigit() and int(one) not in known]
+            return [int(one) for one in os.listdir("/proc") if one.isdecimal() and int(one) not in known]
         found: list[int] = []
         todo = [os.getpid(), *self.mains] if LINUX else []
         while todo:
