@@ -18,7 +18,7 @@ from flowdsl.compiler.naming import task_names
 from flowdsl.compiler.options import cached_calls, declared
 from flowdsl.compiler.profile import NOWHERE
 from flowdsl.compiler.steps.described import said_twice
-from flowdsl.diagnostic import Diagnostic
+from flowdsl.diagnostic import Diagnostic, any_error
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.step import Step, StepDef
 from flowdsl.tracing.body import BodyError, trace_pipeline
@@ -61,7 +61,7 @@ class Compiled(NamedTuple):
     @property
     def failed(self) -> bool:
         """Whether an error was found, so that nothing may be written."""
-        return any(one.finding.severity == "error" for one in self.diagnostics)
+        return any_error(self.diagnostics)
 
 
 @contextlib.contextmanager
@@ -238,7 +238,7 @@ class _Unit:
 
     @property
     def failed(self) -> bool:
-        return any(one.finding.severity == "error" for one in self.diagnostics)
+        return any_error(self.diagnostics)
 
     def clear(self) -> None:
         """Part the graphs from their calls, which hold each other: nothing is left for the collector to find."""

@@ -34,7 +34,7 @@ _NONE = object()
 
 
 def hexadecimal(text: str) -> str:
-    """Four hex digits of a text."""
+    """The first four hex digits of the SHA-256 of a text."""
     return sha256(text.encode()).hexdigest()[:4]
 
 

@@ -129,6 +129,11 @@ _MANY = 300
 """More names than this are not each compared: of so many, only one that differs by a letter is what was meant."""
 
 
+def any_error(found: Iterable[Diagnostic]) -> bool:
+    """Whether one of these is an error, and not a warning."""
+    return any(one.finding.severity == "error" for one in found)
+
+
 class _Known:
     """Names that there are, and for those that were looked for, what they were meant to be."""
 

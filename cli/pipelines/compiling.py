@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from flowdsl.cli.display.report import render_all, suppressed
 from flowdsl.cli.files import difference, same, save
 from flowdsl.cli.process import DONE, NO, STDIN, WRONG, Refused, colored, err, out
-from flowdsl.diagnostic import Diagnostic
+from flowdsl.diagnostic import Diagnostic, any_error
 from flowdsl.places.source import Sources
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Judged(NamedTuple):
     @property
     def failed(self) -> bool:
         """Whether nothing may be written."""
-        return self.compiled is None or any(one.finding.severity == "error" for one in self.diagnostics)
+        return self.compiled is None or any_error(self.diagnostics)
 
 
 def judge(

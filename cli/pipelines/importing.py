@@ -10,6 +10,7 @@ from flowdsl.cli.files import save
 from flowdsl.cli.pipelines.checking import manifests_of
 from flowdsl.cli.pipelines.compiling import USUAL, Judged, show
 from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, err, out
+from flowdsl.diagnostic import any_error
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,7 @@ def import_file(target: str, *, output: Path | None, format: Format) -> int:
     text, judged = _imported(STDIN if target == "-" else target)
     found = judged.diagnostics
     show([judged], format, err)
-    if any(one.finding.severity == "error" for one in found):
+    if any_error(found):
         return WRONG
     if output is None:
         out(text)

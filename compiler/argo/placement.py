@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 PACKED, SPREAD = "flowdsl/pack", "flowdsl/step"
 """Labels of pods: of all that are packed, and of those of one template that are spread."""
 
-"""The label that Argo gives to the pods of a run."""
-
 
 def fields(placement: ir.Placement, template: str) -> tuple[Field, ...]:
     """The fields of a template, each with the options that decide it."""

@@ -15,7 +15,7 @@ from flowdsl.compiler.carry.module import ModuleSource, Piece, Trouble
 from flowdsl.compiler.carry.piece import finding, imported, inner_function, piece
 from flowdsl.compiler.carry.text import OLDEST
 from flowdsl.compiler.carry.tree import Function, Import, called, first_line, local_names
-from flowdsl.diagnostic import Related
+from flowdsl.diagnostic import Related, any_error
 from flowdsl.places.place import Definition
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def carry(
         return None, found
     work = _Carrying(module, node, code, allowed)
     work.follow(classes)
-    if any(one.finding.severity == "error" for one in work.found):
+    if any_error(work.found):
         return None, work.found
     return work.carried(), work.found
 

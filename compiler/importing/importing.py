@@ -14,7 +14,7 @@ from flowdsl.compiler.importing.writing import written
 from flowdsl.compiler.manifests import is_argo
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import is_mapping
-from flowdsl.diagnostic import Diagnostic
+from flowdsl.diagnostic import Diagnostic, any_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,7 @@ def imported(documents: Sequence[Document]) -> Imported:
         _whole(reader)
     for document, reader in readers:
         found += (Diagnostic(one.finding, document.place(one)) for one in reader.problems)
-    if any(one.finding.severity == "error" for one in found) or not readers:
+    if any_error(found) or not readers:
         return Imported("", found, [])
     text, begun = written([reader for _, reader in readers], shelf)
     origins = {id(reader): document for document, reader in readers}

@@ -13,7 +13,7 @@ from flowdsl.compiler.findings.load import NoPipeline
 from flowdsl.compiler.load import LoadError, load
 from flowdsl.compiler.manifests import is_argo
 from flowdsl.compiler.tree import inside
-from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.diagnostic import Diagnostic, Related, any_error
 from flowdsl.places.place import Span
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def findings(made: Imported, documents: Sequence[Document]) -> list[Diagnostic]:
 
 def refusals(made: Imported) -> list[Diagnostic]:
     """What the compiler refuses of a text, at what it was written for."""
-    if not made.text or any(one.finding.severity == "error" for one in made.diagnostics):
+    if not made.text or any_error(made.diagnostics):
         return []
     found: list[tuple[int, DoesNotCompile]] = []
     with tempfile.TemporaryDirectory() as folder:

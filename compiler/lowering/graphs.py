@@ -140,7 +140,7 @@ class Graphs:
         arguments = self._arguments(plan.arguments)
         if call.loop is None and not call.may_fail:
             if plan.sub is not None or plan.placed:
-                arguments += self._places(graph, plan, None)
+                arguments += self._places(graph, plan)
         else:
             at, index = self._wants(graph, plan)
             if at and not graph.root:
@@ -162,14 +162,30 @@ class Graphs:
         placed = bool(plan.placed)
         return placed, looped or (graph.looped and placed)
 
-    def _places(self, graph: GraphPlan, plan: CallPlan, index: Expr | None) -> tuple[ir.Argument, ...]:
+    def _places(self, graph: GraphPlan, plan: CallPlan) -> tuple[ir.Argument, ...]:
+        """The place and the number of the item, as far as the template of a call takes them."""
         at, counted = self._wants(graph, plan)
         found: list[ir.Argument] = []
         if at:
             found.append(ir.Argument(AT, "parameter", Join(graph.place(plan)), t.TEXT))
         if counted:
-            found.append(ir.Argument(INDEX, "parameter", index or Param(INDEX, t.TEXT), t.TEXT))
+            found.append(ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT))
         return tuple(found)
+
+    @staticmethod
+    def _here(graph: GraphPlan, plan: CallPlan) -> ir.Argument:
+        """The place of a call, for what runs in a graph of its own."""
+        here: Expr = Const(graph.prefix + plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
+        return ir.Argument(AT, "parameter", here, t.TEXT)
+
+    @staticmethod
+    def _inputs(plan: CallPlan) -> list[ir.Input]:
+        """The inputs of a graph of its own around a call."""
+        return [
+            one
+            for parameter, (form, _, kind) in plan.arguments.items()
+            for one in inputs(parameter, form, kind, in_pod=False)
+        ]
 
     @staticmethod
     def _arguments(given: dict[str, Carried]) -> tuple[ir.Argument, ...]:
@@ -207,8 +223,7 @@ class Graphs:
         arguments = self._arguments(given)
         at, _ = self._wants(graph, plan)
         if at:
-            here: Expr = Const(graph.prefix + plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
-            arguments += (ir.Argument(AT, "parameter", here, t.TEXT),)
+            arguments += (self._here(graph, plan),)
         arguments += (ir.Argument(INDEX, "parameter", index, t.TEXT),)
         task = ir.Task(
             slug(call.target.name),
@@ -219,11 +234,7 @@ class Graphs:
             ir.Loop(plan.items, plan.over, loop.keep_going, tuple(plan.beside), plan.points is not None),
             call.site,
         )
-        ins = [
-            one
-            for parameter, (form, _, kind) in plan.arguments.items()
-            for one in inputs(parameter, form, kind, in_pod=False)
-        ]
+        ins = self._inputs(plan)
         ins.extend(hidden(at and not graph.root, graph.looped))
         outs: tuple[ir.Output, ...] = ()
         if t.outputs(call.target.signature.returns) or loop.keep_going:
@@ -289,16 +300,11 @@ class Graphs:
         at, index = self._wants(graph, plan)
         arguments = self._arguments(plan.inner)
         if at:
-            here: Expr = Const(graph.prefix + plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
-            arguments += (ir.Argument(AT, "parameter", here, t.TEXT),)
+            arguments += (self._here(graph, plan),)
         if index:
             arguments += (ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT),)
         task = ir.Task(slug(call.target.name), body, arguments, (), None, None, call.site, may_fail=True)
-        ins = [
-            one
-            for parameter, (form, _, kind) in plan.arguments.items()
-            for one in inputs(parameter, form, kind, in_pod=False)
-        ]
+        ins = self._inputs(plan)
         ins.extend(hidden(at and not graph.root, index))
         outs = [ir.Output(STATUS, "parameter", None, Status(task.name, OUTCOME))]
         for port in self._handed(plan):

@@ -133,7 +133,7 @@ class Pods:
     def _spread(self, template: ir.Template, variant: Variant, call: Call) -> list[ir.Template]:
         """The templates of a step that runs on several pods at once."""
         wrong = [*not_spread(call, template, variant.store is not None, self.planner.volumes.values())]
-        self.variants.diagnostics.extend(one for one in wrong if one not in self.variants.diagnostics)
+        self.variants.tell(wrong)
         if wrong:
             return [template]
 
@@ -220,10 +220,9 @@ class Pods:
                 place = Argument(
                     site or variant.step.site, "archive", part=f"item:{given}" if given else "value"
                 )
-                if all(
-                    one.place != place for one in self.variants.diagnostics
-                ):  # another variant may have it too
-                    self.variants.diagnostics.append(Diagnostic(ArchiveKeyed(variant.step.name, name), place))
+                told = any(one.place == place for one in self.variants.diagnostics)
+                if not told:  # of another file of the step
+                    self.variants.tell([Diagnostic(ArchiveKeyed(variant.step.name, name), place)])
         return archive
 
     def _fixed(self, call: Call, variant: Variant, setting: ir.Settings) -> dict[str, str]:
@@ -235,7 +234,7 @@ class Pods:
             return {}
         mounted = frozenset(mount.path for mount in setting.environment.mounts)
         found = misplaced(call, said.paths, dict(variant.forms), mounted, variant.store is not None)
-        self.variants.diagnostics.extend(one for one in found if one not in self.variants.diagnostics)
+        self.variants.tell(found)
         return said.fixed
 
     def _output(

@@ -143,7 +143,7 @@ class Variants:
                     variant.cached = True
                     said = functools.partial(self.said, call.call)
                     asked = self.setting(call.call)
-                    self._tell(judged(call, asked, variant.forms, self.planner.cached, said))
+                    self.tell(judged(call, asked, variant.forms, self.planner.cached, said))
                     variant.placed |= {
                         out.name for out in t.outputs(target.signature.returns) if t.holds_file(out.type)
                     }
@@ -157,7 +157,8 @@ class Variants:
                 graphs += self._met(sub)
         return graphs
 
-    def _tell(self, found: Iterable[Diagnostic]) -> None:
+    def tell(self, found: Iterable[Diagnostic]) -> None:
+        """Keep findings, each once: another variant may have it too."""
         self.diagnostics.extend(one for one in found if one not in self.diagnostics)
 
     def _apart(self, definition: StepDef | PipelineDef) -> str:

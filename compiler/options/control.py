@@ -8,7 +8,7 @@ from flowdsl.compiler import ir
 from flowdsl.compiler.expressions import literal
 from flowdsl.compiler.findings import control as findings
 from flowdsl.compiler.findings.options import OptionType, RunTimeOption
-from flowdsl.compiler.options.reading import Parts, Wrong, each, flag, said, seconds, text_option
+from flowdsl.compiler.options.reading import Parts, Wrong, each, flag, said, seconds, text_option, whole
 from flowdsl.grammar.duration import in_hours
 from flowdsl.grammar.names import is_data_key, is_dns_label, is_dns_subdomain
 from flowdsl.retry import Mutex, Retry, Semaphore
@@ -41,13 +41,6 @@ def timeout(name: str, written: object) -> str:
     return f"{written}s" if isinstance(written, int) or str(written).isdecimal() else in_hours(str(written))
 
 
-def _whole(name: str, written: object, least: int, part: str = "value") -> int:
-    if isinstance(written, bool) or not isinstance(written, int) or written < least:
-        want = f"a whole number of at least {least}"
-        raise Wrong(OptionType(name, want, said(written)), part)
-    return written
-
-
 # --- retries --------------------------------------------------------------------------------------
 
 
@@ -55,7 +48,7 @@ def retries(name: str, written: object) -> ir.Retry:
     """How a failed task is tried again: a number, or a `Retry`."""
     if not isinstance(written, Retry):
         if isinstance(written, (int, float)):
-            return ir.Retry(_whole(name, written, 0))
+            return ir.Retry(whole(name, written, 0))
         raise Wrong(OptionType(name, "a whole number of at least 0, or a Retry", said(written)))
     parts = Parts()
     limit = parts.read("limit", _limit, written.limit)
@@ -66,7 +59,7 @@ def retries(name: str, written: object) -> ir.Retry:
         times[field] = None if given is None else parts.read(field, timeout, f"{field} of Retry", given)
     factor = written.factor
     if factor is not None:
-        factor = parts.read("factor", _whole, "factor of Retry", factor, 1)
+        factor = parts.read("factor", whole, "factor of Retry", factor, 1)
     if written.wait is None:
         for field in ("factor", "longest", "within"):
             if getattr(written, field) is not None:
@@ -83,7 +76,7 @@ def retries(name: str, written: object) -> ir.Retry:
 
 
 def _limit(written: object) -> int:
-    limit = _whole("limit of Retry", written, 0)
+    limit = whole("limit of Retry", written, 0)
     if limit == 0:
         raise Wrong(findings.NeverRetried())
     return limit
@@ -114,9 +107,7 @@ def _codes(written: object) -> list[int]:
 
 
 def _code(written: object) -> int:
-    if isinstance(written, bool) or not isinstance(written, int) or not 0 < written < 256:
-        raise Wrong(OptionType("exit_codes of Retry", "whole numbers from 1 to 255", said(written)))
-    return written
+    return whole("exit_codes of Retry", written, 1, 255, want="whole numbers from 1 to 255")
 
 
 def _messages(written: object) -> list[str]:

@@ -8,7 +8,7 @@ from flowdsl.companion import Ready
 from flowdsl.compiler.findings import kinds
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Daemon, Probe
-from flowdsl.compiler.options.reading import Wrong, flag, said, seconds, text_option, words
+from flowdsl.compiler.options.reading import Wrong, flag, said, seconds, text_option, whole, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,8 +39,8 @@ def _ready(name: str, written: object) -> Probe:
         way = 'write Ready(port=8080), Ready(port=8080, path="/healthz") or Ready(command=["pg_isready"])'
         cause = "neither is there" if port is None else "both are there"
         raise Wrong(kinds.BadReady("needs a port or a command, and not both", cause, way))
-    if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536):
-        raise Wrong(OptionType("port of Ready", "a number from 1 to 65535", said(port)), "item:port")
+    if port is not None:
+        whole("port of Ready", port, 1, 65535, part="item:port")
     path = written.path
     if path is not None:
         text = text_option("path of Ready", path)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from flowdsl.compiler.findings.distributed import BesideDistributed, MeetingVariable
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Distributed
-from flowdsl.compiler.options.reading import Wrong, said
+from flowdsl.compiler.options.reading import Wrong, said, whole
 from flowdsl.compiler.options.resources import wanted
 from flowdsl.distributed import Distributed as Written
 from flowdsl.distributed import TensorFlow, Torch
@@ -118,9 +118,7 @@ def _distributed(name: str, written: object) -> Written | None:
         given: object = getattr(kind, field)
         if given is None and field == "processes":
             continue
-        if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= most:
-            want = f"a whole number from {least} to {most}"
-            raise Wrong(OptionType(f"{field} of {type(kind).__name__}", want, said(given)), f"item:{field}")
+        whole(f"{field} of {type(kind).__name__}", given, least, most, part=f"item:{field}")
     return kind
 
 

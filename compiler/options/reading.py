@@ -201,11 +201,27 @@ def one_of(name: str, written: object, words: tuple[str, ...]) -> str:
     return text
 
 
+def whole(
+    name: str, written: object, least: int, most: int | None = None, *, want: str = "", part: str = "value"
+) -> int:
+    """A whole number from the least one on, to `most` if there is a limit; raises `Wrong`.
+
+    `want` says in a message what it is, where that is more than its bounds.
+    """
+    if (
+        not isinstance(written, int)
+        or isinstance(written, bool)
+        or written < least
+        or (most is not None and written > most)
+    ):
+        bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise Wrong(OptionType(name, want or f"a whole number {bounds}", said(written)), part)
+    return written
+
+
 def count(name: str, written: object) -> int:
     """A whole number of at least 1; raises `Wrong`."""
-    if isinstance(written, bool) or not isinstance(written, int) or written < 1:
-        raise Wrong(OptionType(name, "a whole number of at least 1", said(written)))
-    return written
+    return whole(name, written, 1)
 
 
 def texts(name: str, written: object) -> dict[str, str]:

@@ -16,6 +16,7 @@ from flowdsl.compiler.options.reading import (
     one_of,
     said,
     texts,
+    whole,
     whole_seconds,
 )
 
@@ -58,9 +59,7 @@ def _secrets(name: str, written: object) -> tuple[str, ...]:
 
 
 def _user(name: str, written: object) -> int:
-    if isinstance(written, bool) or not isinstance(written, int) or not 0 <= written < 2**31:
-        raise Wrong(OptionType(name, "the number of a user", said(written)))
-    return written
+    return whole(name, written, 0, 2**31 - 1, want="the number of a user")
 
 
 def _pod_gc(name: str, written: object) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from flowdsl.compiler.findings.objects import BadSchedule, UnknownZone, WithoutSchedule
 from flowdsl.compiler.findings.options import OptionType
-from flowdsl.compiler.options.reading import Wrong, each, one_of, said, text_option, whole_seconds
+from flowdsl.compiler.options.reading import Wrong, each, one_of, said, text_option, whole, whole_seconds
 from flowdsl.grammar.cron import cron, is_zone
 from flowdsl.grammar.error import GrammarError
 
@@ -52,9 +52,7 @@ def _concurrency(name: str, written: object) -> str:
 
 
 def _limit(name: str, written: object) -> int:
-    if isinstance(written, bool) or not isinstance(written, int) or not 0 <= written < 2**31:
-        raise Wrong(OptionType(name, "a whole number of at least 0", said(written)))
-    return written
+    return whole(name, written, 0, 2**31 - 1, want="a whole number of at least 0")
 
 
 def lonely(options: Mapping[str, object]) -> Iterator[tuple[str, Wrong]]:

@@ -212,20 +212,23 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
     word = None if found is None else _word(found[1], frame)
     if found is None or word is None:
         return None
-    from inspect import signature
+    from inspect import Parameter, signature
 
     called = word.__name__
     parameters = signature(word).parameters
     if found.re is _SURPLUS:
-        # By the kinds of inspect: those that take a name.
-        known = tuple(name for name, one in parameters.items() if one.kind in (1, 3))
+        kinds = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+        known = tuple(name for name, one in parameters.items() if one.kind in kinds)
         data: dict[str, Any] = {"word": called, "name": found[2], "known": known}
         return Stop("UnknownWord", Argument(site, found[2], part="name"), (), data)
     problem = "is given too many arguments by position"
     if found[2] == "missing":
         problem = "needs " + found[3].partition(": ")[2].replace("'", "`")
-    # By the kinds of inspect: `*args`, those that need their names, `**options`.
-    marks = {2: "*{}", 3: "{}=...", 4: "**{}"}
+    marks: dict[object, str] = {
+        Parameter.VAR_POSITIONAL: "*{}",
+        Parameter.KEYWORD_ONLY: "{}=...",
+        Parameter.VAR_KEYWORD: "**{}",
+    }
     form = ", ".join(marks.get(one.kind, "{}").format(name) for name, one in parameters.items())
     form = f"{called}({form})"
     return Stop("WrongCall", site, (), {"word": called, "problem": problem, "form": form})

@@ -11,7 +11,7 @@ from binascii import crc32
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.diagnostic import Diagnostic, Related, any_error
 from flowdsl.mistakes import mistake
 from flowdsl.places.place import (
     Argument,
@@ -282,7 +282,7 @@ class Trace:
     @property
     def failed(self) -> bool:
         """Whether a mistake was found that is more than a warning."""
-        return any(one.finding.severity == "error" for one in self.problems)
+        return any_error(self.problems)
 
     def truth(self, site: Site) -> bool:
         """An answer where Python asks for the truth of a run-time value.

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.artifacts.sources import BLOCK
 from flowdsl.runtime.artifacts.trouble import NoRoom, Unfit
 
 if TYPE_CHECKING:
@@ -192,7 +191,5 @@ def _kept(name: str, path: Path) -> Kept:
     if not stat.S_ISREG(found.st_mode):
         raise Unfit(f"{path} is no file")
     with path.open("rb") as file:
-        sha = hashlib.sha256()
-        while block := file.read(BLOCK):
-            sha.update(block)
-    return Kept(name, found.st_size, sha.hexdigest())
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return Kept(name, found.st_size, digest)

@@ -411,7 +411,7 @@ class Dag(Frame):
             self._maybe_finish()
 
     def _maybe_finish(self) -> None:
-        """Whether the graph has ended, and how (assessDAGPhase)."""
+        """End the graph when all of it has ended, and as it did (assessDAGPhase)."""
         if self.over or self.fail_fast():
             return
         if self.stopping and not self._exiting():

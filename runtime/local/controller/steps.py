@@ -237,7 +237,7 @@ class Steps(Frame):
         self._maybe_go_on()
 
     def _maybe_go_on(self) -> None:
-        """Whether all of a group has ended, and how."""
+        """End the group when all of it has ended, and as it did."""
         if self.open or self.held or self.group.fulfilled:
             return
         if self.refusal:
