@@ -92,6 +92,9 @@ class Local(Mountable):
     def __truediv__(self, path: str | PathLike[str]) -> VolumePath:
         return VolumePath(self, _text(path))
 
+    def __str__(self) -> str:
+        return _shown(self, self, "")
+
 
 class Scratch(Local):
     """An empty folder of a pod, which goes with it: on the disk of its node, or in memory.
@@ -189,7 +192,8 @@ class VolumePath:
 
 def joined(folder: str, path: str | PathLike[str]) -> str:
     """A path below another one."""
-    return f"{folder.rstrip('/')}/{_text(path)}"
+    # A value of the run as a whole becomes part of a text here.
+    return f"{format(folder, '').rstrip('/')}/{_text(path)}"
 
 
 def _text(path: Any) -> str:
@@ -197,14 +201,16 @@ def _text(path: Any) -> str:
     return path if isinstance(path, str) else format(path, "") if _is_value(path) else str(path)
 
 
-def _shown(thing: Volume | VolumePath, volume: Volume | Local, text: str) -> str:
+def _shown(thing: Mountable | VolumePath, volume: Volume | Local, text: str) -> str:
     """The text of a volume or path: in a pipeline what is found again in the texts that tasks are given."""
     from flowdsl.tracing.trace import current, token
     from flowdsl.values import types as t
-    from flowdsl.values.expr import Const, OnVolume
+    from flowdsl.values.expr import Const, Held, OnVolume
 
-    if current() is None or not isinstance(volume, Volume):
+    if current() is None:
         return repr(thing)
+    if not isinstance(volume, Volume):
+        return token(Held(type(volume).__name__))
     return token(OnVolume(volume, Const(text, t.TEXT)))
 
 

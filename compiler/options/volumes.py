@@ -71,12 +71,18 @@ def _unmountable(path: object) -> str:
     return "flowdsl keeps inputs and outputs there" if kept else ""
 
 
+def _not_its_own(path: str, what: object) -> str:
+    """Why a path cannot lie on what a pod does not have for itself, or nothing."""
+    kept = path.rstrip("/") == "/tmp" and not isinstance(what, Scratch)
+    return "each pod keeps inputs and outputs below it: mount a Scratch there" if kept else ""
+
+
 def _mounts(name: str, written: object) -> tuple[tuple[Mount, Mountable], ...]:
     taken: dict[str, str] = {}
     scratches: dict[int, str] = {}
 
     def entry(path: Any, what: Any) -> tuple[Mount, Mountable]:
-        reason = _unmountable(path)
+        reason = _unmountable(path) or _not_its_own(path, what)
         if not reason and (other := taken.setdefault(path.rstrip("/"), path)) is not path:
             reason = f"`{other}` is the same place"
         wrong = [Wrong(BadMountPath(str(path), reason), f"key:{path}")] if reason else []

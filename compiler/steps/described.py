@@ -11,6 +11,7 @@ from flowdsl.compiler.findings.kinds import DESCRIBED
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.kinds import manifest, request
 from flowdsl.mistakes import mistake
+from flowdsl.mistakes.texts import HELD, TextType
 from flowdsl.places.locate import extent_of
 from flowdsl.places.place import Definition, Place, Site
 from flowdsl.step import Described, command, description
@@ -123,7 +124,10 @@ def _silent(definition: StepDef) -> NoCommand | kinds.NotDescribed:
 def _computed(definition: StepDef, trace: Trace) -> list[Diagnostic]:
     """What the function did with its inputs, and cannot: they are values of the run, as in a pipeline."""
     return [
-        one._replace(finding=InputComputed(definition.name, one.finding.message)) for one in trace.problems
+        one
+        if isinstance(one.finding, TextType) and one.finding.type in HELD
+        else one._replace(finding=InputComputed(definition.name, one.finding.message))
+        for one in trace.problems
     ]
 
 

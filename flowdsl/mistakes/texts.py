@@ -26,23 +26,39 @@ class TextRepr(Finding):
     help = "write {{x}}, not {{x!r}} or {{x=}}"
 
 
+_ARGUMENT = "pass it to the step as an argument of its own, and make the text there"
+HELD = {
+    "path on a volume": ("only the pod knows where it is mounted", _ARGUMENT),
+    "Secret": (
+        "only the pod knows what is in it",
+        'let a step read it as a variable: secrets={"TOKEN": Secret(...)}; an `http` step cannot',
+    ),
+    "Config": (
+        "only the pod knows what is in it",
+        'let a step read it as a variable: env={"RATE": Config(...)}',
+    ),
+    "Scratch": ("it has no text", "write the path that it is mounted at"),
+    "Host": ("it has no text", "write the path that it is mounted at"),
+}
+"""What only a pod has: why it cannot stand inside text, and the way out."""
+
+
 class TextType(Finding):
     """A value in text whose text Python and Argo write differently."""
 
     code = "FD216"
     title = "a {type} cannot stand inside text"
     label = "{reason}"
-    help = "pass it to the step as an argument of its own, and make the text there"
+    help = "{way}"
     type: str
 
     def words(self) -> dict[str, str]:
         """The fields, and what is wrong with the text of the value."""
         reason = "Python and Argo write it differently"
-        if self.type == "path on a volume":
-            reason = "only the pod knows where it is mounted"
-        elif self.type.startswith("float"):
+        if self.type.startswith("float"):
             reason = "Argo writes 1.0 as 1, and Python does not"
-        return {**super().words(), "reason": reason}
+        reason, way = HELD.get(self.type, (reason, _ARGUMENT))
+        return {**super().words(), "reason": reason, "way": way}
 
 
 class LostText(Finding):

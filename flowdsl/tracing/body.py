@@ -15,7 +15,7 @@ from flowdsl.step import Step
 from flowdsl.tracing.stopped import explained, innermost, unseen
 from flowdsl.tracing.trace import TOKEN, Endless, Graph, OutsidePipeline, Trace, start, stop
 from flowdsl.values import types as t
-from flowdsl.values.expr import Expr, OnVolume, Param, Poison, Stored
+from flowdsl.values.expr import Expr, Held, OnVolume, Param, Poison, Stored
 from flowdsl.values.lift import is_dict, items_of, lift, spelled
 from flowdsl.values.signature import is_function
 from flowdsl.values.value import RunTimeValue, expr_of, is_value, value
@@ -264,5 +264,5 @@ def _lost_text(trace: Trace) -> None:
     if trace.failed:  # a mistake may be why they were lost
         return
     for number, made in enumerate(trace.tokens):
-        if number not in trace.arrived and not isinstance(made.expr, (OnVolume, Stored, Poison)):
+        if number not in trace.arrived and not isinstance(made.expr, (OnVolume, Stored, Held, Poison)):
             trace.report("LostText", made.site)

@@ -30,6 +30,7 @@ from flowdsl.values.expr import (
     Either,
     Expr,
     Get,
+    Held,
     InPod,
     OnVolume,
     Op,
@@ -458,6 +459,8 @@ def not_text(expr: Expr) -> str | None:
         return "path on a volume"
     if isinstance(expr, Stored):
         return "file of the cluster"
+    if isinstance(expr, Held):
+        return expr.word
     kind = expr.type
     if isinstance(expr, (Poison, InPod)) or (t.is_text(kind) and not isinstance(kind, t.Enumeration)):
         return None

@@ -105,6 +105,13 @@ class OnVolume(Node):
     type: Type = FILE
 
 
+class Held(Node):
+    """What a pod has for itself, such as a Secret: it has no text, and comes into none."""
+
+    word: str
+    type: Type = JSON
+
+
 class Stored(Node):
     """A file that lies outside of the run; `texts` are those of its words that may hold values of the run."""
 
@@ -188,6 +195,7 @@ Expr = (
     | Cell
     | Many
     | OnVolume
+    | Held
     | Stored
     | Either
     | Rows
@@ -199,7 +207,7 @@ Expr = (
     | Poison
 )
 
-_LEAVES = frozenset({Const, Out, Param, Item, RunField, Rows, Ran, Status, InPod, Checkpoint, Poison})
+_LEAVES = frozenset({Const, Held, Out, Param, Item, RunField, Rows, Ran, Status, InPod, Checkpoint, Poison})
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 

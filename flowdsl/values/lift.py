@@ -132,7 +132,7 @@ class Parts(NamedTuple):
 def parts_of(value: object, want: t.Type) -> Parts | None:
     """The parts of a value that is made of parts as the type is; None for any other."""
     match want:
-        case t.Record(cls, fields) if isinstance(value, cls):
+        case t.Record(cls, fields) if type(value) is cls:
             names = tuple(field.name for field in fields)
             return Parts(names, [getattr(value, name) for name in names], [field.type for field in fields])
         case t.Json() if (record := t.record_of(value)) is not None:
@@ -215,7 +215,8 @@ def _lift_value(expr: Expr, want: t.Type, inner: t.Type, complain: Callable[...,
         else []
     )
     taken = tuple(field.name for field in fields)
-    complain("WrongType", want=t.spell(want), have=t.spell(expr.type), fields=taken)
+    have, wanted = t.told_apart(expr.type, want)
+    complain("WrongType", want=wanted, have=have, fields=taken)
     return Poison()
 
 
@@ -328,7 +329,7 @@ def fits(have: t.Type, want: t.Type) -> bool:
             return all(_scalar(value, want) is not None or _is_str(value, want) for value in values)
         case t.Record(one, ones), t.Record(two, twos):
             has = {field.name: field.type for field in ones}
-            return issubclass(one, two) and all(fits(has[field.name], field.type) for field in twos)
+            return one is two and all(fits(has[field.name], field.type) for field in twos)
         case t.Record(_, fields), t.Fixed(items):
             return len(fields) == len(items) and all(map(fits, (f.type for f in fields), items))
         case t.Json(), _:

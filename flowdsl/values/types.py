@@ -328,6 +328,12 @@ def _record(cls: type[Any], annotation: object) -> Type:
         optional = set(cls._field_defaults)
         names = list(cls._fields)
     else:
+        if not cls.__dataclass_params__.init:
+            return Unsupported(cls.__name__, "it has an `__init__` of its own: let the dataclass make one")
+        if getattr(cls, "__abstractmethods__", ()):
+            return Unsupported(
+                cls.__name__, "it is abstract, so that nothing can be one: annotate a class below it"
+            )
         kinds = {field._field_type.name for field in cls.__dataclass_fields__.values()}
         known = [field for field in cls.__dataclass_fields__.values() if field._field_type.name == "_FIELD"]
         apart = [field.name for field in known if not field.init]
@@ -354,6 +360,18 @@ def _missing(value: object) -> bool:
 
 def _name(annotation: object) -> str:
     return annotation.__name__ if isinstance(annotation, type) else _MODULES.sub("", str(annotation))
+
+
+def told_apart(one: Type, other: Type) -> tuple[str, str]:
+    """Two types as their authors would write them; with their modules where that would be the same."""
+    found = spell(one), spell(other)
+    if found[0] != found[1]:
+        return found
+    first, second = (
+        f"{kind.cls.__module__}.{spelled}" if isinstance(kind, (Record, Enumeration)) else spelled
+        for kind, spelled in zip((one, other), found, strict=True)
+    )
+    return first, second
 
 
 def spell(kind: Type) -> str:
