@@ -432,6 +432,37 @@ def test_a_step_that_is_faked(flowdsl: Callable[..., Result]) -> None:
     assert ["0", "0.5", "7.0", "best"] in rows(done.out)
 
 
+TWICE = """
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def read(x: int) -> int:
+    return x
+
+
+@step(image="python:3.12-slim")
+def add(x: int, y: int) -> int:
+    return x + y
+
+
+@pipeline
+def twice() -> int:
+    first = read(1)
+    second = read(2)
+    return add(first, second)
+"""
+
+
+def test_a_step_that_is_called_twice_is_faked_by_its_task(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "twice.py").write_text(TWICE, encoding="utf-8")
+    for task, total in (("first", "7"), ("second", "6"), ("read", "10")):
+        done = flowdsl("twice.py", "--fake", f"{task}=5", "-q")
+        assert ["return", total] in rows(done.out)
+
+
 LEAVES = """
 from flowdsl import http, manifest, pipeline, request, resource, step
 

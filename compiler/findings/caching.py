@@ -45,6 +45,18 @@ class KnownByPath(Finding):
     what: str
 
 
+class KnownByName(Finding):
+    """A cached step that reads a variable from a ConfigMap: only its name is part of the key."""
+
+    code = "FD788"
+    severity = "warning"
+    title = "the key of `{step}` has the name of {what}, not its value"
+    label = "another value would give the old result"
+    help = 'hand the value on as an argument, or let a salt stand for it: cache=Cache(salt="2024-06")'
+    step: str
+    what: str
+
+
 class KnownByKey(Finding):
     """A cached step that takes a file of which nobody knows a digest."""
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.sound import Sound
     from flowdsl.compiler.tree import Path
 
-RULES: tuple[Rule, ...] = (*workflow.RULES, *variables.RULES, *progress.RULES, *pods.RULES)
+RULES: tuple[Rule, ...] = (*workflow.RULES, *variables.RULES, *progress.RULES, *pods.RULES, *doubts.RULES)
 """The rules for every manifest: plain functions from a prepared one to what they find, in no particular order."""
 
 WRITTEN: tuple[Rule, ...] = (*RULES, *variables.OF_YAML, *pods.OF_YAML, *doubts.OF_YAML)

@@ -212,6 +212,11 @@ def judged(
         mounts = zip(settings.environment.mounts, settings.environment.volumes, strict=True)
         for mount in (mount for mount, volume in mounts if not isinstance(volume, Scratch)):
             yield Diagnostic(findings.KnownByPath(step.name, mount.path), place)
+        for variable, given in settings.environment.env:
+            if type(given) is Config:
+                spot = said("env")
+                spot = spot._replace(part=f"item:{variable}") if isinstance(spot, Argument) else spot
+                yield Diagnostic(findings.KnownByName(step.name, repr(given)), spot)
     for name, form in forms:
         for port, one in _files(name, form):
             argument = _argument(plan.call, name)

@@ -129,10 +129,16 @@ class Parts(NamedTuple):
     types: Sequence[t.Type]
 
 
+def _adds_nothing(value: object, fields: Sequence[t.Field]) -> bool:
+    """Whether a record has no fields but those of the class that is wanted."""
+    own = t.record_of(value)
+    return own is None or len(own.fields) == len(fields)
+
+
 def parts_of(value: object, want: t.Type) -> Parts | None:
     """The parts of a value that is made of parts as the type is; None for any other."""
     match want:
-        case t.Record(cls, fields) if type(value) is cls:
+        case t.Record(cls, fields) if isinstance(value, cls) and _adds_nothing(value, fields):
             names = tuple(field.name for field in fields)
             return Parts(names, [getattr(value, name) for name in names], [field.type for field in fields])
         case t.Json() if (record := t.record_of(value)) is not None:
@@ -329,7 +335,9 @@ def fits(have: t.Type, want: t.Type) -> bool:
             return all(_scalar(value, want) is not None or _is_str(value, want) for value in values)
         case t.Record(one, ones), t.Record(two, twos):
             has = {field.name: field.type for field in ones}
-            return one is two and all(fits(has[field.name], field.type) for field in twos)
+            # The fields that a class below another one adds would be lost.
+            same = issubclass(one, two) and len(ones) == len(twos)
+            return same and all(fits(has[field.name], field.type) for field in twos)
         case t.Record(_, fields), t.Fixed(items):
             return len(fields) == len(items) and all(map(fits, (f.type for f in fields), items))
         case t.Json(), _:

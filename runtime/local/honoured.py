@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from flowdsl.compiler.kinds import GRAPH_BODIES, POD_BODIES, STORES, kind
@@ -126,13 +127,21 @@ def _unknown(given: frozenset[str], known: Iterable[str], option: str, word: str
 
 
 def steps(manifest: Json, references: list[Json]) -> dict[str, Json]:
-    """The templates that may run, by the task that runs them first, or their own name."""
+    """The templates that may run, by the tasks that run them, or their own name."""
     try:
         spec = spec_of(manifest, references)
     except ArgoError:
         return {}
     run = str(part(manifest, "metadata").get("name", ""))
-    return {use.task: use.template for use in reached(Templates(run, spec, references), spec, Asked(), {})}
+    templates = Templates(run, spec, references)
+    uses = list(reached(templates, spec, Asked(), {}))
+    found = {use.task: use.template for use in uses}
+    for use in uses:
+        for one in called(use.template):
+            if "{{" not in str(one.get("template", "")):
+                with suppress(ArgoError):  # told by who asks what can run here
+                    found.setdefault(str(one.get("name", "")), templates.resolve(use.base, one)[1])
+    return found
 
 
 def reached(templates: Templates, spec: Json, asked: Asked, refusals: dict[str, None]) -> Iterator[Use]:

@@ -1,4 +1,4 @@
-"""Doubts about what somebody wrote in YAML: it runs, and is probably not meant."""
+"""Doubts about what somebody wrote: it runs, and is probably not meant."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from flowdsl.compiler.lint.doubts import literal, sharing, unlikely
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Rule
 
+RULES: tuple[Rule, ...] = (unlikely.times, unlikely.attempts)
+
 OF_YAML: tuple[Rule, ...] = (
     unlikely.images,
     unlikely.commands,
     unlikely.secrets,
     unlikely.devices,
-    unlikely.times,
     unlikely.scripts,
     unlikely.exits,
-    unlikely.attempts,
     literal.commands,
     literal.sources,
     literal.bare,

@@ -148,8 +148,8 @@ def attempts(view: View) -> Iterator[Problem]:
             reason, way = f"its `limit` is {limit}", "write a `limit` of at least 1"
             yield Problem((*path, "retryStrategy", "limit"), NeverTriedAgain(reason, way))
             continue
-        asked = _ASKED.fullmatch(string(strategy, "expression"))
-        policy = string(strategy, "retryPolicy")
+        expression, policy = string(strategy, "expression"), string(strategy, "retryPolicy")
+        asked = _ASKED.fullmatch(expression)
         if (
             asked is not None
             and policy in _AGAIN
@@ -158,6 +158,12 @@ def attempts(view: View) -> Iterator[Problem]:
         ):
             reason = f"`retryPolicy: {policy}` and the `expression` never hold together"
             finding = NeverTriedAgain(reason, "take `retryPolicy` out: the `expression` says when")
+            yield Problem((*path, "retryStrategy", "retryPolicy"), finding)
+        elif policy == "OnError" and all("lastRetry.exitCode" in each for each in expression.split("||")):
+            reason = (
+                "a program that ends with an exit code has failed, and `OnError` is for pods that were lost"
+            )
+            finding = NeverTriedAgain(reason, "leave the policy out, or take `OnFailure`")
             yield Problem((*path, "retryStrategy", "retryPolicy"), finding)
         wait, longest = (_seconds(string(backoff, field)) for field in ("duration", "maxDuration"))
         cap = _seconds(string(backoff, "cap"))

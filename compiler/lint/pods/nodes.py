@@ -1,0 +1,133 @@
+"""What a pod asks of the node it runs on, taken together: a pod for which there can be no node waits for ever."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside
+from flowdsl.diagnostic import Finding
+from flowdsl.grammar.template import is_filled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.tree import Object, Path
+
+_TERMS = (
+    "affinity",
+    "nodeAffinity",
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "nodeSelectorTerms",
+)
+
+
+class NoSuchNode(Finding):
+    """Demands on one label of a node that exclude each other."""
+
+    code = "FD843"
+    title = "no node has both {one} and {other}"
+    label = "the pod would wait for ever"
+    help = "leave one of the two out"
+    one: str
+    other: str
+
+
+def demands(view: View) -> Iterator[Problem]:
+    """Some node can meet what the selector and the affinity of a pod ask for, in one of its alternatives."""
+    for owner, path in view.owners:
+        place = (*path, *_TERMS)
+        alternatives = entries(owner, *_TERMS)
+        if not alternatives:
+            continue
+        selector = {str(key): str(text) for key, text in inside(owner, "nodeSelector").items()}
+        found = [
+            _clash(selector, entries(term, "matchExpressions"), (*place, index, "matchExpressions"))
+            for index, term in enumerate(alternatives)
+        ]
+        if found[0] is not None and all(found):
+            yield found[0]
+
+
+def _clash(selector: dict[str, str], requirements: list[Object], path: Path) -> Problem | None:
+    """The first requirement that excludes those before it, or the selector."""
+    labels = {key: _Label(text) for key, text in selector.items() if not is_filled(text)}
+    for index, one in enumerate(requirements):
+        key = str(one.get("key") or "")
+        values = [str(each) for each in one.get("values") or ()]
+        if any(is_filled(each) for each in (key, *values)):
+            continue
+        label = labels.setdefault(key, _Label())
+        said = _said(key, str(one.get("operator")), values)
+        label.ask(str(one.get("operator")), values)
+        if not label.possible:
+            before = label.said or f"`{key}={selector.get(key, '')}`"
+            return Problem((*path, index), NoSuchNode(before, said))
+        label.said = said
+    return None
+
+
+class _Label:
+    """The values that a label may have. Source: Kubernetes, Requirement.Matches in apimachinery/pkg/labels."""
+
+    def __init__(self, value: str | None = None) -> None:
+        self.allowed: set[str] | None = None if value is None else {value}
+        self.denied: set[str] = set()
+        self.present = value is not None
+        self.absent = False
+        self.above, self.below = float("-inf"), float("inf")
+        self.said = ""  # the last demand
+
+    def ask(self, operator: str, values: list[str]) -> None:
+        """Take one more demand into account."""
+        match operator:
+            case "In":
+                self.allowed = set(values) if self.allowed is None else self.allowed & set(values)
+            case "NotIn":
+                self.denied |= set(values)
+            case "DoesNotExist":
+                self.absent = True
+            case "Gt" | "Lt" if len(values) == 1 and (number := _whole(values[0])) is not None:
+                if operator == "Gt":
+                    self.above = max(self.above, number)
+                else:
+                    self.below = min(self.below, number)
+            case _:
+                pass
+        self.present = self.present or operator in ("In", "Exists", "Gt", "Lt")
+
+    @property
+    def possible(self) -> bool:
+        """Whether there is a value, or no label, that meets all demands."""
+        if self.absent:
+            return not self.present
+        ordered = self.above > float("-inf") or self.below < float("inf")
+        if self.allowed is None:
+            return self.below - self.above > 1
+        return any(
+            value not in self.denied
+            and (not ordered or ((number := _whole(value)) is not None and self.above < number < self.below))
+            for value in self.allowed
+        )
+
+
+def _whole(text: str) -> int | None:
+    digits = text.removeprefix("-")
+    return int(text) if digits.isascii() and digits.isdecimal() and len(digits) < 19 else None
+
+
+def _said(key: str, operator: str, values: list[str]) -> str:
+    """A demand as a text."""
+    listed = ", ".join(values)
+    match operator:
+        case "In":
+            return f"`{key}={listed}`" if len(values) == 1 else f"`{key}` in ({listed})"
+        case "NotIn":
+            return f"`{key}` not in ({listed})"
+        case "Exists":
+            return f"`{key}`"
+        case "DoesNotExist":
+            return f"no `{key}`"
+        case _:
+            return f"`{key}` {'above' if operator == 'Gt' else 'below'} {listed}"
