@@ -243,9 +243,11 @@ class _Carrying:
             if user is not None:
                 self._seen.add(name)
                 place = self.module.use(user, name)
-                data = resolved.data
+                data: dict[str, Any] = dict(resolved.data)
                 if resolved.kind == "UndefinedName":
-                    data = {"close": self.module.meant(name, local_names(user))}
+                    for_types = self.module.is_for_types(name)
+                    close = "" if for_types else self.module.meant(name, local_names(user))
+                    data = {"close": close, "for_types": for_types}
                 self._report([finding(resolved.kind, place, name=name, **data)], user)
             return
         self._seen.add(name)

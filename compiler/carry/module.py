@@ -253,6 +253,18 @@ class ModuleSource:
         # A short name is more likely an import that was forgotten than a variable.
         return near(name, [*known, *(beside if len(name) > 2 else ())]) or ""
 
+    def is_for_types(self, name: str) -> bool:
+        """Whether a name is imported for type checkers only, below `if TYPE_CHECKING:`."""
+        blocks = [one for one in self.body if isinstance(one, ast.If)]
+        return any(
+            (alias.asname or alias.name.partition(".")[0]) == name
+            for block in blocks
+            if ast.unparse(block.test).rpartition(".")[2] == "TYPE_CHECKING"
+            for statement in block.body
+            if isinstance(statement, (ast.Import, ast.ImportFrom))
+            for alias in statement.names
+        )
+
     def class_name(self, cls: type[Any]) -> str | None:
         """How the module calls a class (`Row`, `shapes.Row`), or None."""
         short = cls.__name__

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cache
 from types import CodeType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.carry.tree import Function, inside, local_names, root
 from flowdsl.compiler.checks.calls import calls_of, uncalled
@@ -178,6 +178,41 @@ def _results(
             yield Diagnostic(findings.ResultLost(step.name, annotated), body.module.span(first))
     for value in returned:
         yield from _flaws(value, kind, body)
+    if isinstance(kind, t.Record):
+        yield from _made(kind, body)
+
+
+def _made(kind: t.Record, body: Body) -> Iterator[Diagnostic]:
+    """Calls of the class that a step returns, with other arguments than it takes."""
+    name = kind.cls.__name__
+    if body.module.namespace.get(name) is not kind.cls or name in body.definition.code.co_varnames:
+        return
+    for one in ast.walk(body.node):
+        match one:
+            case ast.Call(ast.Name(called), items, keywords) if called == name and not _unpacks(items):
+                named = [keyword.arg for keyword in keywords]
+                if None not in named and (problem := _unbound(kind.cls, len(items), named)):
+                    fields = ", ".join(field.name for field in kind.fields)
+                    way = f"its fields are {fields}"
+                    finding = findings.NotMade(body.definition.name, name, problem, way)
+                    yield Diagnostic(finding, body.module.span(one))
+            case _:
+                pass
+
+
+def _unbound(cls: type[Any], count: int, named: list[str | None]) -> str:
+    """Why a class does not take so many arguments by position, and those by name; or nothing."""
+    from inspect import signature
+
+    try:
+        found = signature(cls)
+    except (TypeError, ValueError):
+        return ""
+    try:
+        found.bind(*[None] * count, **{str(name): None for name in named})
+    except TypeError as error:
+        return str(error).replace("'", "`")
+    return ""
 
 
 def _is_lost(value: ast.expr, annotated: bool) -> bool:

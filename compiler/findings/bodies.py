@@ -137,6 +137,19 @@ class NotCalled(Finding):
         return {**super().words(), "form": f"{self.name}{'.options(...)' * self.has_options}(...)"}
 
 
+class NotMade(Finding):
+    """A record that a step cannot make: a field that it does not have, or one that is missing."""
+
+    code = "FD789"
+    title = "`{step}` makes no {record}: {problem}"
+    label = "the step would fail here"
+    help = "{way}"
+    step: str
+    record: str
+    problem: str
+    way: str
+
+
 class NotJson(Finding):
     """A step returns what JSON does not have, so that its run fails when the result is written."""
 

@@ -68,14 +68,21 @@ class UndefinedName(Finding):
     code = "FD306"
     title = "`{name}` is not defined"
     label = "{meant}"
-    help = "define it at the top of the file, or import it"
+    help = "{way}"
     name: str
     close: str
+    for_types: bool  # whether it is imported below `if TYPE_CHECKING:`
 
     def words(self) -> dict[str, str]:
         """The fields, and the name that was probably meant."""
-        meant = f"did you mean `{self.close}`?" if self.close else f"there is no `{self.name}` in the file"
-        return {**super().words(), "meant": meant}
+        if self.for_types:
+            meant, way = "it is imported for type checkers only", "import it above `if TYPE_CHECKING:`"
+        else:
+            meant = (
+                f"did you mean `{self.close}`?" if self.close else f"there is no `{self.name}` in the file"
+            )
+            way = "define it at the top of the file, or import it"
+        return {**super().words(), "meant": meant, "way": way}
 
 
 class Unbound(Finding):

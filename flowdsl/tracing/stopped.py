@@ -209,7 +209,7 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
         block = {"word": named, "problem": "is not called", "form": f"with {named}(...):"}
         return None if named is None else Stop("WrongCall", site, (), block)
     found = _SURPLUS.search(text) or _OTHERS.search(text)
-    word = None if found is None else _word(found[1], frame)
+    word = None if found is None else _word(found[1], frame, site)
     if found is None or word is None:
         return None
     from inspect import Parameter, signature
@@ -240,7 +240,7 @@ def _is_function(frame: FrameType, name: str, known: dict[str, Any]) -> bool:
     return callable(found) and any(found is one for one in known.values())
 
 
-def _word(name: str, frame: FrameType) -> Any:
+def _word(name: str, frame: FrameType, site: Site) -> Any:
     """The word of the language that a text of Python names, if the user's code knows it."""
     language = sys.modules["flowdsl"]
     word = getattr(language, name.partition(".")[0], None)
@@ -250,4 +250,6 @@ def _word(name: str, frame: FrameType) -> Any:
     # Python names the class that a word has its `__init__` from.
     heirs = [one for one in known.values() if isinstance(one, type) and _is_word(one)]
     found = [one for one in heirs if one.__init__.__qualname__ == name]  # type: ignore[misc]
+    if len(found) > 1:
+        found = [one for one in found if one.__name__ in words(site)]
     return found[0] if len(found) == 1 else None
