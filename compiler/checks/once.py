@@ -7,9 +7,10 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.carry.anew import anew, leads_to_them
-from flowdsl.compiler.carry.tree import Function, calls, touched
+from flowdsl.compiler.carry.tree import Function, calls, defaults, touched
 from flowdsl.compiler.findings.branches import TakenOnce
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.pipeline import PipelineDef
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,6 +24,7 @@ _Assigned = ast.Assign | ast.AnnAssign
 def taken_once(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
     """Calls in the bodies of pipelines, and in what these use of the top of their file."""
     seen: set[int] = set()
+    steps: dict[int, FunctionType] = {}
     assigned: dict[str, dict[str, list[_Assigned]]] = {}  # by file, and by the names that are assigned
     for graph in trace.graphs.values():
         function = graph.owner.plain
@@ -35,6 +37,30 @@ def taken_once(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
             if id(call) not in seen:
                 seen.add(id(call))
                 yield Diagnostic(TakenOnce(f"{ast.unparse(call.func)}(...)"), file.node(call))
+        for one in graph.calls:
+            step = one.target.plain
+            if not isinstance(one.target, PipelineDef) and type(step) is FunctionType:
+                steps[id(step)] = step
+    for function in steps.values():
+        yield from _of_a_step(function, sources)
+
+
+def _of_a_step(function: FunctionType, sources: Sources) -> Iterator[Diagnostic]:
+    """Calls in the defaults of a step, which are written into the YAML where a call leaves them out."""
+    file = (
+        sources.file(function.__code__.co_filename)
+        if function.__defaults__ or function.__kwdefaults__
+        else None
+    )
+    definition = None if file is None or file.index is None else file.index.function(function.__code__)
+    if file is None or definition is None:
+        return
+    for call in anew(
+        (each for part in defaults(definition) for each in calls(ast.Expr(part))),
+        function.__globals__,
+        file.text,
+    ):
+        yield Diagnostic(TakenOnce(f"{ast.unparse(call.func)}(...)"), file.node(call))
 
 
 def _assigned(file: SourceFile) -> dict[str, list[_Assigned]]:
@@ -59,15 +85,14 @@ def _calls(
         for node in assigned.get(name, ()):
             yield from calls(node)
     for part in head:
-        yield from calls(part)
+        yield from calls(ast.Expr(part))
     if definition is not None and any(leads_to_them(function.__globals__.get(name)) for name in names):
         yield from calls(definition)  # a long pipeline is not walked for nothing
 
 
 def _head(definition: Function) -> list[ast.expr]:
     """What is computed where a function is defined: its defaults, and the options of its decorators."""
-    defaults = [*definition.args.defaults, *filter(None, definition.args.kw_defaults)]
-    return [*defaults, *definition.decorator_list]
+    return [*defaults(definition), *definition.decorator_list]
 
 
 def _names(code: CodeType) -> Iterator[str]:
