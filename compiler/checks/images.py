@@ -36,6 +36,42 @@ _SYNTAX = {
     "TemplateStr": ("a t-string", 14),
 }
 _MODULES = {"graphlib": 9, "zoneinfo": 9, "tomllib": 11, "annotationlib": 14}
+# The same of what stands in modules that are older. Source: "New in version" of Python's documentation.
+_NAMES = {
+    "dataclasses": {"KW_ONLY": 10},
+    "datetime": {"UTC": 11},
+    "enum": {"StrEnum": 11, "verify": 11},
+    "functools": {"cached_property": 8, "singledispatchmethod": 8, "cache": 9},
+    "itertools": {"pairwise": 10, "batched": 12},
+    "math": {
+        "dist": 8,
+        "isqrt": 8,
+        "perm": 8,
+        "prod": 8,
+        "lcm": 9,
+        "nextafter": 9,
+        "ulp": 9,
+        "cbrt": 11,
+        "exp2": 11,
+    },
+    "statistics": {
+        "fmean": 8,
+        "geometric_mean": 8,
+        "NormalDist": 8,
+        "correlation": 10,
+        "linear_regression": 10,
+    },
+    "typing": {
+        **dict.fromkeys(("Final", "Literal", "Protocol", "TypedDict", "final", "runtime_checkable"), 8),
+        "Annotated": 9,
+        **dict.fromkeys(("Concatenate", "ParamSpec", "TypeAlias", "TypeGuard"), 10),
+        **dict.fromkeys(("LiteralString", "Never", "NotRequired", "Required", "Self", "Unpack"), 11),
+        **dict.fromkeys(("assert_never", "assert_type", "reveal_type"), 11),
+        "override": 12,
+    },
+}
+_OF_DATACLASSES = frozenset(("slots", "kw_only", "match_args"))
+"""Arguments of `dataclass` since 3.10."""
 
 
 class Image(NamedTuple):
@@ -85,7 +121,8 @@ def unsuited(
     # What Python runs here has been read by it, so it is not newer than that.
     older = [one for one in images if _version(one) < sys.version_info.minor]
     if older:
-        for node, what, since in [*_new_syntax(body), *_new_modules(body, module, names)]:
+        newer = [*_new_syntax(body), *_new_modules(body, module, names), *_new_names(body, module, text)]
+        for node, what, since in newer:
             for one in [one for one in older if _version(one) < since][:1]:
                 finding = findings.NewerPython(str(one.name), f"3.{_version(one)}", what, f"3.{since}")
                 yield Diagnostic(finding, module.span(node))
@@ -125,6 +162,39 @@ def _new_modules(
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for top in sorted(_of(node) & names & _MODULES.keys()):
                 yield node, f"the module `{top}`", _MODULES[top]
+
+
+def _new_names(
+    body: Function, module: ModuleSource, text: str
+) -> Iterator[tuple[ast.expr | ast.stmt, str, int]]:
+    """What a step takes from modules of Python that are older; `text` is its script."""
+    for node in (*body.body, *module.body):
+        match node:
+            case ast.ImportFrom(str(source), names, 0) if source in _NAMES and f"from {source} " in text:
+                for alias in names:
+                    since = _NAMES[source].get(alias.name)
+                    if since is not None and re.search(rf"\b{alias.asname or alias.name}\b", text):
+                        yield node, f"`{source}.{alias.name}`", since
+            case ast.ClassDef(name, decorator_list=decorators) if f"class {name}" in text:
+                for one in decorators:
+                    match one:
+                        case ast.Call(ast.Name("dataclass") | ast.Attribute(attr="dataclass"), [], keywords):
+                            new = [each.arg for each in keywords if each.arg in _OF_DATACLASSES]
+                            if new:
+                                yield one, f"`{new[0]}` of a dataclass", 10
+                        case _:
+                            pass
+            case _:
+                pass
+    for part in ast.walk(body):
+        match part:
+            case ast.Attribute(ast.Name(name), attr):
+                source = getattr(module.namespace.get(name), "__name__", "")
+                since = _NAMES.get(source, {}).get(attr)
+                if since is not None:
+                    yield part, f"`{source}.{attr}`", since
+            case _:
+                pass
 
 
 def _imports(body: Function, module: ModuleSource) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
