@@ -209,6 +209,8 @@ class CannotOperate(Finding):
             way = f"compare with {' or '.join(self.members[:6])}{' ...' if len(self.members) > 6 else ''}"
         elif "Any" in sides:
             way = ANNOTATE
+        elif any(side.endswith(" | None") and "Path" in side for side in sides):
+            way = "pass the file to a step that takes it as it is, or returns whether it is there as a bool"
         elif any(side.endswith(" | None") for side in sides):
             way = "give the value that may be None a default first: `either(value, default)`"
         elif self.operator == "+" and "str" in sides and sides & {"int", "float"}:

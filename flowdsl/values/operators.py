@@ -57,7 +57,8 @@ def _comparison(operator: str, left: Expr, right: Expr) -> Expr | None:
     if operator in ("==", "!="):
         for side, other, const in ((one, two, right), (two, one, left)):
             # A value that may be None, or of several types, has another text than the one compared with.
-            same = same or (isinstance(side, t.Maybe) and isinstance(other, t.Nothing))
+            is_text = isinstance(side, t.Maybe) and not t.holds_file(side)
+            same = same or (is_text and isinstance(other, t.Nothing))
             same = same or (isinstance(side, t.Choice) and isinstance(const, Const))
         same = same or (one == two and isinstance(one, (t.Flag, t.Enumeration)))
     if same and operator in ("==", "!="):
