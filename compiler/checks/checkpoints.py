@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.checks.branches import uses
+from flowdsl.compiler.findings import data as findings
 from flowdsl.compiler.options import readable
-from flowdsl.diagnostic import Diagnostic, Finding
+from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import PipelineDef
 from flowdsl.places.place import Argument, Definition
 from flowdsl.values.expr import Checkpoint, children
@@ -19,28 +20,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.profile import Profile
     from flowdsl.tracing.trace import Graph
     from flowdsl.values.expr import Expr
-
-
-class NoCheckpoints(Finding):
-    """A folder for checkpoints, and no volume for it."""
-
-    code = "FD690"
-    title = "nothing says which volume keeps the checkpoints of `{step}`"
-    label = "no place for the folder"
-    help = (
-        'say it for the pipeline: @pipeline(checkpoints=Volume("datasets") / "checkpoints"); or for a step, or as '
-        "`checkpoints` in the profile of the cluster"
-    )
-    step: str
-
-
-class CheckpointUse(Finding):
-    """A folder for checkpoints that is no argument of a step."""
-
-    code = "FD691"
-    title = "`run.checkpoint_dir` is the folder of the one task that is given it"
-    label = "not an argument of a step"
-    help = "pass it to the step as it is: train(corpus, run.checkpoint_dir); in a pipeline that is called, inside it"
 
 
 def kept(step: Mapping[str, Any], root: PipelineDef, profile: Profile) -> tuple[Volume, str] | None:
@@ -71,17 +50,17 @@ def checkpoints(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[D
                 options = {**call.target.options, **call.options}
                 said = "checkpoints" in options or "checkpoints" in root.options  # what is wrong with it, too
                 if not said and kept(options, root, profile) is None:
-                    yield Diagnostic(NoCheckpoints(call.target.name), call.argument(name))
+                    yield Diagnostic(findings.NoCheckpoints(call.target.name), call.argument(name))
             elif inside(expr):
-                yield Diagnostic(CheckpointUse(), call.argument(name))
+                yield Diagnostic(findings.CheckpointUse(), call.argument(name))
         if call.loop is not None:
             for column in (call.loop.lists, *(call.loop.rows or ())[:1]):
                 for name, expr in column.items():
                     if inside(expr):
                         place = Argument(call.site, "over", part=f"item:{name}")
-                        yield Diagnostic(CheckpointUse(), place)
+                        yield Diagnostic(findings.CheckpointUse(), place)
     if graph.result is not None and inside(graph.result):
-        yield Diagnostic(CheckpointUse(), Definition(graph.owner.code, "return", "value"))
+        yield Diagnostic(findings.CheckpointUse(), Definition(graph.owner.code, "return", "value"))
 
 
 def inside(expr: Expr) -> bool:

@@ -10,6 +10,7 @@ from flowdsl.compiler.checks import checkpoints, kinds, volumes
 from flowdsl.compiler.checks.code import unfit
 from flowdsl.compiler.checks.sources import packed
 from flowdsl.compiler.findings.control import OfARun
+from flowdsl.compiler.findings.data import CheckpointUse
 from flowdsl.compiler.findings.functions import (
     BadAnnotation,
     BadName,
@@ -153,7 +154,7 @@ def _parameter(found: StepDef | PipelineDef, parameter: Parameter, root: bool) -
                 expr = lift(parameter.default, parameter.type, lambda *args, **data: None)
                 yield from volumes.files(expr, place, set())
                 if checkpoints.inside(expr):
-                    yield Diagnostic(checkpoints.CheckpointUse(), place)
+                    yield Diagnostic(CheckpointUse(), place)
     elif root and parameter.default is not MISSING:
         yield from _default(parameter, Definition(code, parameter.name, "default"))
 

@@ -90,3 +90,23 @@ class UnusualResource(Finding):
     help = "a pod that asks for a device that no node has waits for ever: correct the name"
     have: str
     close: str
+
+
+class SharedCount(Finding):
+    """Several parts of GPUs that are shared."""
+
+    code = "FD687"
+    severity: ClassVar[Severity] = "warning"
+    title = "{count} parts of shared GPUs are no more than one: they may be of the same device"
+    label = "not {count} devices"
+    help = 'ask for one part, with the memory that is needed: GPU(1, share="16Gi"); or for whole devices'
+    count: int
+
+
+class ShareWith(Finding):
+    """A share of something that is not a device of a vendor."""
+
+    code = "FD689"
+    title = "`share` is a part of a whole GPU"
+    label = "cannot be combined with `resource` or `mig`"
+    help = 'ask for the part alone: GPU(1, share="8Gi")'

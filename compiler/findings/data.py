@@ -290,3 +290,25 @@ class FolderOfRepository(Finding):
     title = "a folder of a repository can only be given as `code=`"
     label = "Argo fetches the whole repository"
     help = 'pass Git(...) itself, and take the folder of it in the step: `repository / "src"`'
+
+
+class NoCheckpoints(Finding):
+    """A folder for checkpoints, and no volume for it."""
+
+    code = "FD690"
+    title = "nothing says which volume keeps the checkpoints of `{step}`"
+    label = "no place for the folder"
+    help = (
+        'say it for the pipeline: @pipeline(checkpoints=Volume("datasets") / "checkpoints"); or for a step, or as '
+        "`checkpoints` in the profile of the cluster"
+    )
+    step: str
+
+
+class CheckpointUse(Finding):
+    """A folder for checkpoints that is no argument of a step."""
+
+    code = "FD691"
+    title = "`run.checkpoint_dir` is the folder of the one task that is given it"
+    label = "not an argument of a step"
+    help = "pass it to the step as it is: train(corpus, run.checkpoint_dir); in a pipeline that is called, inside it"

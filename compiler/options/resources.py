@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.findings.amounts import (
     BadGpuCount,
     BadGpuResource,
     BadQuantity,
     MigVendor,
+    SharedCount,
+    ShareWith,
     UnknownVendor,
     UnusualResource,
 )
@@ -18,7 +20,6 @@ from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Resources
 from flowdsl.compiler.options.reading import Parts, Wrong, said
 from flowdsl.compiler.profile import Sharing
-from flowdsl.diagnostic import Finding, Severity
 from flowdsl.gpu import GPU
 from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.error import GrammarError
@@ -31,27 +32,6 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.options.reading import Reader
     from flowdsl.compiler.profile import Profile
-
-
-class SharedCount(Finding):
-    """Several parts of GPUs that are shared."""
-
-    code = "FD687"
-    severity: ClassVar[Severity] = "warning"
-    title = "{count} parts of shared GPUs are no more than one: they may be of the same device"
-    label = "not {count} devices"
-    help = 'ask for one part, with the memory that is needed: GPU(1, share="16Gi"); or for whole devices'
-    count: int
-
-
-class ShareWith(Finding):
-    """A share of something that is not a device of a vendor."""
-
-    code = "FD689"
-    title = "`share` is a part of a whole GPU"
-    label = "cannot be combined with `resource` or `mig`"
-    help = 'ask for the part alone: GPU(1, share="8Gi")'
-
 
 _MIG = regex(r"(?:\d+c\.)?\d+g\.\d+gb[-.+a-z]*")
 
