@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.expressions import VOLUMES
+from flowdsl.compiler.kinds import STORES
 from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.pods.store import place
 
@@ -16,12 +17,10 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_KEYS = (("s3", "key"), ("gcs", "key"), ("oss", "key"), ("azure", "blob"))
-
 
 def file_of(artifact: Json, folder: Path) -> Path | None:
     """The file or folder of an artifact that a run stored, in the folder of the run, as it was stored."""
-    for kind, field in _KEYS:
+    for kind, field in STORES.items():
         key = part(artifact, kind).get(field)
         if key:
             path = folder / "artifacts" / str(key).strip("/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.kinds import STORES
 from flowdsl.grammar.labels import NODE_ID, maker
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.names import pod_name
@@ -273,7 +274,7 @@ def of_a_child(message: str) -> bool:
 
 def _key(artifact: Json) -> str:
     """Where a file is in its store, or the volume."""
-    for kind, field in (("s3", "key"), ("gcs", "key"), ("oss", "key"), ("azure", "blob"), ("hdfs", "path")):
+    for kind, field in STORES.items():
         if key := text(mapping(artifact, kind), field):
             return key
     return ""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import STORES
 from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.pods.leaves import may_be_address
 from flowdsl.compiler.lint.variables.unreplaced import left_open
@@ -79,7 +80,7 @@ _NOT_LISTED = {**_READ_ONLY, "http": "an address", "hdfs": "HDFS"}
 _NOT_DELETED = {"http": "an address", "hdfs": "HDFS"}
 _WHOLE = {"s3": ("endpoint", "bucket"), "oss": ("endpoint", "bucket"), "gcs": ("bucket",)}
 """What a location needs besides a key."""
-_KEYS = {"s3": "key", "gcs": "key", "oss": "key", "azure": "blob", "hdfs": "path", "http": "url"}
+_KEYS = {**STORES, "http": "url"}
 _LEVELS = range(-2, 10)
 """What Go's gzip takes for how hard it tries."""
 
