@@ -167,14 +167,18 @@ def _new_modules(
 def _new_names(
     body: Function, module: ModuleSource, text: str
 ) -> Iterator[tuple[ast.expr | ast.stmt, str, int]]:
-    """What a step takes from modules of Python that are older; `text` is its script."""
+    """What a step takes from modules of Python that are older; `text` is its script.
+
+    An import stands there on one line, with the names that are needed when it runs.
+    """
+    if "version_info" in text:
+        return  # it may ask for the version
     for node in (*body.body, *module.body):
         match node:
-            case ast.ImportFrom(str(source), names, 0) if source in _NAMES and f"from {source} " in text:
-                for alias in names:
-                    since = _NAMES[source].get(alias.name)
-                    if since is not None and re.search(rf"\b{alias.asname or alias.name}\b", text):
-                        yield node, f"`{source}.{alias.name}`", since
+            case ast.ImportFrom(str(source), names, 0) if source in _NAMES:
+                for name in [alias.name for alias in names if alias.name in _NAMES[source]]:
+                    if re.search(rf"^\s*from {source} import [^\n]*\b{name}\b", text, re.MULTILINE):
+                        yield node, f"`{source}.{name}`", _NAMES[source][name]
             case ast.ClassDef(name, decorator_list=decorators) if f"class {name}" in text:
                 for one in decorators:
                     match one:
@@ -191,7 +195,9 @@ def _new_names(
             case ast.Attribute(ast.Name(name), attr):
                 source = getattr(module.namespace.get(name), "__name__", "")
                 since = _NAMES.get(source, {}).get(attr)
-                if since is not None:
+                if (
+                    since is not None and source != "typing"
+                ):  # whose names annotations have, which nobody evaluates
                     yield part, f"`{source}.{attr}`", since
             case _:
                 pass
