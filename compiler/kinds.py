@@ -33,8 +33,11 @@ BODY_OF = {"tasks": "dag", "steps": "steps"}
 
 LEAF_BODIES = frozenset(BODIES) - GRAPH_BODIES - {"suspend"}
 
-RESULT_BODIES = frozenset(("container", "script", "data", "http", "plugin"))
-"""Templates with `outputs.result` and `exitCode`; a containerSet has them when it has a container `main`."""
+EXIT_BODIES = frozenset(("container", "script", "data"))
+"""Templates with an `exitCode`; a containerSet has it when it has a container `main`."""
+
+RESULT_BODIES = EXIT_BODIES | {"http", "plugin"}
+"""Templates with `outputs.result`; a containerSet has it as above."""
 
 STORES = {"s3": "key", "gcs": "key", "oss": "key", "azure": "blob", "hdfs": "path", "artifactory": "url"}
 """Where an artifact may be kept: the field of a store, and within it that of the key."""

@@ -9,7 +9,15 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.kinds import BODIES, LEAF_BODIES, LOCATIONS, POD_BODIES, RESULT_BODIES, STORES
+from flowdsl.compiler.kinds import (
+    BODIES,
+    EXIT_BODIES,
+    LEAF_BODIES,
+    LOCATIONS,
+    POD_BODIES,
+    RESULT_BODIES,
+    STORES,
+)
 from flowdsl.compiler.lint.manifest.dag import Dag
 from flowdsl.compiler.lint.manifest.items import Survey, survey
 from flowdsl.compiler.tree import compact, entries, inside, string
@@ -153,15 +161,20 @@ class Template:
     @cached_property
     def outputs(self) -> frozenset[str]:
         """What may follow `tasks.<name>.` for a call of this template, besides what a loop adds."""
-        known = {"id", "startedAt", "finishedAt", "hostNodeName", "status"}
+        known = {"id", "startedAt", "finishedAt", "status"}
+        if self.is_pod:
+            known.add("hostNodeName")
         if self.data.get("daemon") and self.is_pod:  # which runs on, with nothing to hand on before it ends
             return frozenset((*known, "ip"))
         if self.body != "http":  # which has an answer, and nothing that it declares
             known |= {f"outputs.parameters.{name}" for name in self.output_parameters}
             known |= {f"outputs.artifacts.{name}" for name in self.output_artifacts}
         group = self.containers if self.body == "containerSet" else ()
-        if self.body in RESULT_BODIES or any(each.get("name") == "main" for _, each in group):
-            known |= {"outputs.result", "exitCode"}
+        has_main = any(each.get("name") == "main" for _, each in group)
+        if self.body in RESULT_BODIES or has_main:
+            known.add("outputs.result")
+        if self.body in EXIT_BODIES or has_main:
+            known.add("exitCode")
         return frozenset(known)
 
     @cached_property

@@ -216,7 +216,9 @@ def is_native(name: str) -> bool:
 
 def _amount(name: str, value: Any, path: Path, read: dict[str, tuple[Decimal, str]]) -> Iterator[Problem]:
     """The finding about one amount of a resource; a good one is put into `read`."""
-    if name.startswith(_PAGES):
+    if is_filled(name):
+        pass  # which one it is, is known later
+    elif name.startswith(_PAGES):
         if not _page(name):
             way = "write the size of a page behind it, such as `hugepages-2Mi`"
             yield Problem(path, UnknownResource(name, way), on_key=True)

@@ -227,6 +227,10 @@ def supplied(view: View) -> Iterator[Problem]:
                         yield Problem((*path, "name"), MisspeltArgument(name, what, callee.title, close))
                     else:
                         yield Problem(path, UnknownArgument(name, what, callee.title, known))
+        if not arguments and call.path == (*view.path, "hooks", "exit"):
+            # It has those of the run. Source: Argo Workflows, GetExitHook in pkg/apis/workflow/v1alpha1.
+            names |= {each.get("name") for each in entries(view.spec, "arguments", "parameters")}
+            files |= {each.get("name") for each in entries(view.spec, "arguments", "artifacts")}
         yield from _missing(callee, names | meant, files | meant, f"`{call.title}`", call.path)
     yield from _entry(view)
     for call in view.outlines:

@@ -77,6 +77,16 @@ class _Kinds:
         found = self.text[node.start : node.end]
         return found if len(found) <= 60 else found[:57] + "..."
 
+    def word(self, node: g.Condition) -> bool:
+        """Whether a node is a word without quotes, or several with signs between them, such as `my-value`."""
+        match node:
+            case g.Text(_, quoted):
+                return not quoted and not self.tagged(node)
+            case g.Binary(operator, left, right) if operator in "-/":
+                return self.word(left) and (self.word(right) or isinstance(right, g.Number))
+            case _:
+                return False
+
     def tagged(self, node: g.Condition) -> bool:
         """Whether there is a tag in the text of a node."""
         return any(node.start <= start < node.end for start in self.tags)
@@ -157,6 +167,11 @@ class _Kinds:
             self.report(
                 WrongOperand(operator, self.shown(side), WORDS["text"], f"write `{operator * 2}`"), side
             )
+            return "any"
+        if operator in "-/" and all(self.word(side) for side in (left, right)):
+            shown = self.shown(node)
+            way = f"write `'{shown}'`, and what it is compared with in quotes too"
+            self.report(WrongOperand(operator, shown, WORDS["text"], way), node)
             return "any"
         if operator == "??":
             return one if one == two else "any"

@@ -47,7 +47,7 @@ from flowdsl.compiler.schema.table import value_at
 from flowdsl.compiler.tree import is_list, is_mapping, pairs, string
 from flowdsl.grammar.depends import asks
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import ROOTS, TAG, tags
+from flowdsl.grammar.template import ROOTS, TAG, tags, variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -131,6 +131,14 @@ def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
                     yield (*path, key), str(key), value
             elif is_mapping(value) or is_list(value):
                 stack.append((value, (*path, key)))
+
+
+def _late(expression: str) -> str | None:
+    """A variable of an expression that has a value only after the tags of its template are replaced."""
+    names = [each.dotted for each in variables(expression)]
+    return next(
+        (each for each in names if each.partition(".")[0] in (*BODY_OF, "lastRetry", "retries")), None
+    )
 
 
 _METRICS = frozenset((*OF_METRICS, "resourcesDuration"))
@@ -251,6 +259,14 @@ class Reader:
         for tag in found:
             if left_open(tag) or (tag.kind == "unclosed" and must_close(text, tag, place)):
                 yield unclosed(path, text, tag)
+            elif (
+                tag.kind == "expression"
+                and field in EXPRESSIONS
+                and (late_one := _late(tag.body)) is not None
+            ):
+                reason = f"write `{as_keys(late_one)}` without braces: Argo reads the expression as it stands"
+                spot = Spot(path, (tag.start, tag.end))
+                yield spot.problem(UnknownVariable(late_one, (), reason))
             elif tag.kind == "expression":
                 whole = field == "when" and tag.start == 0 and tag.end == len(text)
                 use: typing.Use = "condition" if whole else "value"

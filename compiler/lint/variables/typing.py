@@ -353,7 +353,9 @@ class _Kinds:
     def status(self, side: t.Node, operator: str, other: t.Node) -> None:
         """Reports the status of a node or workflow that is compared with what none is."""
         known = statuses(t.path(side) or ())
-        if known and isinstance(other, t.Literal) and isinstance(other.value, str):
+        if not known or "{{" in self.shown(other):  # what a tag becomes is known later
+            return
+        if isinstance(other, t.Literal) and isinstance(other.value, str):
             found = f"{self.shown(side)} {operator} {self.shown(other)}"
             finding = no_status(found, "false" if operator == "==" else "true", other.value, known)
             if finding is not None:

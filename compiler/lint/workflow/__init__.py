@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 RULES: tuple[Rule, ...] = (
     names.object_name,
     names.given_names,
+    names.pod_names,
     names.unique_names,
     names.artifact_names,
     names.labels,

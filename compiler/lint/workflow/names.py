@@ -64,6 +64,17 @@ class BadObjectName(Finding):
     reason: str
 
 
+class NoPodName(Finding):
+    """A template that runs in a pod, and whose name cannot be part of the name of one."""
+
+    code = "FD844"
+    title = "no pod can be made of template `{name}`: its name has capital letters"
+    label = "part of the name of its pods"
+    help = "write `{lower}` here, and where it is called"
+    name: str
+    lower: str
+
+
 class DuplicateName(Finding):
     """Two entries of one list with one name."""
 
@@ -206,6 +217,28 @@ def given_names(view: View) -> Iterator[Problem]:
             yield Problem(call.path, NoName("the step"))
     if (reference := view.spec.get("workflowTemplateRef")) is not None and not reference.get("name"):
         yield Problem((*view.path, "workflowTemplateRef"), NoName("the reference"))
+
+
+def pod_names(view: View) -> Iterator[Problem]:
+    """The names of templates can be part of the names of their pods.
+
+    A pod that is the whole run has the name of that.
+    Source: Argo Workflows, GeneratePodName in workflow/util/pod_name.go.
+    """
+    if inside(view.metadata, "annotations").get("workflows.argoproj.io/pod-name-format"):
+        return
+    entry = view.setting("entrypoint")
+    for template in view.listed:
+        name = template.name
+        if name == name.lower() or not template.is_pod:
+            continue
+        called = view.callers.get(id(template)) or name == view.setting("onExit")
+        if (
+            called
+            or (name == entry and template.data.get("retryStrategy"))
+            or not (view.runs or name == entry)
+        ):
+            yield Problem((*template.path, "name"), NoPodName(name, name.lower()))
 
 
 def unique_names(view: View) -> Iterator[Problem]:
