@@ -187,6 +187,20 @@ class BrokenExpression(Finding):
     way: str
 
 
+class Overlooked(Finding):
+    """A result that is read in a way that Argo does not look for: it keeps only those that it finds named.
+
+    Source: Argo Workflows, hasOutputResultRef in workflow/controller/operator.go.
+    """
+
+    code = "FD845"
+    title = "Argo does not see that `{name}` is read here, and keeps no result of it"
+    label = "the run would wait for it for ever"
+    help = "write `{spelled}`"
+    name: str
+    spelled: str
+
+
 class OtherSort(Finding):
     """An artifact where a parameter is wanted, or the other way round: the run stops when it gets there."""
 

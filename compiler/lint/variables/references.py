@@ -17,6 +17,7 @@ from flowdsl.compiler.lint.variables.findings import (
     ItemKey,
     LiteralTag,
     NotEarlier,
+    Overlooked,
     UnknownOutput,
     UnknownVariable,
 )
@@ -44,7 +45,7 @@ from flowdsl.compiler.lint.variables.uses import (
 from flowdsl.compiler.lint.workflow.arriving import arriving, as_called, composed
 from flowdsl.compiler.lint.workflow.loops import read_list
 from flowdsl.compiler.schema.table import value_at
-from flowdsl.compiler.tree import is_list, is_mapping, pairs, string
+from flowdsl.compiler.tree import compact, is_list, is_mapping, pairs, string
 from flowdsl.grammar.depends import asks
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, TAG, tags, variables
@@ -141,6 +142,13 @@ def _late(expression: str) -> str | None:
     )
 
 
+_RESULTS = {
+    body: regex(rf"{word}(?:\.([-\w]+)\.outputs\.result|\[['\"]([-\w]+)['\"]\]\.outputs.result)")
+    for body, word in WORD_OF.items()
+}
+"""How Argo finds the results that are read, in the JSON of a graph."""
+
+
 _METRICS = frozenset((*OF_METRICS, "resourcesDuration"))
 _NO_WORKFLOW = "the expression of an output has no `workflow`: write the simple tag in quotes"
 _BOUND = "in a loop, Argo takes what `let` binds for a variable that is missing: write the value itself"
@@ -163,6 +171,7 @@ class Reader:
         self.lists: dict[int, list[Survey]] = {}
         self.values: dict[str, list[tuple[Path, str]]] = {}
         self.skips: dict[int, Skip | None] = {}
+        self.seen: dict[int, frozenset[str]] = {}
 
     def calls(self) -> Iterator[Problem]:
         """The findings about the tasks or steps of the template, and their hooks."""
@@ -409,6 +418,11 @@ class Reader:
             if root in BODY_OF:
                 target = (root, rest[0], ".".join(rest[1:]))
                 written = text[reference.start : reference.end]
+                if rest[1:] == ["outputs", "result"] and rest[0] in self.overlooked(place):
+                    yield Spot(path, spot.part).problem(
+                        Overlooked(name, f"{root}['{rest[0]}'].outputs.result")
+                    )
+                    continue
                 yield from self.output(
                     spot, target, place, exact=False, guarded=written if reference.guarded else ""
                 )
@@ -427,6 +441,18 @@ class Reader:
                 continue
             elif (finding := self.scope.fault(name)) is not None:
                 yield spot.problem(finding)
+
+    def overlooked(self, place: Place) -> frozenset[str]:
+        """The calls of a graph whose results Argo does not find named in it."""
+        graph = place.graph
+        if graph is None or graph.body not in WORD_OF:
+            return frozenset()
+        if id(graph) not in self.seen:
+            whole = compact(graph.data)
+            named = {one or other for one, other in _RESULTS[graph.body].findall(whole)}
+            kept = {each.name for each in graph.calls if each.callee is None or each.callee.is_pod}
+            self.seen[id(graph)] = frozenset(kept - named)
+        return self.seen[id(graph)]
 
     def arrived(self, variable: str) -> list[tuple[Path, str]]:
         """The values that a parameter has, as far as they are written, each with its path."""
