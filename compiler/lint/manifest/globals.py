@@ -74,15 +74,24 @@ def sample(parts: tuple[str, ...]) -> str | None:
 _TIME = "2026-01-02T03:04:05Z"
 
 
+_OF_CRON = {
+    "labels": {"workflows.argoproj.io/cron-workflow": ""},
+    "annotations": {"workflows.argoproj.io/scheduled-time": ""},
+}
+"""What a CronWorkflow gives its runs, and none of its own. Source: Argo Workflows, ConvertCronWorkflowToWorkflow."""
+
+
 def workflow_variables(view: View) -> frozenset[str]:
     """The variables of the workflow that this document declares, and those that always exist."""
     known = set(ALWAYS)
     known.update(f"workflow.parameters.{name}" for name in view.arguments)
     if view.arguments or view.external or view.kind in ("WorkflowTemplate", "ClusterWorkflowTemplate"):
         known.update(("workflow.parameters", "workflow.parameters.json"))
-    sources = [view.metadata, inside(view.spec, "workflowMetadata")]
+    sources = [inside(view.spec, "workflowMetadata")]
     if view.kind == "CronWorkflow":
-        sources.append(inside(view.document, "spec", "workflowMetadata"))
+        sources += [inside(view.document, "spec", "workflowMetadata"), _OF_CRON]
+    else:
+        sources.append(view.metadata)
     for source in sources:
         for field, word in (("labels", "labels"), ("labelsFrom", "labels"), ("annotations", "annotations")):
             known.update(f"workflow.{word}.{key}" for key in inside(source, field))
