@@ -1089,6 +1089,16 @@ def test_a_name_is_used_once(flowdsl: Callable[..., Result]) -> None:
     assert "there is a run `one` already: choose another name, or go on with it: --resume one" in done.err
 
 
+def test_a_run_of_another_version_can_be_looked_at(flowdsl: Callable[..., Result], folder: Path) -> None:
+    flowdsl("gate.py", "--name", "old")
+    journal = folder / ".flowdsl/runs/old/journal.jsonl"
+    for text in (journal.read_text(encoding="utf-8").replace('"version":1', '"version":99'), ""):
+        journal.write_text(text, encoding="utf-8")
+        assert run(["get", "old"]) == 0
+        assert run(["get", "old", "--rounds"]) == 0
+    assert flowdsl("--resume", "old").code == 2
+
+
 def test_limits_of_what_is_fetched(
     flowdsl: Callable[..., Result], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -188,11 +188,11 @@ def _earlier(found: Found) -> dict[str, Path]:
     if found.folder is None:
         return {}
     from flowdsl.cli.runs.given import paths
-    from flowdsl.runtime.local.earlier import header
+    from flowdsl.runtime.local.earlier import settings
     from flowdsl.runtime.local.error import RunError
 
     try:
-        return paths(header(found.folder)["settings"].get("mounts") or (), "--mount")
+        return paths(settings(found.folder).get("mounts") or (), "--mount")
     except RunError:
         return {}
 

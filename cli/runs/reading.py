@@ -88,14 +88,14 @@ def rounds(name: str, reach: Reach, output: Output | None, metric: str | None, *
         raise Refused(f"--metric {metric}: write NAME:max or NAME:min, as in accuracy:max")
     found = find(name, reach)
     run = Run(found.workflow)
-    settings: Json = {}
+    begun: Json = {}
     if found.folder is not None:
-        from flowdsl.runtime.local.earlier import header
+        from flowdsl.runtime.local.earlier import settings
 
-        settings = header(found.folder)["settings"]
+        begun = settings(found.folder)
     elif said := hidden(found.workflow):
         err(f"note: {line(said)}\n")
-    shown = tables(run.entries, run.name, settings, wanted)
+    shown = tables(run.entries, run.name, begun, wanted)
     if wanted is not None and not any(one.objective == wanted for one in shown):
         names = ", ".join(f"`{line(name)}`" for one in shown for name in one.outputs) or "nothing"
         raise Refused(
@@ -251,9 +251,9 @@ class Picture:
         entry = self._run.nodes.get(self._run.name)
         if self._folder is None or entry is None:
             return None
-        from flowdsl.runtime.local.earlier import header
+        from flowdsl.runtime.local.earlier import settings
 
-        known = texts_of(header(self._folder)["settings"]).get(entry.template)
+        known = texts_of(settings(self._folder)).get(entry.template)
         return None if known is None else known.outputs
 
     def _pairs(self, values: dict[str, str]) -> Iterator[str]:

@@ -186,7 +186,6 @@ class Round(Graph):
     def variable(self, name: tuple[str, ...]) -> Value | None:
         """A variable by its path: the item or a field of it, or what is handed down."""
         if name == ("item",):
-            self.item.asked(text=True)
             return Value(lambda: "item", self.item)
         if name[0] == "item":
             return self._field(name[1]) if len(name) == 2 else None

@@ -48,6 +48,15 @@ def begun(folder: Path) -> int:
         return 0
 
 
+def settings(folder: Path) -> Json:
+    """How a run was begun, as far as that can be read: of one that another version began, nothing."""
+    try:
+        found: Json = header(folder)["settings"]
+    except RunError:
+        return {}
+    return found
+
+
 def header(folder: Path) -> Json:
     """What a run was begun with. Raises RunError."""
     try:
