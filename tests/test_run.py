@@ -1089,6 +1089,28 @@ def test_a_name_is_used_once(flowdsl: Callable[..., Result]) -> None:
     assert "there is a run `one` already: choose another name, or go on with it: --resume one" in done.err
 
 
+SAID = """
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def say(t: str) -> None:
+    print(t)
+
+
+@pipeline
+def p(t: str = "a") -> None:
+    say(t)
+"""
+
+
+def test_a_parameter_that_argo_cannot_hand_on(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "said.py").write_text(SAID, encoding="utf-8")
+    for value in ("a\x1bb", "{{workflow.name}}"):
+        done = flowdsl("said.py", "-p", f"t={value}")
+        assert (done.code, "-p t=" in done.err, "Argo" in done.err) == (2, True, True)
+
+
 def test_a_run_of_another_version_can_be_looked_at(flowdsl: Callable[..., Result], folder: Path) -> None:
     flowdsl("gate.py", "--name", "old")
     journal = folder / ".flowdsl/runs/old/journal.jsonl"

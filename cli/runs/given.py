@@ -19,6 +19,7 @@ from flowdsl.runtime.local.faked import in_place_of
 from flowdsl.runtime.local.prepare import valued
 from flowdsl.runtime.local.substitutes import by_name
 from flowdsl.values import types as t
+from flowdsl.values.lift import CONTROL
 from flowdsl.values.texts import WrongValue, typed
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ def travelling(texts: Mapping[str, str]) -> dict[str, str]:
             raise RunError(
                 f"-p {name}={text}: Argo would evaluate what follows `{{{{`; a value cannot hold it"
             )
+        if not CONTROL.isdisjoint(text):
+            raise RunError(f"-p {name}={text!r}: Argo cannot hand on control characters")
         try:
             text.encode()
         except UnicodeEncodeError:

@@ -26,7 +26,7 @@ _LONGEST = (
     14_000  # bits: Python itself writes no number of more than 4300 digits, and as text all others travel
 )
 # Argo quotes a substituted value in a way JSON does not read for these (argo-workflows #15512).
-_CONTROL = {chr(code) for code in range(32)} - {"\t", "\n", "\r"} | {"\x7f"}
+CONTROL = {chr(code) for code in range(32)} - {"\t", "\n", "\r"} | {"\x7f"}
 
 
 def lift(
@@ -307,7 +307,7 @@ def flaw_of(made: Expr, nested: bool) -> tuple[str, dict[str, str]] | None:
             continue
         if "{{" in literal:
             return "LiteralBraces", {}
-        if not _CONTROL.isdisjoint(literal):
+        if not CONTROL.isdisjoint(literal):
             return "ControlCharacter", {"text": repr(literal)}
     return None
 
