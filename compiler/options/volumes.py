@@ -17,7 +17,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_data_key, is_dns_subdomain
 from flowdsl.grammar.quantity import quantity
 from flowdsl.places.place import Argument
-from flowdsl.values.value import is_value
+from flowdsl.values.later import of_run
 from flowdsl.volume import Host, Local, Mountable, Named, Scratch, Secret, Volume, VolumePath
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _named(where: str, volume: Local, part: str, scratches: dict[int, str]) -> s
 
 def size(name: str, written: object, part: str) -> str:
     """An amount of storage; raises `Wrong`."""
-    if is_value(written):
+    if of_run(written):
         raise Wrong(RunTimeOption(name), part)
     if isinstance(written, bool) or not isinstance(written, (int, str)):
         raise Wrong(OptionType(name, 'a string with a unit, such as "8Gi"', said(written)), part)

@@ -22,6 +22,7 @@ from flowdsl.places.place import Argument, Place
 from flowdsl.tracing.trace import TOKEN, current, parts
 from flowdsl.values import types as t
 from flowdsl.values.expr import Expr, InPod, Poison
+from flowdsl.values.later import of_run
 from flowdsl.values.lift import lift, spelled
 from flowdsl.values.value import expr_of, is_value, value
 
@@ -291,7 +292,7 @@ def _outputs(
 
 def _unreadable(path: object) -> str:
     """Why a text is no path to a result; empty when it may be one."""
-    if is_value(path) or not isinstance(path, str) or TOKEN.search(path):
+    if of_run(path) or not isinstance(path, str):
         return "it must be a string that is known now"
     text = path.strip()
     if not text:

@@ -20,6 +20,7 @@ from flowdsl.places.place import Argument, Place
 from flowdsl.tracing.trace import TOKEN
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Join, Poison, leaves
+from flowdsl.values.later import of_run
 from flowdsl.values.lift import is_dict, items_of, lift, spelled, text
 from flowdsl.values.value import is_value
 from flowdsl.volume import Secret
@@ -181,7 +182,7 @@ def _success(reader: _Reader) -> str | None:
         return None
     place = Argument(reader.said.site, "success")
     way = 'for example success="response.statusCode == 201"'
-    if is_value(written) or not isinstance(written, str) or TOKEN.search(written) or "{{" in written:
+    if of_run(written) or not isinstance(written, str) or "{{" in written:
         reader.wrong("`success`", "must be a string that is known now", way, place)
         return None
     if not written.strip():

@@ -31,7 +31,7 @@ def train(rows: int) -> int:
 def main(of: str = "a", rows: int = 1) -> None:
     train.options(code=Git(f"https://example.org/{of}", revision="v1.2"))(rows)
     train.options(code=Git("https://example.org/a", revision=f"v{of}"), checkpoints=DATA / of)(rows)
-    train.options(mounts={f"/data/{of}": DATA, "/host": Host(of), "/new": NewVolume(of, "1Gi")})(rows)
+    train.options(mounts={f"/data/{of}": DATA, "/host": Host(of), "/new": NewVolume(of, "1Gi"), "/more": NewVolume("more", f"{rows}Gi")})(rows)
     train.options(env={of: "a"}, secrets={"TOKEN": Secret("hub", of)}, shm=f"{of}Gi")(rows)
     train.options(locks=[Mutex(of), Mutex("a", namespace=of), Semaphore(run.name, "k")])(rows)
     train.options(retries=Retry(3, policy=of, wait=f"{of}s"), gpu=GPU(1, product=[of]))(rows)

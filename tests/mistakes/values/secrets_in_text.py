@@ -1,18 +1,8 @@
 """What a pod has for itself inside of texts, and a claim where each pod has inputs and outputs of its own."""
 
-from flowdsl import Config, Host, Secret, Volume, command, container, http, pipeline, request, step
+from flowdsl import Config, Host, Secret, Volume, pipeline, step
 
 TOKEN = Secret("chat", "token")
-
-
-@http()
-def notify(text: str) -> str:
-    return request("POST", "https://hooks.example.com/x", headers={"Authorization": f"Bearer {TOKEN}"}, body=text)
-
-
-@container(image="busybox:1.37")
-def say(text: str) -> None:
-    command("echo", f"--token={TOKEN}", text)
 
 
 @step(image="python:3.12-slim", mounts={"/tmp": Volume("shared")})
@@ -22,6 +12,4 @@ def clean(text: str) -> str:
 
 @pipeline
 def main() -> None:
-    notify("a")
-    say("b")
     clean(f"{TOKEN} {Host('/data')} {Config('settings', 'rate')}")
