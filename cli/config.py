@@ -136,6 +136,11 @@ def _shown(file: Path) -> str:
     return str(file) if near.startswith("..") else near
 
 
+def settings_file(path: Path) -> Path | None:
+    """The file with the settings of the project of a file, if there is one."""
+    return _settings_of(path).file
+
+
 def _settings_of(path: Path) -> _Settings:
     """The settings of the project of a file."""
     try:

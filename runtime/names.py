@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.runtime.local.controller.shapes import part
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -16,6 +18,12 @@ def spelled(step: str, known: Container[str]) -> str:
     """The name of a step that is known: as it is asked for, or with hyphens where Python's name has underscores."""
     hyphened = step.replace("_", "-")
     return hyphened if step not in known and hyphened in known else step
+
+
+def base_of(document: dict[str, Any]) -> str:
+    """What a document is called: its name, or what the names of its runs begin with."""
+    metadata = part(document, "metadata")
+    return str(metadata.get("generateName") or metadata.get("name") or "").rstrip("-")
 
 
 def suffix(count: int = 5) -> str:

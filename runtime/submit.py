@@ -18,6 +18,7 @@ from flowdsl.runtime.cluster.kubernetes import SUBMIT_ID
 from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.prepare import named, scheduled, workflow
+from flowdsl.runtime.names import base_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -114,7 +115,7 @@ def _named(document: Json, run: Json, asked: Asked) -> Json:
         metadata["labels"] = {**part(metadata, "labels"), **asked.labels}
     own = part(document, "metadata")
     fixed = document.get("kind") == "Workflow" and own.get("name")
-    base = str(own.get("generateName") or own.get("name") or "run").rstrip("-")
+    base = base_of(document) or "run"
     metadata["name"] = ""
     content = [run, asked.id or secrets.token_hex(16)]
     digest = hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

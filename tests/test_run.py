@@ -409,6 +409,26 @@ def test_several_pipelines_need_a_name(flowdsl: Callable[..., Result], folder: P
     assert flowdsl("pipeline.py:other", "-q").code == 0
 
 
+def test_a_file_of_several_workflows_needs_a_name(flowdsl: Callable[..., Result], folder: Path) -> None:
+    workflows = [STEPS.replace("generateName: hello-", f"generateName: {name}-") for name in ("day", "night")]
+    (folder / "both.yaml").write_text("---\n".join([*workflows, LIBRARY]), encoding="utf-8")
+    assert "there are several to run: day, night; name one of them: FILE:NAME" in flowdsl("both.yaml").err
+    assert "\nnight-" in flowdsl("both.yaml:night", "-q").out
+    other = flowdsl("both.yaml:noon")
+    assert other.code == 2
+    assert "both.yaml:noon: there is no `noon` in that file; there is day, night, lib" in other.err
+    assert "there is no Workflow, CronWorkflow or template with an entrypoint" in flowdsl("both.yaml:lib").err
+
+
+def test_the_first_file_is_the_one_that_is_run(flowdsl: Callable[..., Result], folder: Path) -> None:
+    alone = LIBRARY.replace("spec:\n", "spec:\n  entrypoint: shout\n")
+    (folder / "library.yaml").write_text(alone, encoding="utf-8")
+    assert "\nlib-" in flowdsl("library.yaml", "steps.yaml", "-q").out
+    assert "\nhello-" in flowdsl("steps.yaml", "library.yaml", "-q").out
+    (folder / "library.yaml").write_text(LIBRARY, encoding="utf-8")
+    assert "\nhello-" in flowdsl("library.yaml", "steps.yaml", "-q").out
+
+
 # --- parts of a run, and runs that are taken up again -------------------------------------------------
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flowdsl.cli.app import run as flowdsl
+from flowdsl.cli.clusters.reach import Reach
 from tests.cluster.faults import FAULTS, Fault, Proxy, until_it_passes
 from tests.cluster.objects import Objects, Served, kubeconfig
 
@@ -120,6 +121,45 @@ def test_the_run_is_what_was_compiled(cluster: Cluster, capsys: pytest.CaptureFi
 
     compiled = safe_load(capsys.readouterr().out)
     assert found["spec"]["templates"] == compiled["spec"]["templates"]
+
+
+def test_the_settings_are_those_of_the_pipeline_s_project(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    for folder, namespace in ((project, "team"), (elsewhere, "wrong")):
+        folder.mkdir()
+        (folder / "flowdsl.toml").write_text(
+            f'default-cluster = "{folder.name}"\n[clusters.{folder.name}]\nnamespace = "{namespace}"\n'
+        )
+    (project / "tiny.py").write_text(PIPELINE)
+    monkeypatch.chdir(elsewhere)
+    for more in ([], ["--cluster", "project"]):
+        assert flowdsl(["submit", "../project/tiny.py", "--name", f"run{len(more)}", *more]) == 0
+        assert "created in namespace `team` of " in capsys.readouterr().err
+    assert [path for path in cluster.objects.known if "/namespaces/team/" in path]
+    assert not [path for path in cluster.objects.known if "/namespaces/wrong/" in path]
+    assert Reach().of("../project/tiny.py").flags() == " --namespace team"
+    assert flowdsl(["submit", "../project/tiny.py", "--cluster", "elsewhere"]) == 2
+    assert "elsewhere" in capsys.readouterr().err
+    monkeypatch.chdir(tmp_path)  # here is no project
+    assert flowdsl(["diff", "project/tiny.py"]) == 0
+    assert "there is no run to compare with" in capsys.readouterr().err
+
+
+def test_the_latest_run_is_the_one_that_was_submitted_last(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["run", "tiny.py", "--quiet", "--name"]
+    latest = ["get", "@latest", "-o", "name"]
+    assert flowdsl([*run, "here"]) == flowdsl(["submit", "tiny.py", "--name", "there"]) == 0
+    capsys.readouterr()
+    assert flowdsl(latest) == 0
+    assert capsys.readouterr().out == "there\n"
+    assert flowdsl([*run, "again"]) == 0
+    capsys.readouterr()
+    assert flowdsl(latest) == flowdsl([*latest, "--request-timeout", "20"]) == 0
+    assert capsys.readouterr().out == "again\nagain\n"
 
 
 def test_a_sweep_is_submitted_as_it_is_written(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
@@ -328,7 +368,10 @@ def test_what_the_cluster_makes_of_a_run_is_said(
     cluster.objects.admit = admit
     cluster.objects.warnings = ['would be refused by policy \\"restricted\\"', "once"]
     assert flowdsl(["submit", "tiny.py", "--name", "one", "-l", "team=a", *dry_run]) == 0
-    assert capsys.readouterr().err.partition("the server would")[0] == (
+    end = "the server would create the run one" if dry_run else "created"
+    said = capsys.readouterr().err.partition(f"{end} in namespace `default`")
+    assert said[1:] == (f"{end} in namespace `default`", said[2])
+    assert said[0] == (
         'note: the server warns: would be refused by policy "restricted"\n'
         "note: the server warns: once\n"
         "note: the cluster changed the run as it took it:\n"

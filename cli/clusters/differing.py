@@ -26,7 +26,8 @@ def differ(reach: Reach, target: str, kind: Kind | None) -> int:
     right = right_documents([target], Target(reach.cluster), kind)
     if right is None:
         return WRONG
-    known = [one for one in right[0] if one.get("kind") in KINDS]
+    reach = reach.of(target)
+    known = [one for one in right.meant if one.get("kind") in KINDS]
     if not known:
         raise Refused(f"{target} has nothing to compare: no {', '.join(KINDS)}")
     for one in known:

@@ -32,7 +32,8 @@ def examine(reach: Reach, targets: Sequence[str], *, as_json: bool) -> int:
         right = right_documents(targets, Target(reach.cluster))
         if right is None:
             return WRONG
-        manifests = right[0]
+        manifests = right.every
+        reach = reach.of(targets[0])
     visit = Visit(reach.connect(), reach.profile(), manifests)
     paint = paint_of_output()
     done: list[Check] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import math
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
-from flowdsl.cli.process import GONE, LATE, REFUSED, UNKNOWN, WRONG, Refused, err
+from flowdsl.cli.process import GONE, LATE, REFUSED, STDIN, UNKNOWN, WRONG, Refused, err
 from flowdsl.grammar.names import is_dns_label, is_dns_subdomain
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ Json = dict[str, Any]
 
 RUNS = Path(".flowdsl/runs")
 """Where the runs on this machine are."""
+_HERE = Path("flowdsl.toml")
+SUBMITTED = RUNS.parent / "submitted"
+"""A file that is as old as the last submission from this folder to the usual cluster."""
 LATEST = "@latest"
 _DAY = 86400
 _WHILE = 60.0
@@ -47,13 +51,30 @@ class Reach:
     """An Argo server to go through, HOST:PORT or a URL; else $ARGO_SERVER, if no cluster is named."""
     request_timeout: Annotated[float, Parameter(show_default=True)] = 15.0
     """Seconds that one request may take."""
+    beside: Annotated[Path, Parameter(parse=False)] = _HERE
+    """A file of the project whose settings are meant; else that of the current folder."""
+
+    @property
+    def named(self) -> bool:
+        """Whether a cluster or a namespace is named, so that runs on this machine are not meant."""
+        return bool(self.flags())
+
+    def of(self, target: str) -> Reach:
+        """The same for FILE or FILE:NAME, whose project may have other settings than the current folder."""
+        from flowdsl.cli.config import settings_file
+
+        found = None if target == STDIN else settings_file(Path(target))
+        return self if found in (None, settings_file(_HERE)) else replace(self, beside=found)
 
     def flags(self) -> str:
-        """The options that say the same again, each after a blank."""
+        """The options that say the same again in the current folder, each after a blank."""
+        cluster, (context, namespace) = self.cluster, (self.context, self.namespace)
+        if self.beside != _HERE:
+            cluster, (context, namespace) = None, self._settings()
         named = (
-            ("--namespace", self.namespace),
-            ("--context", self.context),
-            ("--cluster", self.cluster),
+            ("--namespace", namespace),
+            ("--context", context),
+            ("--cluster", cluster),
             ("--argo-server", self.argo_server),
         )
         return "".join(f" {option} {shlex.quote(value)}" for option, value in named if value)
@@ -95,7 +116,7 @@ class Reach:
         """What the project's settings say of the cluster. Raises Refused."""
         from flowdsl.cli.config import project
 
-        profile, _, wrong = project(Path("flowdsl.toml"), self.cluster)
+        profile, _, wrong = project(self.beside, self.cluster)
         if wrong:
             from flowdsl.cli.display.report import render
             from flowdsl.places.source import Sources
@@ -146,8 +167,9 @@ class Found(NamedTuple):
 def find(name: str, reach: Reach = USUAL, *, nodes: bool = True, within: float | None = None) -> Found:
     """The run of a name: one on this machine, if there is one and no cluster was named; else one on the cluster.
 
-    `@latest` is the one that was created last. Without `nodes` they are left as they are. `within` so many seconds
-    everything on the cluster has to end, what is done with the run afterwards too. Raises Refused and ClusterError.
+    `@latest` is the one that was created last: on this machine, unless one was submitted after it. Without `nodes` they
+    are left as they are. `within` so many seconds everything on the cluster has to end, what is done with the run
+    afterwards too. Raises Refused and ClusterError.
     """
     from flowdsl.runtime.cluster.kinds import WORKFLOW
     from flowdsl.runtime.cluster.seam import metadata_of
@@ -156,7 +178,7 @@ def find(name: str, reach: Reach = USUAL, *, nodes: bool = True, within: float |
 
     if name != LATEST and not is_dns_subdomain(name):
         raise Refused(f"`{name}` is no name of a run: it has {_LETTERS}")
-    named = reach != USUAL
+    named = reach.named
     if not named and (folder := _local(name)) is not None:
         return Found(_read(folder), folder)
     try:
@@ -193,9 +215,24 @@ def _local(name: str) -> Path | None:
         from flowdsl.runtime.local.earlier import begun
 
         runs = [one.parent for one in RUNS.glob("*/workflow.json") if one.is_file()]
-        return max(runs, key=begun, default=None)
+        last = max(runs, key=begun, default=None)
+        return None if last is None or begun(last) < _submitted() else last
     folder = RUNS / name
     return folder if (folder / "workflow.json").is_file() else None
+
+
+def note_submission(reach: Reach) -> None:
+    """Note that a run was submitted, so that `@latest` is that one; without runs on this machine it is anyway."""
+    if RUNS.is_dir() and not reach.named:
+        with contextlib.suppress(OSError):
+            SUBMITTED.touch()
+
+
+def _submitted() -> int:
+    try:
+        return SUBMITTED.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _read(folder: Path) -> Json:

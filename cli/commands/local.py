@@ -52,7 +52,7 @@ def run_command(
     Parameters
     ----------
     file
-        FILE, or FILE:NAME for one of its pipelines; or YAML or JSON with a workflow.
+        FILE of Python, YAML or JSON, or FILE:NAME for one of its pipelines or workflows.
     files
         YAML or JSON with templates that the workflow refers to.
     parameter

@@ -50,7 +50,7 @@ def submit_command(
     Parameters
     ----------
     file
-        FILE, or FILE:NAME for one of its pipelines; or YAML or JSON with a workflow; or - for standard input.
+        FILE of Python, YAML or JSON, or FILE:NAME for one of its pipelines or workflows; or - for standard input.
     parameter
         NAME=VALUE, a parameter of the pipeline, by its type; a file as its key, or its path on the volume.
     source

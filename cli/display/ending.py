@@ -321,12 +321,12 @@ def _last(
     if machine.message and not (failed and machine.message.startswith("child ")):
         line += f": {plain(machine.message)}"
     lines = [line, f"its folder is {shown(folder)}"]
-    if failed and settings.get("target"):
+    if failed and settings.get("targets"):
         which = ["--from", failed[0].path.partition("(")[0].rpartition(".")[2], "--of", run]
         if settings.get("only"):  # a run of one step has no others to take
             which = ["--only", str(settings["only"]), "--of", str(settings.get("of"))]
-        target = str(settings["target"])
-        again = shlex.join(["flowdsl", "run", "-" if target == STDIN else target, *which])
+        targets = ("-" if one == STDIN else one for one in settings["targets"])
+        again = shlex.join(["flowdsl", "run", *targets, *which])
         lines.append(f"after a change: {again}")
     return "".join(f"{one}\n" for one in lines)
 

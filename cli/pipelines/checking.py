@@ -96,8 +96,8 @@ def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> Iterator[Judge
 
 def judge_manifests(
     targets: Sequence[str], goal: Target = USUAL
-) -> tuple[list[Judged], list[dict[str, Any]]]:
-    """The findings of YAML and JSON files, and the documents of Argo that are in them."""
+) -> tuple[list[Judged], list[list[dict[str, Any]]]]:
+    """The findings of YAML and JSON files, and the documents of Argo that are in each."""
     from flowdsl.compiler.manifests import check_manifests
 
     files = [manifests_of(target, True, goal, within=False) for target in targets]
@@ -106,7 +106,7 @@ def judge_manifests(
         Judged(None, suppressed(found, sources, codes), sources)
         for found, (_, sources, codes) in zip(checked, files, strict=True)
     ]
-    return judged, [body for one, _, _ in files for body in one.bodies]
+    return judged, [one.bodies for one, _, _ in files]
 
 
 def _empty(folder: str) -> Judged:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.cli.pipelines.checking import judge_manifests
 from flowdsl.cli.pipelines.compiling import MANIFESTS, judge, parted, show
-from flowdsl.cli.process import STDIN, err
+from flowdsl.cli.process import STDIN, Refused, err
+from flowdsl.diagnostic import any_error
+from flowdsl.runtime.local.prepare import runnable
+from flowdsl.runtime.names import base_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,33 +23,59 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def _documents(
-    targets: Sequence[str], goal: Target, kind: Kind | None, search: Search | None
-) -> tuple[list[Judged], list[Json], list[tuple[Json, Program]]]:
-    """The findings about some files, the documents of Argo in them, and the programs of those from pipelines.
+class Documents(NamedTuple):
+    """The documents of Argo in some files."""
 
-    `kind` is what pipelines become, `search` what is tried of them.
-    """
-    manifests = [one for one in targets if one == STDIN or parted(Path(one))[0].suffix in MANIFESTS]
-    found, documents = judge_manifests(manifests, goal) if manifests else ([], [])
-    programs: list[tuple[Json, Program]] = []
-    for target in targets:
-        if target not in manifests:
-            one = judge(Path(target), kind, goal=goal, search=search)
-            found.append(one)
-            if one.compiled is not None:
-                documents = [*one.compiled.documents, *documents]
-                programs.extend(zip(one.compiled.documents, one.compiled.programs, strict=False))
-            if one.failed:
-                return found, [], []
-    return found, documents, programs
+    meant: list[Json]
+    """Those of the first file, or the one of them that was named; all, if the file has nothing to run."""
+    others: list[Json]
+    """The rest, which they may refer to."""
+    programs: list[tuple[Json, Program]]
+    """Of those that come from pipelines, the programs."""
+
+    @property
+    def every(self) -> list[Json]:
+        """All of them."""
+        return [*self.meant, *self.others]
 
 
 def right_documents(
     targets: Sequence[str], goal: Target, kind: Kind | None = None, search: Search | None = None
-) -> tuple[list[Json], list[tuple[Json, Program]]] | None:
-    """The documents and programs of some files; None if one has an error. Findings go to standard error."""
-    found, documents, programs = _documents(targets, goal, kind, search)
+) -> Documents | None:
+    """The documents of some files; None if one has an error. Findings go to standard error.
+
+    A target is FILE or FILE:NAME. `kind` is what pipelines become, `search` what is tried of them. Raises Refused.
+    """
+    found: list[Judged] = []
+    held: dict[str, list[Json]] = {}
+    programs: list[tuple[Json, Program]] = []
+    parts = {one: (Path(one), None) if one == STDIN else parted(Path(one)) for one in targets}
+    manifests = [one for one in targets if one == STDIN or parts[one][0].suffix in MANIFESTS]
+    if manifests:
+        found, read = judge_manifests([str(parts[one][0]) for one in manifests], goal)
+        held = dict(zip(manifests, read, strict=True))
+    for target in targets:
+        if target not in held:
+            one = judge(Path(target), kind, goal=goal, search=search)
+            found.append(one)
+            if one.compiled is not None:
+                held[target] = one.compiled.documents
+                programs.extend(zip(one.compiled.documents, one.compiled.programs, strict=False))
+            if one.failed:
+                break
     show(found, "text", err)
-    wrong = any(each.finding.severity == "error" for one in found for each in one.diagnostics)
-    return None if wrong or any(one.traceback for one in found) else (documents, programs)
+    if any(any_error(one.diagnostics) or one.traceback for one in found):
+        return None
+    documents = [one for target in targets for one in held.get(target, ())]
+    meant = held.get(targets[0], [])
+    name = parts[targets[0]][1]
+    if targets[0] in manifests and name is not None:
+        named = [one for one in meant if base_of(one) == name]
+        if not named:
+            names = ", ".join(base_of(one) for one in meant) or "nothing of Argo"
+            raise Refused(f"{targets[0]}: there is no `{name}` in that file; there is {names}")
+        meant = named
+    elif not runnable(meant):
+        meant = documents
+    own = {id(one) for one in meant}
+    return Documents(meant, [one for one in documents if id(one) not in own], programs)

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from flowdsl.cli.clusters.reach import RUNS, USUAL
+from flowdsl.cli.clusters.reach import RUNS
 from flowdsl.cli.display.columns import Cell, Column, Table, line, safe, width
 from flowdsl.cli.display.signs import SIGNS, plain, shown
 from flowdsl.cli.display.tables import paint_of_output
@@ -82,7 +82,7 @@ def list_runs(reach: Reach, wanted: Wanted, output: Output | None, *, local: boo
     begin = wanted.begin(now)
     if wanted.limit is not None and wanted.limit < 1:
         raise Refused(f"--limit {wanted.limit}: must be at least 1")
-    if local and (everywhere or reach != USUAL):
+    if local and (everywhere or reach.named):
         raise Refused("--local is about runs of this folder: leave out what names a cluster or namespace")
     if everywhere and reach.namespace is not None:
         raise Refused("--all-namespaces is about all of them: leave out --namespace")
@@ -111,7 +111,7 @@ def _found(reach: Reach, wanted: Wanted, *, local: bool, everywhere: bool) -> tu
         try:
             cluster = reach.connect()
         except Unconfigured:
-            if reach != USUAL or everywhere or not RUNS.is_dir():
+            if reach.named or everywhere or not RUNS.is_dir():
                 raise
             local = True
         else:

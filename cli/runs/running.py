@@ -25,7 +25,7 @@ from flowdsl.runtime.local.prepare import chosen, named, scheduled, workflow
 from flowdsl.runtime.local.rounds import texts
 from flowdsl.runtime.local.runner import Inputs, Runner, Waits
 from flowdsl.runtime.local.substitutes import Earlier, Fakes, only
-from flowdsl.runtime.names import suffix
+from flowdsl.runtime.names import base_of, suffix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -84,7 +84,8 @@ class _Found(NamedTuple):
     document: Json
     references: list[Json]
     program: Program | None
-    target: str
+    targets: Sequence[str]
+    """What to name for another run of it; nothing for a sweep, whose steps are not run by themselves."""
 
 
 def run_files(
@@ -99,13 +100,13 @@ def run_files(
     if options.earlier and not (options.only or options.since):
         raise Refused("--of names the earlier run for --only or --from: say which step")
     right = right_documents(targets, goal, search=search)
-    if right is None or not right[0]:
+    if right is None or not right.every:
         return WRONG
-    documents, programs = right
     try:
-        document, references = chosen(documents)
-        program = next((one for each, one in programs if each is document), None)
-        return _begin(_Found(document, references, program, targets[0]), options)
+        document, references = chosen(right.meant, right.others)
+        program = next((one for each, one in right.programs if each is document), None)
+        again = () if search is not None else targets
+        return _begin(_Found(document, references, program, again), options)
     except RunError as error:
         raise Refused(str(error)) from None
 
@@ -317,9 +318,8 @@ def _kept(options: Options, found: _Found) -> Json:
     for field in _PATHS:
         kept[field] = [_absolute(text) for text in kept[field]]
     kept["fakes"] = list(options.fakes)
-    kept["target"] = found.target
-    metadata = part(found.document, "metadata")
-    kept["workflow"] = str(metadata.get("generateName") or metadata.get("name") or "").rstrip("-")
+    kept["targets"] = list(found.targets)
+    kept["workflow"] = base_of(found.document)
     if found.program is not None and found.program.objectives:
         kept["objectives"] = {template: [metric, goal] for template, metric, goal in found.program.objectives}
     if found.program is not None:

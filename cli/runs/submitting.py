@@ -51,19 +51,18 @@ def submit_file(
 
     seconds_of(options.timeout)
     right = right_documents((target,), goal, search=search)
-    if right is None or not right[0]:
+    if right is None or not right.every:
         return WRONG
-    documents, programs = right
     try:
-        document, _ = chosen(documents)
-        program = next((one for each, one in programs if each is document), None)
+        document, _ = chosen(right.meant, right.others)
+        program = next((one for each, one in right.programs if each is document), None)
         texts = given.pairs(options.parameters, "-p", "NAME=VALUE")
         values = given.remote(texts, document, program)
         run = submission(document, _asked(options, values.texts))
         given.keyed(run, values.keys)
     except RunError as error:
         raise Refused(str(error)) from None
-    return _send(run, options, reach.within(run["metadata"].get("namespace")))
+    return _send(run, options, reach.of(target).within(run["metadata"].get("namespace")))
 
 
 def submit_from(reference: str, options: Options, reach: Reach) -> int:
@@ -91,7 +90,7 @@ def _asked(options: Options, texts: dict[str, str]) -> Asked:
 
 
 def _send(run: Json, options: Options, reach: Reach, cluster: Cluster | None = None) -> int:
-    from flowdsl.cli.clusters.reach import Found
+    from flowdsl.cli.clusters.reach import Found, note_submission
     from flowdsl.cli.runs.reading import machine_readable
     from flowdsl.cli.runs.waiting import detached
     from flowdsl.runtime.cluster.kinds import WORKFLOW
@@ -112,6 +111,9 @@ def _send(run: Json, options: Options, reach: Reach, cluster: Cluster | None = N
         _beside(cluster, run, made)
         if options.dry_run:
             err(f"the server would create the run {name} in namespace `{cluster.namespace}`\n")
+        else:
+            note_submission(reach)
+            err(f"created in namespace `{cluster.namespace}` of {cluster.called}\n")
         if not options.dry_run or options.output != "name":
             out(machine_readable(made, options.output))
         return _after(cluster, made, options, reach)

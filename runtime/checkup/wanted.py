@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.runtime.checkup.visit import Check
-from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.names import base_of
 from flowdsl.runtime.needs import missing
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def wanted(visit: Visit) -> Iterator[Check]:
     """What is missing for each of the manifests, which may refer to each other."""
     for manifest in visit.manifests:
         others = [one for one in visit.manifests if one is not manifest]
-        name = _name(manifest)
+        name = base_of(manifest) or str(manifest.get("kind"))
         found = missing(visit.cluster, manifest, others)
         for one in found:
             yield Check(name, one.weight, one.text, one.remedy)
@@ -28,8 +28,3 @@ def wanted(visit: Visit) -> Iterator[Check]:
             yield Check(
                 name, "ok", "the cluster has what it needs" + (", as far as it may be read" if found else "")
             )
-
-
-def _name(manifest: Json) -> str:
-    metadata = part(manifest, "metadata")
-    return str(metadata.get("name") or metadata.get("generateName") or manifest.get("kind")).rstrip("-")

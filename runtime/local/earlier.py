@@ -9,6 +9,7 @@ from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.journal import JournalError, of_run, read
 from flowdsl.runtime.local.runner import going_on
+from flowdsl.runtime.names import base_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,8 +71,7 @@ def chosen(runs: Path, document: Json, name: str | None) -> Path:
     if name is not None:
         folder = existing(runs, name)
     else:
-        metadata = part(document, "metadata")
-        base = str(metadata.get("generateName") or metadata.get("name") or "").rstrip("-")
+        base = base_of(document)
         found = [one for one in _runs(runs) if _base(one) == base]
         if not found:
             raise RunError(f"there is no earlier run of {base} in {runs}: run all of it first")

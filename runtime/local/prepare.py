@@ -10,7 +10,7 @@ from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label
 from flowdsl.runtime.local.controller.names import any_string, rfc3339
 from flowdsl.runtime.local.controller.shapes import part, several, texts
 from flowdsl.runtime.local.error import RunError
-from flowdsl.runtime.names import suffix
+from flowdsl.runtime.names import base_of, suffix
 
 Json = dict[str, Any]
 
@@ -19,25 +19,27 @@ _KEPT = ("labels", "annotations", "namespace", "finalizers", "ownerReferences")
 _LONGEST = 58  # bytes of generateName that the API server keeps
 
 
-def chosen(documents: list[Json]) -> tuple[Json, list[Json]]:
+def chosen(meant: list[Json], others: list[Json]) -> tuple[Json, list[Json]]:
     """The document to run, and the templates that it may refer to. Raises RunError.
 
-    A Workflow or CronWorkflow; of templates alone, the only one that has an entrypoint.
+    Of those meant the only one that `runnable` says.
     """
-    templates = [one for one in documents if one.get("kind") in _TEMPLATES]
-    runs = [one for one in documents if one.get("kind") in ("Workflow", "CronWorkflow")]
-    found = runs or [one for one in templates if part(one, "spec").get("entrypoint")]
+    templates = [one for one in (*meant, *others) if one.get("kind") in _TEMPLATES]
+    found = runnable(meant)
     if len(found) == 1:
         return found[0], [one for one in templates if one is not found[0]]
     if not found:
         raise RunError("there is no Workflow, CronWorkflow or template with an entrypoint to run")
-    names = ", ".join(map(_name, found))
+    names = ", ".join(map(base_of, found))
     raise RunError(f"there are several to run: {names}; name one of them: FILE:NAME")
 
 
-def _name(document: Json) -> str:
-    metadata = part(document, "metadata")
-    return str(metadata.get("name") or metadata.get("generateName") or "").rstrip("-")
+def runnable(documents: list[Json]) -> list[Json]:
+    """Each Workflow and CronWorkflow; of templates alone, each that has an entrypoint."""
+    runs = [one for one in documents if one.get("kind") in ("Workflow", "CronWorkflow")]
+    return runs or [
+        one for one in documents if one.get("kind") in _TEMPLATES and part(one, "spec").get("entrypoint")
+    ]
 
 
 def workflow(document: Json, parameters: dict[str, str], entrypoint: str | None = None) -> Json:
@@ -46,7 +48,7 @@ def workflow(document: Json, parameters: dict[str, str], entrypoint: str | None 
     Raises RunError.
     """
     metadata, spec = part(document, "metadata"), part(document, "spec")
-    base = str(metadata.get("generateName") or metadata.get("name") or "run")
+    base = base_of(document) or "run"
     kept = _metadata(document)
     if document.get("kind") == "CronWorkflow":
         spec = part(spec, "workflowSpec")
