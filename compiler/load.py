@@ -252,7 +252,7 @@ def _instead(path: Path, suffixes: tuple[str, ...]) -> str:
     from flowdsl.diagnostic import near
 
     if path.is_symlink():
-        return f"it is a link to `{path.readlink()}`, which is not there: make the link anew"
+        return f"it is a link to `{path.readlink()}`, which is not there: make the link again"
     names = [entry.name for entry in _entries(path.parent, suffixes)]
     whole = (f"{path.name}{suffix}" for suffix in suffixes)
     close = next((name for name in whole if name in names), None) or near(path.name, names)

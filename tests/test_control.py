@@ -281,7 +281,7 @@ def test_a_step_that_is_there_twice_is_named_by_its_place(
         ([node("x", "Pod", "Failed", name="mine.onExit")], "its first node is missing"),
         (
             [node("mine", "DAG", "Failed"), node("h", "Pod", "Succeeded", name="mine.hooks.running")],
-            "its node mine.hooks.running hangs on no other, as that of a hook of the whole run",
+            "its node mine.hooks.running has no parent, as one of a hook of the whole run",
         ),
     ],
 )

@@ -293,7 +293,7 @@ def test_what_is_not_there(folder: Path) -> None:
         (".", "FD103", "name the file in it that defines the pipeline: `pipeline.py`"),
         ("a\0b", "FD106", "give yourself the right to read it, or name another file"),
         (f"{'x' * 300}.py", "FD106", "give yourself the right to read it, or name another file"),
-        ("link.py", "FD102", "it is a link to `gone.py`, which is not there: make the link anew"),
+        ("link.py", "FD102", "it is a link to `gone.py`, which is not there: make the link again"),
     ):
         with pytest.raises(LoadError) as caught:
             load(Path(name))

@@ -1177,11 +1177,11 @@ def test_a_gate_waits_for_somebody(flowdsl: Callable[..., Result]) -> None:
     assert done.err.endswith("waits for somebody to approve door:\n  flowdsl run --resume one --approve\n")
     done = flowdsl("--resume", "one", "--approve")
     assert done.code == 0
-    assert "1 step has ended before\n" in done.err
+    assert "going on: 1 step is done\n" in done.err
     assert ["return", "hello", "me"] in rows(done.out)
     done = flowdsl("--resume", "one")
     assert done.code == 0
-    assert done.err == "the run one has ended; this is its end\n"
+    assert done.err == "the run one had ended already\n"
     assert ["return", "hello", "me"] in rows(done.out)
 
 
@@ -1334,7 +1334,7 @@ def test_a_disk_that_is_full(flowdsl: Callable[..., Result], monkeypatch: pytest
         done = flowdsl("pipeline.py", "--name", "one")
     assert done.code == 4
     assert done.err.endswith(
-        "flowdsl: No space left on device: nothing of the run goes on; when that is mended, go on with\n"
+        "flowdsl: No space left on device: the run is stopped; when that is mended, go on with\n"
         "  flowdsl run --resume one\n"
     )
     assert flowdsl("--resume", "one").code == 0
@@ -1348,7 +1348,7 @@ def test_a_disk_that_keeps_nothing(flowdsl: Callable[..., Result], monkeypatch: 
         patch.setattr(os, "fdatasync", fdatasync)
         done = flowdsl("pipeline.py", "--name", "one")
     assert done.code == 4
-    assert "journal.jsonl: Input/output error: nothing of the run goes on" in done.err
+    assert "journal.jsonl: Input/output error: the run is stopped" in done.err
     assert flowdsl("--resume", "one").code == 0
 
 
@@ -1525,10 +1525,10 @@ def test_an_interrupted_run_goes_on(
         out, err = child.communicate(timeout=30)
     assert (busy.code, busy.err) == (2, "flowdsl: the run one is going on in another process\n")
     assert (child.returncode, out) == (128 + number, "")
-    assert err.endswith("interrupted: nothing of it runs any more; go on with\n  flowdsl run --resume one\n")
+    assert err.endswith("interrupted: nothing is running any more; go on with\n  flowdsl run --resume one\n")
     done = flowdsl("--resume", "one", "--fake", "sleep=")
     assert done.code == 0
-    assert done.err.startswith("3 steps have ended before\n")
+    assert done.err.startswith("going on: 3 steps are done\n")
     assert done.err.endswith("sleep: faked\n")
 
 

@@ -141,7 +141,7 @@ Examples:
 def watch_command(name: str, /, *, timeout: str | None = None, reach: Reach = USUAL) -> int:
     """Show the steps of a run while it goes on, to its end.
 
-    A tree on a terminal, elsewhere a line for each change. Exit codes as of `wait`.
+    A tree on a terminal, elsewhere a line for each change. The exit codes are those of `wait`.
 
     Parameters
     ----------

@@ -139,7 +139,8 @@ class Changes:
         """Take what has ended for said; how much that is."""
         self._seen = {node.id: node.phase for node in nodes if node.fulfilled}
         pods = sum(node.type == "Pod" and node.fulfilled for node in nodes)
-        return f"{pods} {'step has' if pods == 1 else 'steps have'} ended before"
+        done = "1 step is done" if pods == 1 else f"{pods or 'no'} steps are done"
+        return f"going on: {done}"
 
 
 class Lines:

@@ -275,7 +275,7 @@ class _Remote(_Logs):
         if kept:
             note(f"{_are_gone(kept)}; what they printed was kept: flowdsl fetch {shlex.quote(self._name)}")
         if lost:
-            note(f"{_are_gone(lost)}, and what they printed; @pipeline(archive_logs=True) keeps it")
+            note(f"{_are_gone(lost)}, and so is what they printed; @pipeline(archive_logs=True) keeps it")
         if not self._seen and not missing:
             note(_nothing(self._workflow, self._wanted))
         if why := hidden(self._workflow):

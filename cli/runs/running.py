@@ -435,7 +435,7 @@ class _Run:
             machine: Machine = self.runner.resume() if inputs is None else self.runner.begin(inputs)
         except KeyboardInterrupt:
             self.view.close()
-            err(f"\ninterrupted: nothing of it runs any more; go on with\n  {again}\n")
+            err(f"\ninterrupted: nothing is running any more; go on with\n  {again}\n")
             return INTERRUPTED
         except Waits as waits:
             self.view.close()
@@ -445,9 +445,7 @@ class _Run:
             self.view.close()
             if not of_run(self.folder).exists():
                 raise Refused(f"the run cannot begin: {said(error)}") from None
-            err(
-                f"flowdsl: {said(error)}: nothing of the run goes on; when that is mended, go on with\n  {again}\n"
-            )
+            err(f"flowdsl: {said(error)}: the run is stopped; when that is mended, go on with\n  {again}\n")
             return UNKNOWN
         finally:
             self.view.close()
@@ -469,5 +467,5 @@ class _Run:
             out(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
             return
         if self.runner.past():
-            err(f"the run {self.name} has ended; this is its end\n")
+            err(f"the run {self.name} had ended already\n")
         out(summary(machine, self.files, self.settings, self.stood_in))

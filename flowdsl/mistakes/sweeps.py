@@ -290,7 +290,7 @@ class ConditionType(Finding):
     """A condition of a space that compares a parameter with what it cannot be compared with."""
 
     code = "FD374"
-    title = "`{part}` makes no sense: {problem}"
+    title = "`{part}` cannot be decided: {problem}"
     label = "the condition of `{name}`"
     help = "compare `{other}`, which is {type}, {way}"
     name: str

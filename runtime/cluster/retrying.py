@@ -120,7 +120,7 @@ class _Graph:
         for each, node in nodes.items():
             if each not in self._parent and node["name"] != run and not _of_exit(run, str(node["name"])):
                 raise Unfit(
-                    f"`{run}` cannot be retried: its node {node['name']} hangs on no other, as that of a hook "
+                    f"`{run}` cannot be retried: its node {node['name']} has no parent, as one of a hook "
                     "of the whole run; submit it again instead"
                 )
         if nodes and not any(node["name"] == run for node in nodes.values()):

@@ -29,6 +29,7 @@ _EVENTS: dict[str, type[events.Event]] = {
     "ended": events.PodEnded,
     "woken": events.Woken,
     "resumed": events.Resumed,
+    "taken up": events.TakenUp,
     "shutdown": events.ShutDown,
 }
 _NAMES = {kind: name for name, kind in _EVENTS.items()}

@@ -173,7 +173,8 @@ class Runner:
         if self._watch is not None:
             self._watch(self.machine, [])
         log = journal.Journal(path)
-        first: list[events.Event] = [] if past else [events.Started(time.time())]
+        now = time.time()
+        first: list[events.Event] = [events.TakenUp(now) if past else events.Started(now)]
         again: list[events.Action] = [
             *open_pods.values(),
             *(one for one in stops.values() if one.node in open_pods),
@@ -210,7 +211,7 @@ class Runner:
             ending.callback(self._save_status)
             ending.callback(log.close)
             ending.callback(pods.close)
-            if first:
+            if isinstance(first[0], events.Started):
                 self.machine.started = first[0].now
             self._save_status()  # who looks for the run finds it from now on
             self.machine.act = partial(self._do, pods)

@@ -83,6 +83,41 @@ def test_a_wake_that_comes_too_early_changes_nothing() -> None:
     assert machine.handle(events.Woken(START + 10)) == [events.Ended("Succeeded", "")]
 
 
+def test_time_in_which_nothing_went_on_does_not_count() -> None:
+    machine = Machine(workflow(leaf("main", timeout="60s"), activeDeadlineSeconds=100))
+    first, _ = machine.handle(events.Started(START))
+    assert isinstance(first, events.StartPod)
+    assert machine.handle(events.PodRunning(START + 30, first.node)) == []
+    machine.handle(events.TakenUp(START + 1000))  # nothing is known of it since START + 30
+    assert machine.handle(events.Woken(START + 1059)) == []
+    assert machine.handle(events.Woken(START + 1060)) == [
+        events.StopPod(first.node, "Pod was active on the node longer than the specified deadline"),
+        events.WakeAt(START + 1070),  # the workflow went on for thirty seconds before
+    ]
+    again = Machine(workflow(leaf("main", timeout="60s"), activeDeadlineSeconds=100))
+    again.handle(events.Started(START))
+    again.handle(events.TakenUp(START + 50))
+    again.handle(events.TakenUp(START + 1000))
+    assert again.handle(events.Woken(START + 1059)) == []
+
+
+def test_retries_have_as_long_as_the_run_went_on() -> None:
+    strategy = {"limit": "9", "backoff": {"duration": "10s", "maxDuration": "100s"}}
+    machine = Machine(workflow(leaf("main", retryStrategy=strategy)))
+    first, *_ = machine.handle(events.Started(START))
+    assert isinstance(first, events.StartPod)
+    failed = events.Outcome("Failed", "main: Error (exit code 1)")
+    assert machine.handle(events.PodEnded(START + 50, first.node, failed)) == [events.WakeAt(START + 60)]
+    assert machine.handle(events.TakenUp(START + 1000)) == [events.WakeAt(START + 1010)]
+    second, *_ = machine.handle(events.Woken(START + 1010))
+    assert isinstance(second, events.StartPod)
+    assert machine.handle(events.PodEnded(START + 1015, second.node, failed)) == [events.WakeAt(START + 1025)]
+    third, *_ = machine.handle(events.Woken(START + 1025))
+    assert isinstance(third, events.StartPod)
+    ended = machine.handle(events.PodEnded(START + 1045, third.node, failed))
+    assert ended == [events.Ended("Failed", "Backoff would exceed max duration limit")]
+
+
 def test_a_timer_that_nobody_needs_any_more_is_not_waited_for() -> None:
     tasks: list[Json] = [
         {"name": "a", "template": "slow"},

@@ -48,6 +48,10 @@ class Agenda:
         self._made += 1
         heapq.heappush(self._timers, Timer(time, self._made, action, wanted or _always))
 
+    def put_off(self, seconds: float) -> None:
+        """Let every time that is waited for come later."""
+        self._timers = [one._replace(time=one.time + seconds) for one in self._timers]  # a heap as before
+
     def tick(self, now: float) -> None:
         """Have `work` do what is to be done by a time: one after the other, each with what comes of it."""
         self._due = now

@@ -99,7 +99,7 @@ class Attempts:
         if self._stopped(attempt):
             return
         try:
-            wait = retry.begins(self._strategy, node.attempts(), run.now)
+            wait = retry.begins(self._strategy, node.attempts(), run.now, run.after)
         except ArgoError as failure:
             self._refuse(str(failure))
             return

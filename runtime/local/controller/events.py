@@ -64,6 +64,12 @@ class Resumed(NamedTuple):
     supplied: dict[str, str]
 
 
+class TakenUp(NamedTuple):
+    """The run goes on after it was interrupted: its pods have begun anew, and what went by meanwhile counts nowhere."""
+
+    now: float
+
+
 class ShutDown(NamedTuple):
     """The run is to stop: `Stop` lets the exit handlers run, `Terminate` does not."""
 
@@ -71,7 +77,7 @@ class ShutDown(NamedTuple):
     strategy: Strategy
 
 
-Event = Started | PodRunning | PodEnded | Woken | Resumed | ShutDown
+Event = Started | PodRunning | PodEnded | Woken | Resumed | TakenUp | ShutDown
 
 
 # --- actions ----------------------------------------------------------------------------------------

@@ -58,11 +58,34 @@ def start_pod(run: Run, execution: Leaf, node: Node, template: Json) -> None:
         return
     run.act(action)
     if deadline is not None:
-        run.agenda.at(deadline, lambda: _stop(run, node, TOO_LATE), lambda: node.id in run.running)
+        _stop_at(run, node, deadline)
     pending = action.template.get("pendingTimeout")
     if pending:
         latest = node.started + duration(any_string(pending))
         run.agenda.at(latest, lambda: _still_pending(run, node), lambda: node.phase == PENDING)
+
+
+def _stop_at(run: Run, node: Node, deadline: float) -> None:
+    """Stop a pod at its deadline, unless it has got another one until then."""
+    node.deadline = deadline
+
+    def holds() -> bool:
+        return node.deadline == deadline and node.id in run.running
+
+    run.agenda.at(deadline, lambda: _stop(run, node, TOO_LATE) if holds() else None, holds)
+
+
+def taken_up(run: Run, lost: float) -> None:
+    """Go on after so many seconds that count nowhere. Pods begin anew, and have all of their time again."""
+    run.interruptions.append((run.now - lost, lost))
+    run.agenda.put_off(lost)
+    if run.deadline is not None:
+        run.deadline += lost
+    for node in [run.by_id[one] for one in run.running]:
+        if node.finished is None:
+            if node.deadline is not None:
+                _stop_at(run, node, node.deadline + run.now - node.started)
+            node.started = run.now
 
 
 def _deadline(run: Run, execution: Leaf, node: Node, template: Json) -> float | None:
@@ -87,7 +110,7 @@ def _deadline(run: Run, execution: Leaf, node: Node, template: Json) -> float | 
     if node.retried and longest and execution.node is not None:
         attempts = execution.node.attempts()
         if len(attempts) > 1:
-            found.append(attempts[0].started + retry.seconds(longest))
+            found.append(run.after(attempts[0].started, retry.seconds(longest)))
     return min(found) if found else None
 
 

@@ -96,6 +96,7 @@ class Machine:
 
     def _operate(self, event: events.Event) -> None:
         """Do what follows an event. Raises Panic."""
+        before = self.run.now
         self.run.now = max(self.run.now, event.now)
         if self._asks_duration and self.started:
             self.run.globals["workflow.duration"] = f"{self.run.now - self.started:f}"
@@ -110,6 +111,8 @@ class Machine:
                 pass
             case events.Resumed(_, node, given):
                 self._resumed(node, given)
+            case events.TakenUp(now):
+                leaves.taken_up(self.run, max(0.0, now - before))
             case events.ShutDown(_, strategy):
                 self._shut_down(strategy)
         stops.give_up(self.run)

@@ -36,6 +36,7 @@ class Node:
         "boundary",
         "children",
         "daemoned",
+        "deadline",
         "display",
         "finished",
         "hooked",
@@ -90,6 +91,8 @@ class Node:
         self.runs = False
         """Whether its pod has begun and not ended: until then nobody goes on behind it, whatever its phase."""
         self.ip = ""
+        self.deadline: float | None = None
+        """When its pod is stopped."""
         self.lock = ""
         """The lock that it waits for."""
         self.memo: Json | None = None

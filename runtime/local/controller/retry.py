@@ -5,6 +5,8 @@ Source: processNodeRetries in workflow/controller/operator.go of Argo 4.1.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.local.controller.hooks import truth
@@ -13,6 +15,9 @@ from flowdsl.runtime.local.controller.node import ERROR, FAILED, Json, Node
 from flowdsl.runtime.local.controller.scope import Scope, Variables
 from flowdsl.runtime.local.controller.shapes import part
 from flowdsl.runtime.local.controller.tags import ArgoError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _TRANSIENT = (
     "i/o timeout",
@@ -59,14 +64,19 @@ def _last(node: Node, code: str) -> dict[str, str]:
     }
 
 
-def begins(strategy: Json, made: list[Node], now: float) -> float | str:
-    """When the next attempt begins, 0 for at once, or why there is none. Raises ArgoError."""
+def begins(
+    strategy: Json, made: list[Node], now: float, after: Callable[[float, float], float]
+) -> float | str:
+    """When the next attempt begins, 0 for at once, or why there is none. Raises ArgoError.
+
+    `after` gives the time that is so many seconds after another one.
+    """
     backoff = strategy.get("backoff")
     if not backoff:
         return 0.0
     latest = 0.0
     if backoff.get("maxDuration"):
-        latest = made[0].started + seconds(backoff["maxDuration"])
+        latest = after(made[0].started, seconds(backoff["maxDuration"]))
         if now >= latest:
             return "Max duration limit exceeded"
     if not backoff.get("duration"):

@@ -59,6 +59,8 @@ class Run:
         self.nodes: dict[str, Node] = {}
         self.by_id: dict[str, Node] = {}
         self.frames: dict[str, Boundary] = {}
+        self.interruptions: list[tuple[float, float]] = []
+        """When nothing of the run went on, with the seconds that it did not."""
         self.running: dict[str, Leaf] = {}
         self.suspended: dict[str, tuple[Leaf, float | None]] = {}
         self.backing_off: dict[str, tuple[bool, Callable[[], None]]] = {}
@@ -323,6 +325,10 @@ class Run:
             self.mark(node, SUCCEEDED)
             if node.id in self.running:
                 self.act(events.StopPod(node.id))
+
+    def after(self, time: float, seconds: float) -> float:
+        """The time at which the run went on for so many seconds since another one."""
+        return time + seconds + sum(lost for at, lost in self.interruptions if at >= time)
 
     def may_run(self, on_exit: bool) -> bool:
         """Whether a pod may begin after the run was told to stop (ShouldExecute)."""
