@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 KEYS = ("ignore", "default-cluster", "clusters")
 
-_CODE = regex(r"FD\d{3}")
 _AT = regex(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -93,10 +92,14 @@ def _misspelt(settings: _Settings) -> Iterator[Diagnostic]:
 
 def _read_codes(settings: _Settings, known: list[str]) -> Iterator[Diagnostic]:
     """Adds the codes of warnings that are not wanted to those known; the findings about others."""
-    given: object = settings.table.get("ignore", [])
+    if "ignore" not in settings.table:
+        return
+    from flowdsl.compiler.findings.codes import CODES
+
+    given: object = settings.table["ignore"]
     listed = isinstance(given, list)
     for code in cast("list[object]", given) if listed else [given]:
-        if listed and isinstance(code, str) and _CODE.fullmatch(code):
+        if listed and isinstance(code, str) and code in CODES:
             known.append(code)
         else:
             yield settings.bad("ignore", "a list of codes of warnings", code, 'ignore = ["FD217"]')

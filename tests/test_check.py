@@ -281,9 +281,10 @@ def test_strict_select_and_ignore(folder: Path, capsys: pytest.CaptureFixture[st
     assert check(capsys, "doubtful.yaml", "wrong.yaml", "--select", "FD546")[0] == 0
     assert check(capsys, "doubtful.yaml", "wrong.yaml", "--ignore", "FD51")[0] == 0
     assert check(capsys, "wrong.yaml", "--select", "FD5")[0] == 2
-    code, said = check(capsys, "wrong.yaml", "--ignore", "E501")
-    assert code == 2
-    assert "`E501` is no code" in said
+    for option, unknown in (("--ignore", "E501"), ("--select", "FD999"), ("--select", "FD546,FD5460")):
+        code, said = check(capsys, "wrong.yaml", option, unknown)
+        assert code == 2
+        assert f"`{unknown.rpartition(',')[2]}` is no code" in said
 
 
 def test_sarif(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

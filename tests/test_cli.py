@@ -798,6 +798,11 @@ def test_a_warning_is_silenced_for_the_project(file: str, text: str, flowdsl: Ca
             'ignore = ["fd310"]\n',
             "1:1: error[FD676]: `ignore` in the settings must be a list of codes of warnings, not 'fd310'",
         ),
+        (
+            "flowdsl.toml",
+            'ignore = ["FD310", "FD999"]\n',
+            "1:1: error[FD676]: `ignore` in the settings must be a list of codes of warnings, not 'FD999'",
+        ),
         ("flowdsl.toml", "ignroe = []\n", "1:1: error[FD675]: there is no `ignroe` in the settings"),
         (
             "flowdsl.toml",

@@ -1,4 +1,4 @@
-"""The pages in docs/diagnostics: one for each kind of finding, and the index.
+"""The pages in docs/diagnostics: one for each kind of finding, and the index; and the list of their codes.
 
 `python -m tools.diagnostics` writes them from the classes, from the cases in tests/mistakes and tests/wrong,
 and from the files in tests/right; with `--check` it writes nothing, names the pages that differ, and exits
@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
+import textwrap
 import tomllib
 from pathlib import Path
 from string import Formatter
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "diagnostics"
+CODES = ROOT / "compiler" / "findings" / "codes.py"
 CASES = ROOT / "tests" / "mistakes"
 WRONG = ROOT / "tests" / "wrong"
 RIGHT = ROOT / "tests" / "right"
@@ -149,16 +151,26 @@ def index(every: list[type[Finding]]) -> str:
     return head + "\n".join(rows) + "\n"
 
 
+def codes(every: list[type[Finding]]) -> str:
+    """The module that lists the codes."""
+    text = textwrap.fill(" ".join(sorted({kind.code for kind in every})), 110)
+    return (
+        '"""The codes of all findings. Written by `python -m tools.diagnostics`."""\n\n'
+        "from __future__ import annotations\n\n"
+        f'_LISTED = """\n{text}\n"""\nCODES = frozenset(_LISTED.split())\n'
+    )
+
+
 def pages() -> dict[Path, str]:
-    """All pages, by path."""
+    """All pages and the list of codes, by path."""
     every, bad, good = kinds(), wrong(), right()
     made = {PAGES / f"{kind.code}.md": page(kind, bad.get(kind.code), good.get(kind.code)) for kind in every}
-    return {PAGES / "README.md": index(every), **made}
+    return {CODES: codes(every), PAGES / "README.md": index(every), **made}
 
 
 def stale(wanted: dict[Path, str]) -> list[Path]:
     """The pages that are missing, differ, or belong to no kind."""
-    there = set(PAGES.glob("*.md"))
+    there = {CODES, *PAGES.glob("*.md")}
     differing = [path for path, text in wanted.items() if path not in there or _read(path) != text]
     return sorted([*differing, *(there - set(wanted))])
 

@@ -13,7 +13,6 @@ from flowdsl.cli.pipelines.compiling import MANIFESTS, USUAL, Judged, judge, par
 from flowdsl.cli.pipelines.gathering import files
 from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, out
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.grammar.regex import regex
 from flowdsl.places.source import Sources
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 _ALONE = ("FD105", "FD107")
 """What is said of a file that cannot be run by itself, as a module of a package cannot."""
-_CODES = regex(r"FD\d{0,3}")
 
 
 def check_files(
@@ -60,9 +58,11 @@ def _fails(one: Judged, strict: bool) -> bool:
 
 
 def _codes(written: Sequence[str]) -> tuple[str, ...]:
+    from flowdsl.compiler.findings.codes import CODES
+
     codes = tuple(code for text in written for code in text.replace(",", " ").split())
     for code in codes:
-        if not _CODES.fullmatch(code):
+        if not any(one.startswith(code) for one in CODES):
             raise Refused(
                 f'`{code}` is no code of a finding, or the beginning of one: they look like "FD217"'
             )
