@@ -10,6 +10,8 @@ from flowdsl.runtime.local.controller.shapes import part
 if TYPE_CHECKING:
     from collections.abc import Container
 
+LATEST = "@latest"
+"""Stands for the name of the run that was created last."""
 _SIGNS = "bcdfghjklmnpqrstvwxz2456789"
 """Source: SafeEncodeString in k8s.io/apimachinery/pkg/util/rand."""
 

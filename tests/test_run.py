@@ -442,7 +442,7 @@ def test_several_files_and_steps(flowdsl: Callable[..., Result]) -> None:
         2,
         True,
     )
-    again = flowdsl("steps.yaml", "library.yaml", "--only", "say(1)", "--of", "one", "-q")
+    again = flowdsl("steps.yaml", "library.yaml", "--only", "say(1)", "--of", "@latest", "-q")
     assert ["r", "2"] in rows(again.out)
 
 
@@ -1179,7 +1179,7 @@ def test_a_gate_waits_for_somebody(flowdsl: Callable[..., Result]) -> None:
     assert done.code == 0
     assert "going on: 1 step is done\n" in done.err
     assert ["return", "hello", "me"] in rows(done.out)
-    done = flowdsl("--resume", "one")
+    done = flowdsl("--resume", "@latest")
     assert done.code == 0
     assert done.err == "the run one had ended already\n"
     assert ["return", "hello", "me"] in rows(done.out)

@@ -17,6 +17,7 @@ from cyclopts import Parameter
 
 from flowdsl.cli.process import GONE, LATE, REFUSED, STDIN, UNKNOWN, WRONG, Refused, err
 from flowdsl.grammar.names import is_dns_label, is_dns_subdomain
+from flowdsl.runtime.names import LATEST
 
 if TYPE_CHECKING:
     from flowdsl.compiler.profile import Profile
@@ -30,7 +31,6 @@ RUNS = Path(".flowdsl/runs")
 _HERE = Path("flowdsl.toml")
 SUBMITTED = RUNS.parent / "submitted"
 """A file that is as old as the last submission from this folder to the usual cluster."""
-LATEST = "@latest"
 _DAY = 86400
 _WHILE = 60.0
 _LETTERS = "small letters, digits and hyphens, with a letter or digit first and last"

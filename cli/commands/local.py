@@ -72,9 +72,9 @@ def run_command(
     since
         Run this step and what follows it; what the others gave is taken from an earlier run.
     earlier
-        The earlier run, by its name; else the last one of this workflow.
+        The earlier run, by its name or @latest; else the last one of this workflow.
     resume
-        Go on with a run that was interrupted: nothing that was done is done again.
+        Go on with a run that was interrupted, by its name or @latest: nothing that was done is done again.
     name
         The name of the run; else that of the workflow with five letters.
     python

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import FLAG, PARAMETERS, SEVERAL, FormatOption, Kind, OutputOption, VersionOption, app
+from flowdsl.cli.root import FLAG, PARAMETERS, SEVERAL, FormatOption, OutputOption, VersionOption, app
 from flowdsl.space import Method
 
 
@@ -34,7 +34,9 @@ def sweep_command(
     min_success: int | None = None,
     output: OutputOption = None,
     check: Annotated[bool, FLAG] = False,
-    kind: Annotated[Literal[Kind, "katib"] | None, Parameter(name="--as")] = None,
+    kind: Annotated[
+        Literal["workflow", "template", "cluster-template", "katib"] | None, Parameter(name="--as")
+    ] = None,
     run: Annotated[bool, FLAG] = False,
     submit: Annotated[bool, FLAG] = False,
     parameter: Annotated[list[str], PARAMETERS] | None = None,

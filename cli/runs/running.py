@@ -133,6 +133,7 @@ def resume_run(name: str, options: Options) -> int:
         raise Refused(f"--resume goes on with a run as it was begun: leave out {', '.join(changed)}")
     try:
         folder = past.existing(options.runs, name)
+        name = folder.name
         header = past.header(folder)
         kept = {key: value for key, value in header["settings"].items() if key in _KEPT}
         kept["config_maps"] = [*kept.get("config_maps", ()), *options.config_maps]

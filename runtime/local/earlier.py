@@ -9,7 +9,7 @@ from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.journal import JournalError, of_run, read
 from flowdsl.runtime.local.runner import going_on
-from flowdsl.runtime.names import base_of
+from flowdsl.runtime.names import LATEST, base_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,9 @@ _SHOWN = 5
 
 
 def existing(runs: Path, name: str) -> Path:
-    """The folder of a run by its name. Raises RunError."""
+    """The folder of a run by its name, or of the last one. Raises RunError."""
+    if name == LATEST and (all_runs := _runs(runs)):
+        return all_runs[0]
     folder = runs / name
     if "/" not in name and of_run(folder).exists():
         return folder
