@@ -47,6 +47,13 @@ def _file(hint: Any, tokens: Sequence[Token]) -> Path:
     return path
 
 
+def _target(hint: Any, tokens: Sequence[Token]) -> Path:
+    """The path of a file to read, or FILE:NAME."""
+    if not tokens[0].value:  # for a path, that is the current folder
+        raise Refused("the name of a file is empty: name one, or `.` for the current folder")
+    return Path(tokens[0].value)
+
+
 def _folder(hint: Any, tokens: Sequence[Token]) -> Path:
     """The path of a folder to write into."""
     if tokens[0].value == STDIN:
@@ -68,6 +75,7 @@ VersionOption = Annotated[
 ]
 OutputOption = Annotated[Path | None, Parameter(name=["--output", "-o"], converter=_output)]
 FolderOption = Annotated[Path | None, Parameter(name=["--output", "-o"], converter=_folder)]
+FileArgument = Annotated[Path, Parameter(converter=_target)]
 WRITTEN = Parameter(converter=_file)
 FLAG = Parameter(negative="", show_default=False)
 SEVERAL = Parameter(negative="", show_default=False)

@@ -903,7 +903,9 @@ def test_completion_is_installed(flowdsl: Callable[..., Result], monkeypatch: py
     assert out == f"completion for bash: {script.resolve()}\na new shell uses it\n"
     assert str(script.resolve()) in Path("home/.bashrc").read_text(encoding="utf-8")
     write("pipeline.py", "")
-    for words, answer in (("che", "check"), ("compile pip", "pipeline.py"), ("compile x --as t", "template")):
+    commands = ("compile", "check x", "run", "submit", "sweep", "graph", "import", "diff", "doctor x")
+    asked = [("che", "check"), *((f"{one} pip", "pipeline.py") for one in commands)]
+    for words, answer in (*asked, ("compile x --as t", "template")):
         text = f". '{script}'; COMP_WORDS=(flowdsl {words}); COMP_CWORD={len(words.split())}; _flowdsl"
         text += "; echo ${COMPREPLY[@]}"
         ran = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True)

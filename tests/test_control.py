@@ -407,5 +407,5 @@ def test_what_is_not_done_to_a_run_here(here: Path, verb: str, capsys: pytest.Ca
     assert "has ended: flowdsl run FILE --from STEP --of mine" in capsys.readouterr().err
     (here / "workflow.json").write_text(json.dumps(workflow(phase="Running")))
     assert flowdsl([verb, "mine"]) == 2
-    said = "Ctrl-C ends it, and flowdsl run --resume mine goes on with it"
+    said = "Ctrl-C ends it, and flowdsl run --resume mine goes on with it, with --approve past what waits for somebody"
     assert capsys.readouterr().err == f"flowdsl: `mine` is a run on this machine: {said}\n"

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
-from flowdsl.cli.root import Kind, app
+from flowdsl.cli.root import FileArgument, Kind, app
 
 top = App(name="top", help="Show how many GPUs nodes have, and who uses them.")
 app.command(top)
@@ -85,7 +85,7 @@ Examples:
   flowdsl doctor workflow.yaml --json""",
 )
 def doctor_command(
-    *files: str,
+    *files: FileArgument,
     as_json: Annotated[bool, Parameter(name="--json", negative="", show_default=False)] = False,
     reach: Reach = USUAL,
 ) -> int:
@@ -105,7 +105,7 @@ def doctor_command(
     """
     from flowdsl.cli.clusters.doctor import examine
 
-    return examine(reach, files, as_json=as_json)
+    return examine(reach, [*map(str, files)], as_json=as_json)
 
 
 @app.command(
@@ -116,7 +116,7 @@ Examples:
   flowdsl diff workflow.yaml -n ml""",
 )
 def diff_command(
-    file: str,
+    file: FileArgument,
     /,
     *,
     kind: Annotated[Kind | None, Parameter(name="--as")] = None,
@@ -138,4 +138,4 @@ def diff_command(
     """
     from flowdsl.cli.clusters.differing import differ
 
-    return differ(reach, file, kind)
+    return differ(reach, str(file), kind)

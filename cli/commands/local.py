@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import FLAG, PARAMETERS, SEVERAL, ClusterOption, app
+from flowdsl.cli.root import FLAG, PARAMETERS, SEVERAL, ClusterOption, FileArgument, app
 
 
 @app.command(
@@ -22,9 +22,9 @@ Examples:
   flowdsl run --resume sentiment-x7k2p""",
 )
 def run_command(
-    file: str | None = None,
+    file: FileArgument | None = None,
     /,
-    *files: str,
+    *files: FileArgument,
     parameter: Annotated[list[str], PARAMETERS] | None = None,
     mount: Annotated[list[str], SEVERAL] | None = None,
     artifact: Annotated[list[str], SEVERAL] | None = None,
@@ -119,4 +119,4 @@ def run_command(
         return resume_run(resume, options)
     if file is None:
         raise Refused("name a file to run, or go on with a run: --resume NAME")
-    return run_files((file, *files), options, Target(cluster))
+    return run_files([str(one) for one in (file, *files)], options, Target(cluster))

@@ -14,6 +14,7 @@ from flowdsl.cli.root import (
     SEVERAL,
     WRITTEN,
     ClusterOption,
+    FileArgument,
     FormatOption,
     Kind,
     OutputOption,
@@ -56,7 +57,7 @@ Examples:
   flowdsl compile pipeline.py --check""",
 )
 def compile_command(
-    file: Path,
+    file: FileArgument,
     /,
     *,
     output: OutputOption = None,
@@ -125,9 +126,9 @@ Examples:
   flowdsl check pipeline.py --ignore FD217,FD5""",
 )
 def check_command(
-    file: str,
+    file: FileArgument,
     /,
-    *files: str,
+    *files: FileArgument,
     cluster: ClusterOption = None,
     argo_version: VersionOption = None,
     format: FormatOption = "text",
@@ -157,7 +158,7 @@ def check_command(
     from flowdsl.cli.pipelines.compiling import Target
 
     return check_files(
-        (file, *files),
+        [str(one) for one in (file, *files)],
         goal=Target(cluster, argo_version),
         format=format,
         select=select or (),
@@ -175,7 +176,7 @@ Examples:
   kubectl get workflowtemplate train -o yaml | flowdsl import -""",
 )
 def import_command(
-    file: str,
+    file: FileArgument,
     /,
     *,
     output: OutputOption = None,
@@ -196,7 +197,7 @@ def import_command(
     """
     from flowdsl.cli.pipelines.importing import import_file
 
-    return import_file(file, output=output, format=format)
+    return import_file(str(file), output=output, format=format)
 
 
 @app.command(
@@ -208,7 +209,7 @@ Examples:
   flowdsl graph pipeline.py:nightly --svg nightly.svg""",
 )
 def graph_command(
-    file: Path,
+    file: FileArgument,
     /,
     *,
     language: Annotated[Literal["mermaid", "dot"], Parameter(name="--as")] = "mermaid",

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import FLAG, PARAMETERS, app
+from flowdsl.cli.root import FLAG, PARAMETERS, FileArgument, app
 
 
 @app.command(
@@ -22,7 +22,7 @@ Examples:
   flowdsl submit pipeline.yaml --id "$CI_JOB_ID" """,
 )
 def submit_command(
-    file: str | None = None,
+    file: FileArgument | None = None,
     /,
     *,
     parameter: Annotated[list[str], PARAMETERS] | None = None,
@@ -100,7 +100,7 @@ def submit_command(
     if (file is None) == (source is None):
         raise Refused("name a file to submit, or what the cluster has: --from template/NAME")
     return (
-        submit_file(file, options, reach, Target(reach.cluster))
+        submit_file(str(file), options, reach, Target(reach.cluster))
         if file is not None
         else submit_from(source or "", options, reach)
     )

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import FLAG, PARAMETERS, SEVERAL, FormatOption, OutputOption, VersionOption, app
+from flowdsl.cli.root import (
+    FLAG,
+    PARAMETERS,
+    SEVERAL,
+    FileArgument,
+    FormatOption,
+    OutputOption,
+    VersionOption,
+    app,
+)
 from flowdsl.space import Method
 
 
@@ -23,7 +31,7 @@ Examples:
   flowdsl sweep train.py:nightly rate=0.1,1 --metric loss:min --submit --watch""",
 )
 def sweep_command(
-    file: Path,
+    file: FileArgument,
     /,
     *spaces: str,
     metric: str,

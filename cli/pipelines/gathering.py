@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowdsl.cli.pipelines.compiling import MANIFESTS
-from flowdsl.cli.process import STDIN, Refused
+from flowdsl.cli.process import STDIN
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ _PATCHES = ("patches", "patchesStrategicMerge", "patchesJson6902")
 
 def files(target: str) -> Iterator[tuple[str, bool]]:
     """The files of a target, and whether it was named itself; of a folder, those that may be meant, or itself."""
-    if not target:  # for a path, that is the current folder
-        raise Refused("the name of a file is empty: name one, or `.` for the current folder")
     path = Path(target)
     if target == STDIN or not path.is_dir():
         yield target, True

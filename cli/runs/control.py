@@ -231,7 +231,8 @@ def _here(run: Found) -> Refused:
         again = f"flowdsl run FILE --from STEP --of {run.name} runs a step of it again, and what follows"
         return Refused(f"`{run.name}` is a run on this machine that has ended: {again}")
     return Refused(
-        f"`{run.name}` is a run on this machine: Ctrl-C ends it, and flowdsl run --resume {run.name} goes on with it"
+        f"`{run.name}` is a run on this machine: Ctrl-C ends it, and flowdsl run --resume {run.name} goes on with it, "
+        "with --approve past what waits for somebody"
     )
 
 
