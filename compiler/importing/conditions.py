@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.model import OTHER, SIGNS, Asked, Value
-from flowdsl.compiler.importing.ports import Port, as_text
+from flowdsl.compiler.importing.ports import Port, as_text, is_number, number
 from flowdsl.compiler.importing.texts import formatted, in_text, joined, pieces
 from flowdsl.grammar import expression as expr
 from flowdsl.grammar import expression_tree as tree
@@ -49,12 +49,12 @@ def _held(node: object, side: Callable[[Any], Value | None]) -> Asked | bool | N
         ):
             held: Asked | bool | None = False
             for item in items:
-                held = _both("||", held, _compared("==", side(left), side(item), _numbers(left, item)))
+                held = _both("||", held, _compared("==", side(left), side(item), _numbers("==", left, item)))
             return held
         case govaluate.Binary(sign, left, right) | tree.Binary(sign, left, right) if sign in OTHER:
             if sign in ("==", "!=") and _differ(left, right):
                 return sign == "!="
-            return _compared(sign, side(left), side(right), _numbers(left, right))
+            return _compared(sign, side(left), side(right), _numbers(sign, left, right))
         case govaluate.Text() if (alone := side(node)) is not None and alone.exact is None:
             return _compared("==", alone, _constant("true"), False)
         case _:
@@ -67,8 +67,12 @@ def _side(node: object, text: str, scope: Scope, path: Path) -> Value | None:
         case govaluate.Text(value, is_quoted, start, end):
             inner = text[start + 1 : end - 1] if is_quoted else text[start:end]
             return _tagged(inner, scope, path) if tags(inner) else _constant(value)
-        case govaluate.Number(_, start, end):
-            return _constant(text[start:end])
+        case govaluate.Number(value, start, end):
+            written = text[start:end]
+            return _constant(written if is_number(written) else f"{value:.17g}")
+        case govaluate.Unary("-", govaluate.Number() as positive):
+            found = _side(positive, text, scope, path)
+            return None if found is None else _constant(f"-{found.exact}")
         case govaluate.Flag(flag):
             return _constant("true" if flag else "false")
         case _:
@@ -102,15 +106,44 @@ def _both(sign: str, left: Asked | bool | None, right: Asked | bool | None) -> A
     return Asked(SIGNS[sign], tuple(parts))
 
 
-def _numbers(left: object, right: object) -> bool:
-    """Whether govaluate compares numbers where a value is one, as a number is written on one side."""
-    return any(isinstance(one, govaluate.Number) for one in (left, right))
+def _numbers(sign: str, left: object, right: object) -> bool:
+    """Whether numbers are compared, where the values are some.
+
+    govaluate takes what stands without quotes as what it looks like; expr-lang knows texts, and what is made of them.
+    """
+    sides = left, right
+    bare = all(isinstance(one, govaluate.Text) and not one.quoted for one in sides)
+    return any(map(_counts, sides)) or (bare and sign not in ("==", "!="))
+
+
+def _counts(node: object) -> bool:
+    """Whether a side of a comparison is certainly a number."""
+    match node:
+        case govaluate.Number() | govaluate.Unary("-", govaluate.Number()):
+            return True
+        case tree.Literal(value):
+            return isinstance(value, (int, float)) and not isinstance(value, bool)
+        case tree.Call(name):
+            return name in _CASTS
+        case tree.Binary("-" | "*" | "/"):
+            return True
+        case tree.Binary("+", left, right):
+            return _counts(left) or _counts(right)
+        case tree.Unary("-"):
+            return True
+        case _:
+            return False
+
+
+#: What makes a number of a text in expr-lang.
+_CASTS = ("asInt", "asFloat", "int", "float")
 
 
 def _differ(left: object, right: object) -> bool:
     """Whether one side is a number, and the other one a text in quotes: these are never equal."""
     sides = left, right
-    return _numbers(left, right) and any(isinstance(one, govaluate.Text) and one.quoted for one in sides)
+    quoted = any(isinstance(one, govaluate.Text) and one.quoted for one in sides)
+    return quoted and any(map(_counts, sides))
 
 
 def _compared(sign: str, left: Value | None, right: Value | None, numbers: bool) -> Asked | bool | None:
@@ -127,11 +160,19 @@ def _compared(sign: str, left: Value | None, right: Value | None, numbers: bool)
         sign = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(sign, sign)
     if left.port is None or (right.port is None and right.exact is None):
         return None
-    port = left.port
-    if numbers or sign not in ("==", "!="):
-        port.asked(number=True)
-    if right.exact is not None:
-        exact = right.exact
+    port, exact = left.port, right.exact
+    if numbers:
+        for one in (left, right):
+            if one.port is not None:
+                one.port.asked(number=True)
+            elif not is_number(str(one.exact)):
+                return None
+        if exact is None:
+            return Asked(sign, (), (left, right), True)
+        port.root.numbers.append(exact)
+        return Asked(sign, (), (left, Value(lambda: number(exact))), True)
+    port.asked(text=sign not in ("==", "!="))
+    if exact is not None:
         port.take(exact, compared=True)
         return Asked(sign, (), (left, Value(lambda: port.value(exact))))
     if right.port is not None:
@@ -170,11 +211,13 @@ def _value(node: tree.Node, scope: Scope) -> Value | None:
     match node:
         case tree.Literal(bool() | int() | float() | str() as value):
             return _constant(as_text(value))
-        case tree.Call("asInt" | "asFloat" | "int" | "float", (argument,)):
+        case tree.Call(name, (argument,)) if name in _CASTS:
             found = _value(argument, scope)
             if found is not None and found.port is not None:
                 found.port.asked(number=True)
             return found
+        case tree.Unary("-", tree.Literal(int() | float() as value)):
+            return _constant(as_text(-value))
         case tree.Call("string", (argument,)):
             return _value(argument, scope)
         case tree.Binary("??", left, right):

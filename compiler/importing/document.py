@@ -101,7 +101,9 @@ class Reader(Reading):
             if target.body is not None and self.is_looked_up(name, one):
                 target.lookups.add(one.key)
                 continue
-            made = Slot(names.free(identifier(one.name)), Port() if one.kind == "parameters" else None)
+            read = target.body is not None
+            port = Port(shown=read) if one.kind == "parameters" else None
+            made = Slot(names.free(identifier(one.name)), port)
             target.inputs[one.key] = made
             made.optional = one.kind == "artifacts" and bool(one.said.get("optional"))
             unsaid = one.kind == "artifacts" and any(where in one.said for where in UNSAID)
@@ -115,7 +117,9 @@ class Reader(Reading):
         for needed in self.needs.of(name):
             wish = identifier(needed.removeprefix("."))
             known = names.free(wish, f"workflow_{wish.rstrip('_')}")
-            target.inputs["workflow", needed] = Slot(known, Port(unknown=needed.startswith(".")))
+            target.inputs["workflow", needed] = Slot(
+                known, Port(unknown=needed.startswith("."), shown=target.body is not None)
+            )
 
     def usual(self, made: Slot, one: Entry) -> None:
         """The value that something has where none is handed over, or where such a file lies."""

@@ -132,6 +132,7 @@ def _output(graph: Graph, entry: Entry, output: Slot) -> None:
         return
     if found.port is not None and output.port is not None:
         output.port.join(found.port)
+        output.port.asked(shown=graph.target is graph.reader.main)
     output.value = found
     rest: Json = {key: one for key, one in said.items() if key in ("globalName", "description")}
     if "default" in origin:

@@ -10,6 +10,7 @@ from flowdsl.compiler.importing.document import Reader
 from flowdsl.compiler.importing.library import Library
 from flowdsl.compiler.importing.older import renew
 from flowdsl.compiler.importing.shelf import Shelf
+from flowdsl.compiler.importing.typed import Types
 from flowdsl.compiler.importing.writing import written
 from flowdsl.compiler.manifests import is_argo
 from flowdsl.compiler.problem import Problem
@@ -41,16 +42,33 @@ class Imported(NamedTuple):
 
 def imported(documents: Sequence[Document]) -> Imported:
     """Documents as pipelines in Python; with an error among the diagnostics the text is none."""
-    shelf = Shelf()
     found: list[Diagnostic] = []
-    readers: list[tuple[Document, Reader]] = []
+    manifests: list[Document] = []
     for document in documents:
         if not is_argo(document.body):
             kind = str(document.body.get("kind") or "document") if is_mapping(document.body) else "document"
             found.append(Diagnostic(LeftOut(kind), document.span(("kind",))))
             continue
         renew(document.body)
-        readers.append((document, Reader(document.body, shelf)))
+        manifests.append(document)
+    shelf = Shelf(Types())
+    readers = _read(manifests, shelf)
+    while (better := shelf.types.settle()) is not None:
+        shelf = Shelf(better)
+        readers = _read(manifests, shelf)
+    for document, reader in readers:
+        found += (Diagnostic(one.finding, document.place(one)) for one in reader.problems)
+    if any_error(found) or not readers:
+        return Imported("", found, [])
+    text, begun = written([reader for _, reader in readers], shelf)
+    origins = {id(reader): document for document, reader in readers}
+    places = [(line, origins[id(reader)], of.path or reader.path) for line, reader, of in begun]
+    return Imported(text, found, places)
+
+
+def _read(documents: Sequence[Document], shelf: Shelf) -> list[tuple[Document, Reader]]:
+    """Read all documents; what they call of each other is known."""
+    readers = [(document, Reader(document.body, shelf)) for document in documents]
     beside = {
         (str(reader.metadata.get("name")), reader.kind.startswith("Cluster")): reader
         for _, reader in readers
@@ -62,14 +80,7 @@ def imported(documents: Sequence[Document]) -> Imported:
         _named(reader)
     for _, reader in readers:
         _whole(reader)
-    for document, reader in readers:
-        found += (Diagnostic(one.finding, document.place(one)) for one in reader.problems)
-    if any_error(found) or not readers:
-        return Imported("", found, [])
-    text, begun = written([reader for _, reader in readers], shelf)
-    origins = {id(reader): document for document, reader in readers}
-    places = [(line, origins[id(reader)], of.path or reader.path) for line, reader, of in begun]
-    return Imported(text, found, places)
+    return readers
 
 
 def _whole(reader: Reader) -> None:

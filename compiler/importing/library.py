@@ -28,7 +28,7 @@ class Library(Function):
     def taken(self, key: Key) -> Slot:
         """What it takes under a name: whatever it is given."""
         if key not in self.inputs:
-            port = Port() if key[0] == "parameters" else None
+            port = Port(shown=True) if key[0] == "parameters" else None
             self.inputs[key] = Slot(self._names[0].free(identifier(key[1])), port)
         return self.inputs[key]
 

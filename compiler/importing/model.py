@@ -159,12 +159,21 @@ class Asked:
     sign: str
     parts: tuple[Asked, ...] = ()
     sides: tuple[Value, ...] = ()
+    numbers: bool = False  # whether the sides are compared as numbers
+
+    @property
+    def texts(self) -> list[Port]:
+        """What is compared as a number, and is none."""
+        ports = [side.port for side in self.sides if side.port is not None] if self.numbers else []
+        return [port for port in ports if not port.counts] + [
+            one for part in self.parts for one in part.texts
+        ]
 
     def negated(self) -> Asked:
         """What holds where this one does not."""
         if self.parts:
             return Asked(SIGNS[self.sign], tuple(part.negated() for part in self.parts))
-        return Asked(OTHER[self.sign], (), self.sides)
+        return Asked(OTHER[self.sign], (), self.sides, self.numbers)
 
     def code(self, inside: bool = False) -> str:
         """The condition as Python."""

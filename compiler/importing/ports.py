@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _WHOLE = regex(r"0|-?[1-9][0-9]{0,17}")
-_NUMBER = regex(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+_NUMBER = regex(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
 class Record:
@@ -53,9 +53,11 @@ class Port:
         number: bool = False,
         items: bool = False,
         text: bool = False,
+        shown: bool = False,
     ) -> None:
         self._same: Port | None = None
         self.constants: list[str] = []
+        self.numbers: list[str] = []  # what it is compared with as a number
         self.given = False  # whether one of them is handed over, and not only compared
         self.choices = tuple(choices)
         self.unknown = unknown  # whether a value comes from outside of what is written
@@ -63,6 +65,7 @@ class Port:
         self.whole = False  # whether it says how many there are
         self.items = items  # whether a loop runs over it
         self.text = text  # whether it is used as a text, as only texts are
+        self.shown = shown  # whether it becomes part of a text, or is read by a program
         self.record: Record | None = None  # what it holds, or of a list what its items are
 
     @property
@@ -80,11 +83,12 @@ class Port:
             return
         two._same = one
         one.constants += two.constants
+        one.numbers += two.numbers
         one.record = one.record or two.record
         one.choices = tuple(
             name for name in one.choices or two.choices if name in (two.choices or one.choices)
         )
-        for flag in ("given", "unknown", "number", "whole", "items", "text"):
+        for flag in _FLAGS:
             setattr(one, flag, getattr(one, flag) or getattr(two, flag))
 
     def take(self, text: str, *, compared: bool = False) -> None:
@@ -94,12 +98,18 @@ class Port:
         root.given = root.given or not compared
 
     def asked(
-        self, *, number: bool = False, whole: bool = False, items: bool = False, text: bool = False
+        self,
+        *,
+        number: bool = False,
+        whole: bool = False,
+        items: bool = False,
+        text: bool = False,
+        shown: bool = False,
     ) -> None:
         """How a value is used."""
         root = self.root
         root.number, root.whole = root.number or number or whole, root.whole or whole
-        root.items, root.text = root.items or items, root.text or text
+        root.items, root.text, root.shown = root.items or items, root.text or text, root.shown or shown
 
     @property
     def kind(self) -> str:
@@ -115,14 +125,22 @@ class Port:
             return f"Literal[{', '.join(quoted(one) for one in root.choices)}]"
         if root.text:
             return "str"
-        whole = all(_WHOLE.fullmatch(one) for one in known)
+        whole = all(map(_whole, known))
+        fractions = all(map(_fraction, known))
         if root.number:
-            exact = whole and (root.whole or root.given or not root.unknown)
-            numbers = all(_NUMBER.fullmatch(one) for one in known)
-            return "int" if exact else "float" if numbers else "str"
+            exact = root.whole or root.given or (not root.unknown and all(map(_whole, root.numbers)))
+            # A number is shown as Python writes it: 2.50 that is shown remains a text.
+            kept = root.shown and root.given
+            numbers = fractions if kept else all(_NUMBER.fullmatch(one) for one in known)
+            return "int" if whole and exact else "float" if numbers else "str"
         if root.unknown or not known:
             return "str"
-        return "int" if whole else "float" if all(map(_fraction, known)) else "str"
+        return "int" if whole else "float" if fractions else "str"
+
+    @property
+    def counts(self) -> bool:
+        """Whether its values are numbers."""
+        return self.kind in ("int", "float")
 
     def value(self, text: str) -> Code:
         """A text that is written down, as a value of the type."""
@@ -133,9 +151,20 @@ class Port:
         if kind.startswith("list"):
             items = parsed(text) or []
             return literal([one if kind == "list[int]" else as_text(one) for one in items])
-        if kind in ("int", "float"):
-            return text
-        return quoted(text)
+        return number(text) if kind in ("int", "float") else quoted(text)
+
+
+_FLAGS = ("given", "unknown", "number", "whole", "items", "text", "shown")
+
+
+def number(text: str) -> str:
+    """A number that is written down as Python writes it."""
+    return text if _whole(text) or _fraction(text) else repr(float(text))
+
+
+def is_number(text: str) -> bool:
+    """Whether a text that is written down is a number."""
+    return _NUMBER.fullmatch(text) is not None
 
 
 def parsed(text: str) -> list[Any] | None:
@@ -163,6 +192,11 @@ def records(text: str) -> list[dict[str, Any]] | None:
         if is_mapping(one) and not any(is_list(part) or is_mapping(part) for part in one.values())
     ]
     return flat if len(flat) == len(items) else None
+
+
+def _whole(text: str) -> bool:
+    """Whether a text is a whole number as Python writes it, of 64 bits."""
+    return _WHOLE.fullmatch(text) is not None
 
 
 def _fraction(text: str) -> bool:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flowdsl.compiler.importing.model import Asked, Call, Json, Slot, Value
+    from flowdsl.compiler.importing.ports import Port
     from flowdsl.compiler.importing.shelf import Shelf
     from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
@@ -161,6 +162,8 @@ class Reading:
         """A value for `argo=` of a function, in which tags name things as they are called now."""
 
         def other(path: tuple[str, ...]) -> tuple[str, ...] | None:
+            if target.graph is not None and (spelled := target.graph.spelled(path)):
+                return spelled
             match path:
                 case ("inputs", ("parameters" | "artifacts") as kind, name, *rest):
                     found = target.inputs.get((kind, name))
@@ -219,6 +222,11 @@ class Scope:
 
     def results(self, name: tuple[str, ...]) -> Value | None:
         """What all items of a loop have given, by its path, as a list; its port is that of each of them."""
+
+    def apart(self, path: Path, given: Port, taken: Port) -> bool:
+        """Whether a value that is handed over at a place keeps its type."""
+        reader = self._reader
+        return reader is not None and reader.shelf.types.apart((id(reader.body), path), given, taken)
 
     def refuse(self, path: Path, what: str, way: str = "") -> None:
         """Record that something has no word."""

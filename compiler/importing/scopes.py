@@ -48,6 +48,13 @@ class Graph(Scope):
         said = self.reader.raw(fields, self.target)
         self.patched.append({"dag": {"tasks": [{"name": slug(call.task), **said}]}})
 
+    def is_named(self, name: tuple[str, ...]) -> bool:
+        """Whether what is left to Argo can name a variable."""
+        return name[0] == "workflow" or self.variable(name) is not None
+
+    def spelled(self, name: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The path of a variable by which Argo knows it, where the pipeline has it in another way."""
+
     def variable(self, name: tuple[str, ...]) -> Value | None:
         """A variable by its path."""
         inputs = self.target.inputs
@@ -202,6 +209,17 @@ class Round(Graph):
             made = self.target.inputs[key] = Slot(self._names.free(identifier(wish)), value.port)
             self._call.arguments[made.name] = value.code
         return _input(self.target.inputs[key])
+
+    def is_named(self, name: tuple[str, ...]) -> bool:
+        """Whether what is left to Argo can name a variable: a field of the item is inside of a JSON."""
+        return (name[0] != "item" or len(name) == 1) and super().is_named(name)
+
+    def spelled(self, name: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The path of a variable: what is handed down is an input."""
+        if name[0] not in ("item", "inputs", "steps", "tasks"):
+            return None
+        found = self.variable(name)
+        return None if found is None else ("inputs", "parameters", str(found.code()))
 
     def results(self, name: tuple[str, ...]) -> Value | None:
         """Lists are looped over where they are."""

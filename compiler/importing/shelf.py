@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Json
     from flowdsl.compiler.importing.ports import Record
+    from flowdsl.compiler.importing.typed import Types
 
 
 class Shelf:
     """The constants of a file, and the volumes of the document that is read."""
 
-    def __init__(self) -> None:
+    def __init__(self, types: Types) -> None:
+        self.types = types
         self.names = Names()
         self.constants: dict[tuple[str, str], str] = {}  # their names by what they are
         self.lines: list[str] = []

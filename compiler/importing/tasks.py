@@ -22,7 +22,7 @@ from flowdsl.compiler.kinds import LOCATIONS
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.tree import inside, is_mapping
-from flowdsl.grammar.template import tags
+from flowdsl.grammar.template import references, tags
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
@@ -232,14 +232,26 @@ def _file(graph: Graph, one: Entry) -> Render:
 
 def _when(graph: Graph, call: Call, text: str, path: Path) -> None:
     """The condition of a task."""
-    asked = condition(text, graph, path)
+    types, place = graph.reader.shelf.types, (id(graph.reader.body), path)
+    before = {*call.taken}
+    asked = None if types.is_left(place) else condition(text, graph, path)
     if isinstance(asked, Asked):
+        types.ask(place, asked)
         call.blocks.append(Block("when", asked.code, asked))
     elif asked is False:
         graph.refuse(path, "a task that never runs", "leave it out")
-    elif asked is None and (call.taken or call.looped):
-        graph.refuse(path, f"the condition `{text}`", "compare values with `==`, `!=`, `<` or `>`")
     elif asked is None:
+        _left(graph, call, text, path)
+        call.taken &= before  # it waits for what is only asked about because it comes after it
+
+
+def _left(graph: Graph, call: Call, text: str, path: Path) -> None:
+    """Leave a condition to Argo, if all that it names is known there."""
+    named = [one.path for one in references(text)]
+    known = all(name[-1] != "status" and graph.is_named(name) for name in named)
+    if call.looped or call.blocks or not known:
+        graph.refuse(path, f"the condition `{text}`", "compare values with `==`, `!=`, `<` or `>`")
+    else:
         graph.patch_task(call, {"when": text})
 
 

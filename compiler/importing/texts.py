@@ -74,6 +74,8 @@ def value_of(text: str, scope: Scope, path: Path, port: Port | None = None) -> V
         return Value(lambda: port.value(exact), port, exact)
     if found.port is None:
         scope.refuse(path, f"`{text}`: the text of a file")
+    elif scope.apart(path, given := found.port, port):
+        return Value(lambda: formatted([found]) if given.counts and not port.counts else found.code(), port)
     else:
         port.join(found.port)
     return Value(found.code, port)
@@ -86,6 +88,9 @@ def joined(parts: list[Piece]) -> Value:
         return Value(lambda: quoted(text), Port(), text)
     if len(parts) == 1 and isinstance(parts[0], Value):
         return parts[0]
+    for part in parts:
+        if isinstance(part, Value) and part.port is not None:
+            part.port.asked(shown=True)
     return Value(lambda: formatted(parts), Port(unknown=True, text=True))
 
 

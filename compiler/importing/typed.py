@@ -1,0 +1,80 @@
+"""What is found out about types when all has been read, for reading it once more.
+
+Whatever is handed on has one type, and that is all there is to it for most manifests. Where a value is compared as a
+number in one place and becomes part of a text in another one, what is handed over there keeps its type; and where the
+value is a text in any case, as 007 is, the comparison is left to Argo.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.importing.model import Asked
+    from flowdsl.compiler.importing.ports import Port
+    from flowdsl.compiler.tree import Path
+
+Place = tuple[int, "Path"]
+"""A place in a document, which is told by its id."""
+
+
+class Types:
+    """What is known of types from reading it before, and what is found while it is read."""
+
+    def __init__(self, before: Types | None = None) -> None:
+        self._parted: set[Place] = set() if before is None else {*before._parted}
+        self._left: set[Place] = set() if before is None else {*before._left}
+        self._handed: list[tuple[Place, Port, Port]] = []
+        self._asked: list[tuple[Place, Asked]] = []
+
+    def apart(self, place: Place, given: Port, taken: Port) -> bool:
+        """Whether what is handed over at a place keeps its type."""
+        self._handed.append((place, given, taken))
+        if place in self._parted:
+            taken.root.unknown = True
+        return place in self._parted
+
+    def is_left(self, place: Place) -> bool:
+        """Whether a condition is left to Argo."""
+        return place in self._left
+
+    def ask(self, place: Place, asked: Asked) -> None:
+        """A condition that was read."""
+        self._asked.append((place, asked))
+
+    def settle(self) -> Types | None:
+        """Let types go on to where values do; with what to read it again, if a condition does not fit them."""
+        self._hand_on()
+        after = Types(self)
+        for place, asked in self._asked:
+            wrong = asked.texts
+            if not wrong:
+                continue
+            roots = {id(port.root) for port in wrong}
+            parted = {
+                where
+                for where, given, taken in self._handed
+                if where not in self._parted
+                and {id(given.root), id(taken.root)} <= roots
+                and not given.kind.startswith("list")
+            }
+            after._parted |= parted
+            if not parted:
+                after._left.add(place)
+        more = after._parted != self._parted or after._left != self._left
+        return after if more else None
+
+    def _hand_on(self) -> None:
+        """Numbers are wanted of what is handed to where they are; a text remains one."""
+        parted = [(given, taken) for place, given, taken in self._handed if place in self._parted]
+        more = True
+        while more:
+            more = False
+            for given, taken in parted:
+                before = given.root.number, given.root.shown, taken.root.text
+                wanted = taken.root
+                if not wanted.text:
+                    given.asked(number=wanted.number, whole=wanted.whole)
+                given.asked(shown=wanted.shown)
+                taken.asked(text=not given.counts or (given.kind, taken.kind) == ("float", "int"))
+                more = more or before != (given.root.number, given.root.shown, taken.root.text)
