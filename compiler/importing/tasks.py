@@ -103,6 +103,8 @@ def _rounds(outer: Graph, task: Json, path: Path, loop: Loop) -> Call:
             listing.root.record = port.root.record
         elif loop.each:
             port.join(listing)
+        else:
+            port.asked(text=True)  # the items may be any, and stay as they are
         call.over["item"] = loop.listing.code
         return call
     items = loop.items or []

@@ -16,6 +16,14 @@ def gen() -> float:
     return command("python3", source=source, stdout=True)
 
 
+@container(image="python:3.12-slim")
+def several() -> list[str]:
+    source = """
+        print('[2, 10, 12.5]')
+    """
+    return command("python3", source=source, stdout=True)
+
+
 @pipeline
 def e_each(item: int) -> None:
     with when(item >= 2.0):
@@ -31,6 +39,11 @@ def f_each(item: str, gen: float) -> None:
 def h_each(item: str) -> None:
     with when(item < "9"):
         say.options(name="h")(m=item)
+
+
+@pipeline
+def i_each(item: str) -> None:
+    say.options(name="i")(m=item)
 
 
 @pipeline(
@@ -61,6 +74,12 @@ def h_each(item: str) -> None:
                     ],
                 },
             },
+            {
+                "name": "i-each",
+                "dag": {
+                    "tasks": [{"name": "i", "when": "{{inputs.parameters.item}} > 9"}],
+                },
+            },
         ],
     },
 )
@@ -74,16 +93,21 @@ def numbers_(
     b = say(m=code)
     c = say(m=serial)
     gen_ = gen()
+    several_ = several()
     with when(gen_ >= low):
-        say.options(name="d", after=[a, b, c])(m=f"{gen_}")
-    fan_out(e_each.options(name="e", after=[a, b, c, gen_]), over={"item": [1, 2, 3]})
-    fan_out(
-        f_each.options(name="f", after=[a, b, c]),
+        d = say.options(after=[a, b, c, several_])(m=f"{gen_}")
+    e = fan_out(
+        e_each.options(after=[a, b, c, gen_, several_]),
+        over={"item": [1, 2, 3]},
+    )
+    f = fan_out(
+        f_each.options(after=[a, b, c, several_]),
         over={"item": ["2", "2.60"]},
         gen=gen_,
     )
-    say.options(name="g", after=[a, b, c, gen_])(m="g")
-    fan_out(
-        h_each.options(name="h", after=[a, b, c, gen_]),
+    g = say.options(after=[a, b, c, gen_, several_])(m="g")
+    h = fan_out(
+        h_each.options(after=[a, b, c, gen_, several_]),
         over={"item": ["10", "95"]},
     )
+    fan_out(i_each.options(name="i", after=[d, e, f, g, h]), over={"item": several_})
