@@ -41,7 +41,8 @@ class Reader(Reading):
             beside = self.beside.get(of)
             if beside is not None and reference.get("template") in beside.templates:
                 return beside.called({"template": reference["template"]}, path)
-            key = str(reference)
+            given = sorted(one.key for one in ports(task, "arguments"))
+            key = str((reference, given))  # what is not given has a default, which is in the cluster
             if key not in self._libraries:
                 self._libraries[key] = Library(reference, self.shelf)
                 self.order.append(self._libraries[key])
@@ -172,6 +173,25 @@ class Reader(Reading):
         if len(target.outputs) > 1:
             name = str(target.template.get("name"))
             target.record = self.shelf.names.free(f"{class_name(name)}Outputs")
+        self._cached(target)
+
+    def _cached(self, target: Function) -> None:
+        """Give what is cached another key where its results have other names: Argo finds them by these.
+
+        Source: Argo Workflows, workflow/controller/cache, where an entry holds the outputs as they were.
+        """
+        cached: Json = inside(target.template, "memoize")
+        names = [key[1] for key in target.outputs]
+        now = [target.named(key) for key in target.outputs]
+        if not cached.get("key") or names == now:
+            return
+        key = f"{cached['key']}-{'-'.join(now)}"
+        target.template = {**target.template, "memoize": {**cached, "key": key}}
+        told = ", ".join(f"`{before}` is `{after}`" for before, after in zip(names, now, strict=True))
+        what = (
+            f"what the cache has is made once more, under the key `{key}`: the output {told} in the pipeline"
+        )
+        self.add((*target.path, "memoize", "key"), Otherwise(what, "there is nothing to do"))
 
 
 def _choices(template: Json, name: str) -> list[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.compiler.findings.importing import DoesNotCompile, LeftOut, OtherName
+from flowdsl.compiler.findings.importing import DoesNotCompile, LeftOut, OtherName, Otherwise
 from flowdsl.compiler.importing.beginning import read_document
 from flowdsl.compiler.importing.document import Reader
 from flowdsl.compiler.importing.library import Library
@@ -80,6 +81,7 @@ def _read(documents: Sequence[Document], shelf: Shelf) -> list[tuple[Document, R
         _named(reader)
     for _, reader in readers:
         _whole(reader)
+        _dollars(reader)
     return readers
 
 
@@ -91,6 +93,22 @@ def _whole(reader: Reader) -> None:
             if slot.port is not None and slot.port.root.record is not None:
                 what = f"`{slot.name}` of `{one.name}`, an object as a whole of which fields are taken, too,"
                 reader.refuse(one.path or reader.path, what, "hand its fields on, each by its name")
+
+
+def _dollars(reader: Reader) -> None:
+    """Say where the kubelet makes one dollar of two in a value; a pipeline hands it on as it is.
+
+    Source: Kubernetes, third_party/forked/golang/expansion.
+    """
+    for one in reader.order:
+        body = json.dumps(one.template.get(one.body or ""))
+        for key, slot in one.inputs.items() if one.body in ("container", "script", "containerSet") else ():
+            given = [] if slot.port is None else slot.port.root.constants
+            found = next((text for text in given if "$$" in text), None)
+            root = "workflow.parameters" if key[0] == "workflow" else f"inputs.{key[0]}"
+            if found is not None and f"{{{{{root}.{key[1]}}}}}" in body:
+                what = f"`{slot.name}` of `{one.name}` is `{found}`; in the manifest it is `{found.replace('$$', '$')}`"
+                reader.add(one.path, Otherwise(what, "write one `$` where the program is to see one"))
 
 
 def _named(reader: Reader) -> None:

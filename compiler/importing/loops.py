@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.importing.layout import call, listed
 from flowdsl.compiler.importing.ports import Port, as_text, parsed
 from flowdsl.compiler.importing.texts import value_of
-from flowdsl.compiler.tree import entries, is_mapping
+from flowdsl.compiler.tree import entries, is_list, is_mapping
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import only_tag, tags
 
@@ -126,9 +126,16 @@ def _escaped(text: str) -> str:
 
 def item_text(item: Any) -> str:
     """An item as the text that Argo makes of it."""
-    if isinstance(item, (dict, list)):
-        return json.dumps(item, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    return as_text(item)
+    return _json(item) if isinstance(item, (dict, list)) else as_text(item)
+
+
+def _json(item: Any) -> str:
+    """JSON with numbers as Go writes them."""
+    if is_mapping(item):
+        return f"{{{','.join(f'{_json(key)}:{_json(item[key])}' for key in sorted(item))}}}"
+    if is_list(item):
+        return f"[{','.join(map(_json, item))}]"
+    return json.dumps(item, ensure_ascii=False) if isinstance(item, str) else as_text(item)
 
 
 def _item(body: str) -> tuple[str, ...] | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.ports import as_text
 from flowdsl.compiler.tree import is_list, is_mapping, pairs
+from flowdsl.grammar.numbers import fixed
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.model import Json
@@ -66,4 +67,5 @@ def _scalars(node: Any) -> None:
 
 
 def _text(value: float) -> str:
-    return as_text(int(value) if isinstance(value, float) and value.is_integer() else value)
+    """Argo reads all of them as floats. Source: Argo Workflows, AnyString in anystring.go."""
+    return as_text(value) if isinstance(value, bool) else fixed(float(value))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.importing.layout import Code, call, listed, literal, quoted
 from flowdsl.compiler.tree import is_list, is_mapping
+from flowdsl.grammar.numbers import json_number
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -212,4 +213,6 @@ def as_text(value: object) -> str:
     """A scalar of YAML or JSON as the text that Argo makes of it."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float):
+        return json_number(value)
     return value if isinstance(value, str) else json.dumps(value)

@@ -96,6 +96,8 @@ def joined(parts: list[Piece]) -> Value:
 
 def formatted(parts: list[Piece], write: Callable[[str, str], str] = quoted) -> str:
     """Pieces as the text of an f-string."""
+    if all(isinstance(part, str) for part in parts):
+        return write("".join(part for part in parts if isinstance(part, str)), "")
     written: list[str] = []
     codes: list[str] = []
     for part in parts:
@@ -105,7 +107,7 @@ def formatted(parts: list[Piece], write: Callable[[str, str], str] = quoted) -> 
             code = in_text(part.code)
             codes.append(code if "'" in code else code.replace('"', "'"))
             written.append(f"\0{len(codes) - 1}\0")
-    text = write("".join(written).replace("\0", "\uf8ff"), "f" if codes else "")
+    text = write("".join(written).replace("\0", "\uf8ff"), "f")
     for index, code in enumerate(codes):
         text = text.replace(f"\uf8ff{index}\uf8ff", f"{{{code}}}", 1).replace(
             f"\\uf8ff{index}\\uf8ff", f"{{{code}}}", 1

@@ -16,6 +16,7 @@ import re
 from datetime import datetime, timedelta
 from typing import Any
 
+from flowdsl.grammar.numbers import digits, fixed, json_number, scientific
 from flowdsl.grammar.regex import regex
 
 Value = Any
@@ -189,39 +190,12 @@ def _sorted(keys: dict[Any, Any]) -> list[Any]:
     return sorted(keys, key=lambda key: (not is_number(key), key if is_number(key) else str(key)))
 
 
-def _digits(number: float) -> tuple[str, str, int]:
-    """The sign, the shortest digits, and the exponent of the first of them."""
-    mantissa, _, exponent = f"{number!r}".lower().partition("e")
-    sign = "-" if mantissa.startswith("-") else ""
-    whole, _, fraction = mantissa.lstrip("-").partition(".")
-    digits = (whole + fraction).lstrip("0")
-    if not digits:
-        return sign, "0", 0
-    first = len(whole) - (len(whole + fraction) - len(digits)) - 1 + int(exponent or 0)
-    return sign, digits.rstrip("0"), first
-
-
-def _scientific(number: float) -> str:
-    sign, digits, exponent = _digits(number)
-    point = f".{digits[1:]}" if digits[1:] else ""
-    return f"{sign}{digits[0]}{point}e{'-' if exponent < 0 else '+'}{abs(exponent):02}"
-
-
-def fixed(number: float) -> str:
-    """strconv.FormatFloat(x, 'f', -1, 64) of a finite number."""
-    sign, digits, exponent = _digits(number)
-    if exponent < 0:
-        return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
-    whole, fraction = digits[: exponent + 1].ljust(exponent + 1, "0"), digits[exponent + 1 :]
-    return f"{sign}{whole}.{fraction}" if fraction else sign + whole
-
-
 def _general(number: float) -> str:
     """strconv.FormatFloat(x, 'g', -1, 64) as fmt calls it for %v."""
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else "+Inf" if number > 0 else "-Inf"
-    exponent = _digits(number)[2]
-    return _scientific(number) if exponent < -4 or exponent >= 6 else fixed(number)
+    exponent = digits(number)[2]
+    return scientific(number) if exponent < -4 or exponent >= 6 else fixed(number)
 
 
 def json_of(value: Value, *, indent: int = 0, level: int = 0, escape: bool = True) -> str:
@@ -281,9 +255,7 @@ def _between(start: str, items: list[str], end: str, indent: int, level: int) ->
 def _json_number(number: float) -> str:
     if not math.isfinite(number):
         raise ExpressionError(f"json: unsupported value: {_general(number)}")
-    if number != 0 and not 1e-6 <= abs(number) < 1e21:
-        return re.sub(r"e-0(?=\d$)", "e-", _scientific(number))
-    return fixed(number)
+    return json_number(number)
 
 
 def from_json(text: str) -> Value:

@@ -65,6 +65,11 @@ def fit_model(learning_rate: float, corpus: Path) -> str:
     raise NotImplementedError
 
 
+@call_template("ml-library", "fit-model")
+def fit_model_2(corpus: Path) -> None:
+    raise NotImplementedError
+
+
 @approve()
 def release() -> Literal["ann", "bob"]:
     """Who releases it?"""
@@ -141,6 +146,7 @@ def query(host: str) -> None:
 def kinds(region: str = "north") -> None:
     fetch_ = fetch()
     fit = fit_model(learning_rate=0.1, corpus=fetch_.words_2)
+    fit_model_2.options(name="refit")(corpus=fetch_.words_2)
     release_ = release.options(after=[fit])()
     announce_ = announce(text=f"{fit} by {release_}")
     job.options(after=[announce_])(size=4)
