@@ -40,11 +40,13 @@ _MOUNT = "write it in `volumeMounts` of the container"
 _AMOUNTS = {"cpu": _AMOUNT, "memory": _AMOUNT, "gpu": _DEVICE, "gpus": _DEVICE}
 _SOURCE = "only a script has one: write it in `script`, in place of `container`"
 _SCRIPT = "write `script` in place of `container`, with the text as its `source`"
+_OF_HOOKS = "write it as a template of its own among `templates`, and name it in `template`"
 _WRITTEN = {"creationTimestamp": "take it out: a cluster writes it"}
 
 _NOWHERE: Mapping[str, Mapping[str, str]] = {
     "Container": {**_AMOUNTS, "script": _SCRIPT, "source": _SOURCE},
     "EmbeddedMetadata": _WRITTEN,
+    "LifecycleHook": dict.fromkeys(("inline", *BODIES), _OF_HOOKS),
     "Metadata": _WRITTEN,
     "PersistentVolumeClaimSpec": {"storage": "write `resources: {requests: {storage: ...}}`"},
     "ScriptTemplate": _AMOUNTS,

@@ -187,7 +187,8 @@ def _paths(template: Template) -> Iterator[Problem]:
     """The mounts and input artifacts of one template at a path that is taken.
 
     Within one container the schema tells mounts apart; here are those that several containers share, those of
-    Argo, and artifacts: at the path of a mount where Argo refuses it (`container`), and of another artifact.
+    Argo, and artifacts: at the path of a mount, which Argo refuses of a `container`, and of another artifact. In other
+    bodies it fails when it puts an artifact in place of the mount. Source: Argo Workflows, loadArtifact.
     """
     yield from _own_paths(template)
     yield from _mirrored(template)
@@ -206,12 +207,13 @@ def _paths(template: Template) -> Iterator[Problem]:
             if at in taken:
                 path = (*template.path, *place, "volumeMounts", index, "mountPath")
                 yield Problem(path, MountTwice(at, taken[at]))
-    for mount in entries(template.data, "container", "volumeMounts"):
+    for mount in entries(template.data, template.body, "volumeMounts"):
         taken[string(mount, "mountPath")] = f"volume `{mount.get('name')}`"
     taken.pop("", None)
+    refused = template.body == "container"
     for index, artifact in enumerate(entries(template.data, "inputs", "artifacts")):
         at = string(artifact, "path")
-        if at in taken:
+        if at in taken and (refused or not artifact.get("optional") or taken[at].startswith("artifact")):
             yield Problem((*template.path, "inputs", "artifacts", index, "path"), MountTwice(at, taken[at]))
         if at:
             taken[at] = f"artifact `{artifact.get('name')}`"

@@ -66,7 +66,7 @@ def patches(view: View) -> Iterator[Problem]:
             continue  # nothing is patched
         patch: str = owner.get("podSpecPatch") or ""
         text = TAG.sub("tag", patch).strip()
-        if not text or text in ("tag", "null", "~") or any(map(left_open, tags(patch))):
+        if _NOTHING.fullmatch(text) or any(map(left_open, tags(patch))):
             continue
         found, part = NO_MAPPING, None
         whole = with_values(view, patch)
@@ -82,6 +82,10 @@ def patches(view: View) -> Iterator[Problem]:
             yield from _left_out(body, patch, (*path, "podSpecPatch"))
             continue
         yield Problem((*path, "podSpecPatch"), BadPatch(found, reason), part=part)
+
+
+_NOTHING = regex(r"(?:#.*\n?|\s)*(?:tag|null|~)?(?:#.*\n?|\s)*")
+"""A patch that changes nothing: comments alone, or one tag, which may be anything."""
 
 
 def arriving_patches(view: View) -> Iterator[Problem]:

@@ -250,7 +250,7 @@ def _container(found: Typed) -> Iterator[Problem]:
     data, path = found.data, found.path
     probes = [probe for probe in PROBES if data.get(probe) is not None]
     if path[-2] == "initContainers" and string(data, "restartPolicy") in ("", "Never", "OnFailure"):
-        for field in (*probes, *(("lifecycle",) if data.get("lifecycle") is not None else ())):
+        for field in (*probes, *(("lifecycle",) if _has_hooks(data.get("lifecycle")) else ())):
             way = f"add it, so that the container runs beside the others, or take `{field}` out"
             what = f"an init container with `{field}`"
             yield Problem((*path, field), Incomplete(what, "`restartPolicy: Always`", way), on_key=True)
@@ -268,6 +268,14 @@ def _container(found: Typed) -> Iterator[Problem]:
             reason, way = f"1 in a {probe}", "take it out: only a readiness probe counts successes"
         if wrong:
             yield Problem((*path, probe, field), NotForPods(f"`{field}`", str(given[field]), reason, way))
+
+
+def _has_hooks(lifecycle: Object | None) -> bool:
+    """Whether a `lifecycle` is one to an API server, which takes a `stopSignal` out.
+
+    Source: Kubernetes, dropContainerStopSignals in pkg/api/pod/util.go.
+    """
+    return lifecycle is not None and lifecycle.keys() != {"stopSignal"}
 
 
 def _profile(found: Typed) -> Iterator[Problem]:

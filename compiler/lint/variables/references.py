@@ -151,6 +151,7 @@ _RESULTS = {
 
 _METRICS = frozenset((*OF_METRICS, "resourcesDuration"))
 _NO_WORKFLOW = "the expression of an output has no `workflow`: write the simple tag in quotes"
+_ENV = "in a loop, Argo takes it for a variable that is missing: name the variable itself"
 _BOUND = "in a loop, Argo takes what `let` binds for a variable that is missing: write the value itself"
 
 
@@ -413,6 +414,8 @@ class Reader:
             if of_output and root == "workflow":
                 yield spot.problem(UnknownVariable(name, (), _NO_WORKFLOW))
                 continue
+            if root == "$env" and tag is not None and place.call is not None and place.call.loop:
+                yield spot.problem(UnknownVariable(root, (), _ENV))
             if root not in ROOTS or not rest or name in self.scope.allowed:
                 continue
             if root in BODY_OF:

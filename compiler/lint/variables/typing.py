@@ -199,7 +199,7 @@ class _Kinds:
         if root in bound:
             return bound[root] if len(parts) == 1 else "any"
         if root not in ROOTS and root not in self.names:
-            known = (*builtins(), "sprig")
+            known = (*builtins(), "sprig", "$env")
             if root not in known:
                 self.report(UnknownName("variable", ".".join(parts), sorted(self.roots)), node)
             return "any"

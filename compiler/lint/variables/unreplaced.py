@@ -66,7 +66,7 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
         return "an expression with braces in it cannot be read"
     if call is None:
         return unreadable(path, root in ROOTS)
-    if path[-1] == "when":
+    if path == (*call.path, "when"):
         return "" if is_quoted(text, text.index(name)) else "a `when` with braces in it cannot be read"
     call = call.parent or call
     if name in BODY_OF:

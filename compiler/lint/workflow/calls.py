@@ -65,6 +65,18 @@ class CallTarget(Finding):
     found: str
 
 
+class BesideInline(Finding):
+    """A task or step that names a template, and runs another one, which stands in it."""
+
+    code = "FD846"
+    severity = "warning"
+    title = "`{field}` of `{name}` is not used: the template in `inline` runs"
+    label = "never runs"
+    help = "take `{field}` out, or `inline`"
+    name: str
+    field: str
+
+
 class HookWithoutExpression(Finding):
     """A hook that does not say when it runs."""
 
@@ -145,7 +157,12 @@ def targets(view: View) -> Iterator[Problem]:
         given = [
             field for field in ("template", "templateRef", "inline") if data.get(field) not in (None, "")
         ]
-        if len(given) != 1:
+        if len(given) == 2 and given[1] == "inline":
+            # Source: Argo Workflows, TemplateContext.ResolveTemplate, and resolveTemplateOfCall of what it validates.
+            yield Problem((*call.path, given[0]), BesideInline(call.title, given[0]), on_key=True)
+            if given[0] == "template" and data["template"] not in view.named and not view.external:
+                yield Problem((*call.path, "template"), UndefinedTemplate(data["template"], view.named))
+        elif len(given) != 1:
             found = " and ".join(f"`{field}`" for field in given) + " at once" if given else "no template"
             yield Problem(call.path, CallTarget(call.title, found))
         elif given == ["templateRef"]:

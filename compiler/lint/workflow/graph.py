@@ -30,10 +30,19 @@ class NoBody(Finding):
 
     code = "FD512"
     title = "template `{name}` has nothing to run"
-    label = "nothing says what it does"
-    help = "give it exactly one of {bodies}"
+    label = "{reason}"
+    help = "{way}"
     name: str
     bodies: tuple[str, ...]
+    empty: str = ""
+
+    def words(self) -> dict[str, str]:
+        """The name, and the way out: what stands behind the name of a body without anything in it."""
+        if not self.empty:
+            way = f"give it exactly one of {', '.join(self.bodies)}"
+            return {"name": self.name, "reason": "nothing says what it does", "way": way}
+        way = "write `suspend: {}`" if self.empty == "suspend" else f"write its fields below `{self.empty}`"
+        return {"name": self.name, "reason": f"nothing stands behind `{self.empty}:`", "way": way}
 
 
 class SeveralBodies(Finding):
@@ -212,9 +221,12 @@ DEEPEST = 100
 def bodies(view: View) -> Iterator[Problem]:
     """Each template has exactly one body, with something in it."""
     for template in view.templates:
-        if len(template.bodies) != 1:
-            kind = SeveralBodies if template.bodies else NoBody
-            yield Problem(template.path, kind(template.title, tuple(template.bodies) or BODIES))
+        if len(template.bodies) > 1:
+            yield Problem(template.path, SeveralBodies(template.title, tuple(template.bodies)))
+        elif not template.bodies:
+            empty = next((body for body in BODIES if body in template.data), "")
+            place: Path = (*template.path, empty) if empty else template.path
+            yield Problem(place, NoBody(template.title, BODIES, empty), on_key=bool(empty))
         elif template.body in GRAPH_BODIES and not template.calls:
             what = "tasks" if template.body == "dag" else "steps"
             yield Problem((*template.path, template.body), EmptyGraph(f"template `{template.title}`", what))

@@ -30,13 +30,14 @@ class LoopFields(Finding):
     way: str
 
 
-class BadItem(Finding):
-    """An item that Argo cannot loop over."""
+class NullItem(Finding):
+    """An item that is null, in place of which the text `null` is handed on."""
 
     code = "FD525"
+    severity = "warning"
     title = "an item of `withItems` is null"
-    label = "text, a number, true, false, a list or a mapping"
-    help = 'write a value; an empty text is `""`'
+    label = "`{{{{item}}}}` becomes the text `null`"
+    help = 'write `"null"` if it is meant; an empty text is `""`'
 
 
 class EmptyItems(Finding):
@@ -48,6 +49,17 @@ class EmptyItems(Finding):
     label = "no items"
     help = "take the task out, or use `withParam: '[]'`, which skips it"
     name: str
+
+
+class BadFormat(Finding):
+    """A format of numbers with no place for one, or with more than one: Go writes an error message into each item."""
+
+    code = "FD848"
+    severity = "warning"
+    title = "`format` of `withSequence` is `{form}`, which is no format of one number"
+    label = "each item has an error message of Go in it, such as `%!d(MISSING)`"
+    help = "write one `%d`, as in `host-%02d`"
+    form: str
 
 
 class InlineLoop(Finding):
@@ -74,7 +86,7 @@ def loops(view: View) -> Iterator[Problem]:
             if not items:
                 yield Problem((*call.path, "withItems"), EmptyItems(call.name))
             elif type(None) in set(map(type, items)):
-                yield Problem((*call.path, "withItems", items.index(None)), BadItem())
+                yield Problem((*call.path, "withItems", items.index(None)), NullItem())
         if (sequence := data.get("withSequence")) is not None:
             yield from _sequence(call, sequence)
         if data.get("inline") is not None and call.loop and _looked_for(call):
@@ -131,11 +143,18 @@ def is_none(path: Path, text: str) -> bool:
 _VERB = regex(r"%[-+# 0]*\d*(?:\.\d+)?([^\d.])")
 
 
-def _formats_number(text: str, start: object) -> bool:
-    """Whether Go's Sprintf makes a text of one whole number with it; those below 32 are no characters for JSON."""
+def _format(text: str, start: object) -> Finding | None:
+    """What is wrong with a format of one whole number for Go's Sprintf; those below 32 are no characters for JSON."""
     bare = text.replace("%%", "")
     found = _VERB.findall(bare)
-    return len(found) == bare.count("%") == 1 and found[0] in ("bdoOxXUvcq" if start else "bdoOxXUv")
+    if len(found) == bare.count("%") == 1 and found[0] in "bdoOxXUvcq":
+        if start or found[0] not in "cq":
+            return None
+        way = "write one `%d`, as in `host-%02d`"
+        return LoopFields(
+            f"`format` of `withSequence` is `{text}`, and the first numbers are no characters", way
+        )
+    return BadFormat(text)
 
 
 def _sequence(call: Call, sequence: Object) -> Iterator[Problem]:
@@ -150,9 +169,8 @@ def _sequence(call: Call, sequence: Object) -> Iterator[Problem]:
         )
         yield Problem(path, LoopFields(found, "give exactly one of `count` and `end`"))
     form: str = sequence.get("format") or ""
-    if form and "{{" not in form and not _formats_number(form, sequence.get("start")):
-        finding = LoopFields(f"`format` of `withSequence` is `{form}`", "write one `%d`, as in `host-%02d`")
-        yield Problem((*path, "format"), finding)
+    if form and "{{" not in form and (wrong := _format(form, sequence.get("start"))) is not None:
+        yield Problem((*path, "format"), wrong)
     for field in ("start", "count", "end"):
         value = sequence.get(field)
         if isinstance(value, str) and not is_whole(TAG.sub("1", value)):

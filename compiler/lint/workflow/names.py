@@ -87,6 +87,19 @@ class DuplicateName(Finding):
     first: int
 
 
+class HiddenClaim(Finding):
+    """A claim that is made for a run and that no pod mounts, because another volume has its name."""
+
+    code = "FD847"
+    severity = "warning"
+    title = "the claim `{name}` is never mounted: another {what} has this name"
+    label = "the same name as {what} {first}"
+    help = "give it a name of its own, or take it out"
+    name: str
+    what: str
+    first: int
+
+
 class NoName(Finding):
     """A part of a workflow that Argo knows by its name, without one."""
 
@@ -289,15 +302,16 @@ def _repeated_in(lists: Object, path: Path) -> Iterator[Problem]:
 
 
 def _repeated_claims(spec: Object, path: Path) -> Iterator[Problem]:
-    """The claims made for a run that have the name of an earlier one, or of a volume: both are volumes of pods."""
-    first = {string(each, "name"): index for index, each in enumerate(entries(spec, "volumes"))}
+    """The claims made for a run that have the name of an earlier one, or of a volume, which pods mount.
+
+    Source: Argo Workflows, createPVCs and addVolumeReferences.
+    """
+    first = {string(each, "name"): ("volume", index) for index, each in enumerate(entries(spec, "volumes"))}
     for index, claim in enumerate(entries(spec, "volumeClaimTemplates")):
         name = string(claim, "metadata", "name")
-        if name and name in first:
+        if name and first.setdefault(name, ("claim", index)) != ("claim", index):
             place = (*path, "volumeClaimTemplates", index, "metadata", "name")
-            yield Problem(place, DuplicateName(name, "volume", first[name]))
-        else:
-            first[name] = index
+            yield Problem(place, HiddenClaim(name, *first[name]))
 
 
 def _one_pod(template: Template) -> Iterator[Problem]:
