@@ -49,11 +49,10 @@ class MissingArgument(Finding):
         )
 
 
-class NotGiven(Finding):
-    """A parameter of the object that a workflow runs, for which neither of them has a value."""
+class NeverGiven(Finding):
+    """A parameter of the object that a CronWorkflow runs without a value: nobody can give it one."""
 
-    code = "FD588"
-    severity = "warning"
+    code = "FD849"
     title = "nothing gives parameter `{name}` of `{base}` a value"
     label = "{hint}"
     help = "{way}"
@@ -63,13 +62,33 @@ class NotGiven(Finding):
 
     def words(self) -> dict[str, str]:
         """The parameter, what was probably meant for it, and the way out."""
-        way = (
-            f"write `{self.name}`"
-            if self.meant
-            else f"add `{self.name}` to the arguments, or give it by `-p`"
-        )
         hint = f"did you mean `{self.name}`?" if self.meant else f"needs `{self.name}`"
+        way = f"write `{self.name}`" if self.meant else f"add `{self.name}` to the arguments"
         return super().words() | {"hint": hint, "way": way}
+
+
+class NotGiven(NeverGiven):
+    """A parameter of the object that a workflow runs, for which neither of them has a value."""
+
+    code = "FD588"
+    severity = "warning"
+
+    def words(self) -> dict[str, str]:
+        """The same, and another way out."""
+        words = super().words()
+        return words if self.meant else words | {"way": f"{words['way']}, or give it by `-p`"}
+
+
+class OnlyOfRun(Finding):
+    """An input of what `onExit` runs, which gets an argument of the run itself alone, and no value that stands here."""
+
+    code = "FD850"
+    severity = "warning"
+    title = "every run has to be given `{name}`: `onExit` does not get the value that stands here"
+    label = "Argo refuses a run that has no `{name}` of its own"
+    help = "call `{template}` in `hooks`, as `exit`: without `arguments`, it has all of the run"
+    name: str
+    template: str
 
 
 class UnknownArgument(Finding):
@@ -138,10 +157,11 @@ class BadSource(Finding):
 
     code = "FD533"
     title = "the value of argument `{name}` cannot come from `valueFrom` {found}"
-    label = "only `configMapKeyRef`, `supplied` or `event`"
+    label = "only {sources}"
     help = "use `value` with a tag, such as `value: '{{{{=...}}}}'`, or `configMapKeyRef`"
     name: str
     found: str
+    sources: str
 
 
 class NotInEnum(Finding):
@@ -269,6 +289,8 @@ def given_to_base(view: View) -> Iterator[Problem]:
     own = entries(view.spec, "arguments", "parameters")
     known = view.base.arguments
     missing = not_given(view, view.base)
+    # What only expressions name is left as it stands. Nobody submits a run of a CronWorkflow.
+    needed = not_given(view, view.base, computed=False) if view.kind == "CronWorkflow" else ()
     others = {
         each.get("name") or "": index for index, each in enumerate(own) if each.get("name") not in known
     }
@@ -278,39 +300,64 @@ def given_to_base(view: View) -> Iterator[Problem]:
         if meant:
             path = (*view.path, "arguments", "parameters", others[meant], "name")
         base = string(view.spec, "workflowTemplateRef", "name")
-        yield Problem(path, NotGiven(name, base, meant))
+        kind = NeverGiven if name in needed else NotGiven
+        yield Problem(path, kind(name, base, meant))
 
 
-def not_given(view: View, base: View) -> set[str]:
-    """The parameters that an object needs, and that a workflow which runs it does not give."""
+def not_given(view: View, base: View, *, computed: bool = True) -> set[str]:
+    """The parameters that an object needs, and that a workflow which runs it does not give.
+
+    `computed`: also those that expressions alone name.
+    """
     known = base.arguments
-    missing = {name for name, each in known.items() if all(each.get(field) is None for field in VALUES)}
+    missing = {name for name, each in known.items() if not has_value(each)}
     for template in base.templates:
         used = (
             _USED.findall(text) for text in (template.text, template.source) if "workflow.parameters." in text
         )
-        missing.update(name for names in used for name in names if name not in known)
+        missing.update(
+            name for names in used for sign, name in names if name not in known and (computed or not sign)
+        )
     return missing - {
-        each.get("name") or ""
-        for each in entries(view.spec, "arguments", "parameters")
-        if any(each.get(field) is not None for field in VALUES)
+        each.get("name") or "" for each in entries(view.spec, "arguments", "parameters") if has_value(each)
     }
 
 
-VALUES = ("value", "valueFrom")
+def has_value(parameter: Object) -> bool:
+    """Whether an argument has a value as it is written. Source: Argo Workflows, setGlobalParameters and ProcessArgs."""
+    source = inside(parameter, "valueFrom")
+    return parameter.get("value") is not None or source.get("configMapKeyRef") is not None
 
-_USED = regex(r"\{\{=?\s*workflow\.parameters\.([-\w]+)\s*\}\}")
+
+_USED = regex(r"\{\{(=?)\s*workflow\.parameters\.([-\w]+)\s*\}\}")
 
 
 def _entry(view: View) -> Iterator[Problem]:
-    """The arguments of the workflow supply what its first and its last template need."""
-    if not view.runs:
-        return
-    for field in ("entrypoint", "onExit"):
-        template = view.named.get(view.setting(field))
-        if template is not None:
-            place = (*view.path, field) if field in view.spec else view.path
-            yield from _missing(template, view.arguments, view.given_artifacts, "the workflow", place)
+    """The arguments of the workflow supply what its first and its last template need.
+
+    The last one has those of a run alone, and none of the object that it runs. Source: Argo Workflows, Workflow in
+    workflow/validate/validate.go.
+    """
+    first = view.named.get(view.setting("entrypoint"))
+    if first is not None and view.runs:
+        place = (*view.path, "entrypoint") if "entrypoint" in view.spec else view.path
+        yield from _missing(first, view.arguments, view.given_artifacts, "the workflow", place)
+    last = view.named.get(view.setting("onExit"))
+    if last is not None:
+        place = (*view.path, "onExit") if "onExit" in view.spec else view.path
+        given = entries(view.spec, "arguments", "parameters")
+        parameters = {each.get("name") for each in given if view.kind == "Workflow" or has_value(each)}
+        files = {each.get("name") for each in entries(view.spec, "arguments", "artifacts")}
+        other = not view.runs or view.base is not None
+        found = "`onExit`" if other else "the workflow"
+        yield from _missing(last, parameters, files, found, place, _EXIT if other else "")
+        if not view.runs:
+            needed = sorted(name for name in last.required_parameters if name in parameters)
+            needed += sorted(name for name in last.required_artifacts if name in files)
+            yield from (Problem(place, OnlyOfRun(name, last.title)) for name in needed)
+
+
+_EXIT = "call it in `hooks`, as `exit`: without `arguments`, it has all of the run"
 
 
 def _missing(
@@ -359,7 +406,7 @@ def values(view: View) -> Iterator[Problem]:
                     yield Problem(path, NotInInputEnum(string(parameter, "name"), value, choices))
     arguments = inside(view.spec, "arguments")
     yield from _artifacts(arguments, view.path)
-    for problem in _values(arguments, view.path):
+    for problem in _values(arguments, view.path, () if view.kind == "CronWorkflow" else _BY_HAND):
         if not isinstance(problem.finding, NoValue) or view.kind == "CronWorkflow":
             yield problem
 
@@ -370,9 +417,7 @@ def to_be_given(view: View) -> Iterator[Problem]:
     if view.kind != "Workflow" or view.base is not None or view.external or written:
         return
     for index, parameter in enumerate(entries(view.spec, "arguments", "parameters")):
-        source = parameter.get("valueFrom")
-        left = source is None or not source.keys().isdisjoint(("supplied", "event"))
-        if parameter.get("value") is None and left and parameter.get("name"):
+        if not has_value(parameter) and parameter.get("name"):
             yield Problem((*view.path, "arguments", "parameters", index), ToBeGiven(parameter["name"]))
 
 
@@ -411,8 +456,15 @@ def handed_on(view: View) -> Iterator[Problem]:
                 yield Problem(path, NoArtifactSource(artifact.get("name") or "", source))
 
 
-def _values(arguments: Object, path: Path) -> Iterator[Problem]:
-    """The parameters of some arguments without a value, or with one from a wrong source."""
+_BY_HAND = ("supplied", "event")
+"""Sources of values that are given to a run when it begins, of which no call of a template has any."""
+
+
+def _values(arguments: Object, path: Path, more: tuple[str, ...] = ()) -> Iterator[Problem]:
+    """The parameters of some arguments without a value, or with one from a wrong source.
+
+    `more`: sources that they may have besides a ConfigMap, from which they get their value later.
+    """
     parameters = entries(arguments, "parameters")
     for index, parameter in enumerate(parameters):
         name: str = parameter.get("name") or ""
@@ -422,12 +474,12 @@ def _values(arguments: Object, path: Path) -> Iterator[Problem]:
             yield Problem(here, NoValue(name))
         if source is not None:
             wrong = [field for field in FORBIDDEN_SOURCES if source.get(field)]
-            right = [
-                field for field in ("configMapKeyRef", "supplied", "event") if source.get(field) is not None
-            ]
-            if wrong or not right:
+            right = [field for field in ("configMapKeyRef", *_BY_HAND) if source.get(field) is not None]
+            if wrong or not right or not (more or has_value(parameter)):
                 found = " and ".join(f"`{field}`" for field in wrong or source) or "without a source"
-                yield Problem((*here, "valueFrom"), BadSource(name, found))
+                listed = ", ".join(f"`{field}`" for field in ("configMapKeyRef", *more[:-1]))
+                listed += f" or `{more[-1]}`" if more else ""
+                yield Problem((*here, "valueFrom"), BadSource(name, found, listed))
     yield from _enums(parameters, path)
 
 
