@@ -6,7 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.lint.manifest.view import named_by
+from flowdsl.compiler.lint.progress.daemons import LostDaemon
 from flowdsl.compiler.lint.variables.arguments import not_given
+from flowdsl.compiler.lint.variables.early import TooEarly
 from flowdsl.compiler.schema.table import value_at
 from flowdsl.compiler.tree import inside, is_list, is_mapping, string
 from flowdsl.diagnostic import Finding
@@ -216,12 +218,27 @@ def only_together(
             known[id(owner)] = _marks(find(owner.document))
         rest = path[len(view.path) + 2 :]
         there = *guest.template.path, *rest
-        if rest == ("name",) or (there, finding.code) in known[id(owner)] or finding.message in messages:
+        if (
+            _is_spared(view, guest, finding)
+            or rest == ("name",)
+            or (there, finding.code) in known[id(owner)]
+            or finding.message in messages
+        ):
             continue
         here = guest.finding(finding)
         if (guest.via, here.code) not in known[id(view)]:
             found.append(problem._replace(path=guest.via, finding=here, on_key=False, part=None, also=()))
     return found
+
+
+def _is_spared(view: View, guest: Guest, finding: Finding) -> bool:
+    """Whether something is wrong with the templates of a workflow itself, and with no guest.
+
+    Argo stores the inline templates of other objects, where it finds them. What hooks of the workflow name in other
+    objects it does not validate. Source: Argo Workflows, SetStoredInlineTemplate, and validateHooks.
+    """
+    hooked = guest.via[len(view.path)] == "hooks"
+    return isinstance(finding, LostDaemon) or (hooked and isinstance(finding, TooEarly))
 
 
 def _marks(problems: list[Problem]) -> set[tuple[Path, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.progress import crowded, hooks, leaving, locking, lost
+from flowdsl.compiler.lint.progress import crowded, daemons, hooks, leaving, locking, lost
 
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Rule
@@ -17,6 +17,7 @@ RULES: tuple[Rule, ...] = (
     hooks.ends,
     crowded.deadly,
     crowded.daemons,
+    daemons.waited_for,
     crowded.sought,
     hooks.own_outputs,
     hooks.outputs_of_hooks,

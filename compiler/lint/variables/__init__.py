@@ -28,6 +28,7 @@ RULES: tuple[Rule, ...] = (
     arguments.handed_on,
     references.references,
     inline.inner_variables,
+    inline.overwritten,
     kept.kept,
     outside.cron_references,
     outside.workflow_references,

@@ -50,8 +50,8 @@ def early(view: View) -> Iterator[Problem]:
     made = {name for each in called.values() for name in global_outputs(each)}
     if any("{{" in name for name in made) or not all(call.known for call in calls):
         made = set[str]()
-    ends = view.runs and (view.spec.get("onExit") or view.hooks)
-    if ends and _mentioned(view, FAILURES):
+    ends = view.spec.get("onExit") or view.hooks
+    if (ends if view.runs else view.setting("entrypoint")) and _mentioned(view, FAILURES):
         made.add(FAILURES)
     if not made or view.external or view.base is not None:
         return
@@ -102,6 +102,8 @@ class _Walk:
                 self.unknown.discard(FAILURES)
             if template is not None:
                 self.visit(template)
+        if not (view.runs or view.spec.get("onExit") or view.hooks):
+            self.unknown.discard(FAILURES)  # what it runs may bring a hook that reads them
         for template in view.listed:
             self.visit(template)
         return self.found
