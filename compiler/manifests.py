@@ -33,6 +33,19 @@ class NoManifest(Finding):
     file: str
 
 
+class OtherObjects(Finding):
+    """A file that was named, with objects of Kubernetes, but none of Argo's."""
+
+    code: ClassVar[str] = "FD129"
+    severity = "warning"
+    title: ClassVar[str] = "nothing in `{file}` is checked: its objects are none of Argo's"
+    help: ClassVar[str] = (
+        "name files with a Workflow, WorkflowTemplate, ClusterWorkflowTemplate or CronWorkflow; "
+        "of a folder, other files are left alone"
+    )
+    file: str
+
+
 class NotUtf8(Finding):
     """The bytes of a manifest are not UTF-8, which is all that Kubernetes reads."""
 
@@ -70,8 +83,13 @@ def manifests(text: str, file: str, *, named: bool = True, within: bool = True) 
         elif within and is_mapping(part.body) and str(part.body.get("kind")) in _MAKERS:
             found += part.held(kinds())
     if named and not found and not problems:
-        problems = [Diagnostic(NoManifest(file), None)]
+        others = documents and all(map(_is_object, documents))
+        problems = [Diagnostic(OtherObjects(file) if others else NoManifest(file), None)]
     return Manifests(file, found, problems)
+
+
+def _is_object(document: Document) -> bool:
+    return is_mapping(document.body) and bool(document.body.get("apiVersion") and document.body.get("kind"))
 
 
 def undecodable(error: UnicodeDecodeError, file: str) -> Manifests:

@@ -100,7 +100,7 @@ def run_files(
     if options.earlier and not (options.only or options.since):
         raise Refused("--of names the earlier run for --only or --from: say which step")
     right = right_documents(targets, goal, search=search)
-    if right is None or not right.every:
+    if right is None:
         return WRONG
     try:
         document, references = chosen(right.meant, right.others)
