@@ -1511,9 +1511,11 @@ def test_an_interrupted_run_goes_on(
 ) -> None:
     command = [sys.executable, "-m", "flowdsl.cli", "run", "steps.yaml", "library.yaml", "--name", "one"]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    before = signal.signal(number, signal.SIG_DFL)  # what this process ignores, as under nohup, a child does
     with subprocess.Popen(
         [*command, "-p", "seconds=60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
     ) as child:
+        signal.signal(number, before)
         journal = folder / ".flowdsl/runs/one/journal.jsonl"
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
