@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.variables import conditions, reading
 from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
+from flowdsl.compiler.lint.variables.references import RESULTS
 from flowdsl.compiler.lint.variables.scope import OF_METRICS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.validate import is_number
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import compact, entries, inside, string
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import tags
+from flowdsl.grammar.template import tags, variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.manifest.view import Call, Template, View
     from flowdsl.compiler.tree import Object, Path
 
 
@@ -46,11 +47,82 @@ def metrics(view: View) -> Iterator[Problem]:
     for owner, path in view.owners:
         for index, metric in enumerate(entries(owner, "metrics", "prometheus")):
             place = (*path, "metrics", "prometheus", index)
+            yield from _named(metric, (*place, "name"))
             yield from _alike(first.setdefault(string(metric, "name"), metric), metric, place)
             yield from _values(metric, place)
             yield from _gauge(metric, place, owner is view.spec)
             yield from _when(metric, (*place, "when"))
-            yield from _names(metric, place, measured.get(path), whole=owner is view.spec)
+            template = measured.get(path)
+            yield from _names(metric, place, template, whole=owner is view.spec)
+            if template is not None and _is_never_kept(view, template, whole=owner is view.spec):
+                yield from _results(metric, place)
+
+
+_OWN = frozenset(
+    (
+        *("client_rate_limiter_latency", "cronworkflows_concurrencypolicy_triggered", "deprecated_feature"),
+        *("cronworkflows_triggered_total", "error_count", "gauge", "is_leader", "k8s_request_duration"),
+        *("k8s_request_total", "locks_held", "locks_pending", "locks_taken_total", "log_messages"),
+        *("operation_duration_seconds", "pod_missing", "pod_pending_count", "pod_restarts_total"),
+        *("pods_gauge", "pods_total_count", "queue_adds_count", "queue_depth_gauge", "queue_duration"),
+        *("queue_latency", "queue_longest_running", "queue_retries", "queue_unfinished_work"),
+        *("resource_rate_limiter_latency", "total_count", "version", "workers_busy_count"),
+        *("workflow_condition", "workflowtemplate_runtime", "workflowtemplate_triggered_total"),
+    )
+)
+"""What Argo measures itself. Source: Argo Workflows, util/telemetry/metrics_list.go."""
+
+
+def _named(metric: Object, place: Path) -> Iterator[Problem]:
+    """The finding about a name that Argo measures nothing under.
+
+    Source: validateInstrumentName in the SDK of OpenTelemetry for Go, and AddInstrument in util/telemetry of Argo 4.1.
+    """
+    name = string(metric, "name")
+    if name.startswith("_"):
+        way = "begin the name with a letter"
+        yield Problem(place, BadMetric(name, "is not measured: its name begins with `_`", way))
+    elif name in _OWN:
+        yield Problem(place, BadMetric(name, "is one of Argo's own", f"give it another name: `my_{name}`"))
+
+
+def _is_never_kept(view: View, template: Template, *, whole: bool) -> bool:
+    """Whether Argo surely keeps no result of a pod: it looks for one in the graph that runs the pod.
+
+    Source: Argo Workflows, includeScriptOutput.
+    """
+    if template.body not in ("container", "script", "containerSet") or not view.runs or view.external:
+        return False
+    if whole or template.name in (view.setting("entrypoint"), view.setting("onExit")):
+        return True
+    calls = view.callers.get(id(template), ())
+    return bool(calls) and all(call.parent is None and not _is_read(call) for call in calls)
+
+
+def _is_read(call: Call) -> bool:
+    """Whether Argo finds the result of a call named in its graph; what hooks of the workflow run is in none."""
+    graph = call.owner
+    return graph.body in RESULTS and any(
+        call.name in names for names in RESULTS[graph.body].findall(compact(graph.data))
+    )
+
+
+def _results(metric: Object, place: Path) -> Iterator[Problem]:
+    """The findings about what asks for a result that Argo does not keep."""
+    for fields, text in _texts(metric):
+        for tag in tags(text) if "outputs.result" in text else ():
+            named = (
+                [each.dotted for each in variables(tag.body)]
+                if tag.kind == "expression"
+                else [tag.body.strip()]
+            )
+            if "outputs.result" in named:
+                found = (
+                    "names `outputs.result`, which Argo does not keep: no task reads the result of this one"
+                )
+                way = "write the value to a file, and name an output parameter that comes from it"
+                finding = BadMetric(string(metric, "name"), found, way)
+                yield Problem((*place, *fields), finding, part=(tag.start, tag.end))
 
 
 def _alike(first: Object, metric: Object, place: Path) -> Iterator[Problem]:
@@ -123,13 +195,7 @@ def _names(metric: Object, place: Path, template: Template | None, *, whole: boo
 
     `whole`: it is the whole run. Source: Argo Workflows, prepareMetricScope.
     """
-    running = bool(inside(metric, "gauge").get("realtime"))
-    values = [kind for kind in METRIC_KINDS if not (running and kind == "gauge")]
-    texts: list[tuple[Path, str]] = [((field,), string(metric, field)) for field in ("name", "help", "when")]
-    texts += (((kind, "value"), string(metric, kind, "value")) for kind in values)
-    for index, label in enumerate(entries(metric, "labels")):
-        texts.append((("labels", index, "value"), string(label, "value")))
-    for fields, text in texts:
+    for fields, text in _texts(metric):
         for tag in tags(text) if "{{" in text else ():
             name = tag.body.strip()
             if tag.kind != "simple":
@@ -139,6 +205,18 @@ def _names(metric: Object, place: Path, template: Template | None, *, whole: boo
                 found = f"names `{name}`, which metrics do not have"
                 finding = BadMetric(string(metric, "name"), found, _way(name, known))
                 yield Problem((*place, *fields), finding, part=(tag.start, tag.end))
+
+
+def _texts(metric: Object) -> Iterator[tuple[Path, str]]:
+    """The texts of a metric that may have tags, each with its place in it; of a gauge only when all is known."""
+    running = bool(inside(metric, "gauge").get("realtime"))
+    for field in ("name", "help", "when"):
+        yield (field,), string(metric, field)
+    for kind in METRIC_KINDS:
+        if not (running and kind == "gauge"):
+            yield (kind, "value"), string(metric, kind, "value")
+    for index, label in enumerate(entries(metric, "labels")):
+        yield ("labels", index, "value"), string(label, "value")
 
 
 def _known(name: str, template: Template | None, *, whole: bool) -> Sequence[str]:

@@ -142,7 +142,7 @@ def _late(expression: str) -> str | None:
     )
 
 
-_RESULTS = {
+RESULTS = {
     body: regex(rf"{word}(?:\.([-\w]+)\.outputs\.result|\[['\"]([-\w]+)['\"]\]\.outputs.result)")
     for body, word in WORD_OF.items()
 }
@@ -452,7 +452,7 @@ class Reader:
             return frozenset()
         if id(graph) not in self.seen:
             whole = compact(graph.data)
-            named = {one or other for one, other in _RESULTS[graph.body].findall(whole)}
+            named = {one or other for one, other in RESULTS[graph.body].findall(whole)}
             kept = {each.name for each in graph.calls if each.callee is None or each.callee.is_pod}
             self.seen[id(graph)] = frozenset(kept - named)
         return self.seen[id(graph)]
