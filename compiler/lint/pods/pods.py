@@ -103,20 +103,27 @@ def fields(view: View) -> Iterator[Problem]:
             continue
         for rule in _RULES[found.type]:
             yield from rule(found)
-        if found.type in _FORMS:
-            yield from _arrived(view, found)
+        yield from _arrived(view, found)
 
 
 def _arrived(view: View, found: Typed) -> Iterator[Problem]:
-    """The findings about values that texts with a form get by a tag, where they are written."""
-    for path, text, form in _values(found, _FORMS):
-        if not isinstance(text, str) or "{{" not in text:
-            continue
-        around = (view.at.get(path[:length]) for length in range(len(path), 0, -1))
-        template = next(filter(None, around), None) or Template({}, ())
-        for place, value in arriving(view, template, text, path):
+    """The findings about values that words and texts with a form get by a tag, where they are written."""
+    for path, text, form in _values(found, _FORMS) if found.type in _FORMS else ():
+        for place, value in _by_tag(view, path, text):
             if value and not form.fits(value):
                 yield Problem(place, NotForPods(form.what, value, form.reason, form.way))
+    for path, text, choices in _values(found, _WORDS) if found.type in _WORDS else ():
+        for place, value in _by_tag(view, path, text):
+            if value and value not in choices:
+                yield Problem(place, NotOneOf(dotted(path), value, choices))
+
+
+def _by_tag(view: View, path: Path, text: object) -> Iterator[tuple[Path, str]]:
+    """The values that a text gets by a tag, each with where it is written."""
+    if isinstance(text, str) and "{{" in text:
+        around = (view.at.get(path[:length]) for length in range(len(path), 0, -1))
+        template = next(filter(None, around), None) or Template({}, ())
+        yield from arriving(view, template, text, path)
 
 
 def _idle(view: View) -> set[Path]:

@@ -42,12 +42,16 @@ def workflow_references(view: View) -> Iterator[Problem]:
                 continue
             if tag.kind != "simple":
                 continue
-            if name.startswith("workflow.") and "{{" not in name:
+            if path[len(view.path) :][:2] == ("workflowMetadata", "labels") and name in _LATER:
+                finding = UnknownVariable(name, (), _IN_LABEL)
+            elif name.startswith("workflow.") and "{{" not in name:
                 finding = None if name in known else workflow_fault(view, name, known)
             elif path[len(view.path)] == "hooks" and name.partition(".")[0] in ROOTS and name not in known:
                 finding = UnknownVariable(name, (), _IN_HOOK)
             elif path[len(view.path)] == "arguments" and name.startswith(_OF_TEMPLATES):
                 finding = UnknownVariable(name, (), _IN_ARGUMENT)
+            elif _is_of_run(path[len(view.path) :]) and name.startswith(_OF_TEMPLATES):
+                finding = UnknownVariable(name, (), _OF_ONE)
             elif name.startswith("inputs.parameters.") and (
                 path[len(view.path) :] == ("podSpecPatch",) or unreadable(path, known=True)
             ):
@@ -90,6 +94,17 @@ _OF_CALLS = frozenset(("item", *BODY_OF))
 _IN_ARGUMENT = (
     "what a workflow is given is put in as it stands, where this means nothing: name one of the workflow"
 )
+
+_OF_ONE = "this is made for the run as a whole: name a variable of the workflow"
+_LATER = ("workflow.duration", "workflow.failures", "workflow.mainStatus", "workflow.status")
+
+
+def _is_of_run(place: Path) -> bool:
+    """Whether a text is one of the claims or of the labels of a run, in which braces are not taken."""
+    if place[0] == "volumeClaimTemplates":
+        return place[2:3] == ("spec",) or place[2:4] == ("metadata", "labels")
+    return place[:2] == ("workflowMetadata", "labels")
+
 
 _IN_LABEL = (
     "labels of a run are made before anything runs: write a parameter of the workflow, or a text in quotes"

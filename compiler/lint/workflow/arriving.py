@@ -85,15 +85,24 @@ def arriving_keys(view: View) -> Iterator[Problem]:
 
 
 def arriving_labels(view: View) -> Iterator[Problem]:
-    """The values that labels of pods and of nodes get by a tag are such, where they are written."""
+    """The values that labels of runs, pods, claims and nodes get by a tag are such, where they are written."""
     around = Template(view.spec, view.path)
-    for template, pod in ((around, "podMetadata"), *((each, "metadata") for each in view.all)):
+    owners = [
+        (around, "podMetadata"),
+        (around, "workflowMetadata"),
+        *((each, "metadata") for each in view.all),
+    ]
+    for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates")):
+        owners.append((Template(claim, (*view.path, "volumeClaimTemplates", index)), "metadata"))
+    told: set[tuple[Path, str]] = set()
+    for template, pod in owners:
         for fields, what in (((pod, "labels"), "a label"), (("nodeSelector",), "a node's label")):
             for key, text in inside(template.data, *fields).items():
                 if "{{" not in str(text) or not is_label_value(_plain(text)):
                     continue
                 for path, value in composed(view, template, text, (*template.path, *fields, key)):
-                    if value and not is_label_value(value):
+                    if value and not is_label_value(value) and (path, value) not in told:
+                        told.add((path, value))
                         yield Problem(path, BadLabel(value, f"the value of {what}", VALUE_FORM))
 
 

@@ -370,8 +370,9 @@ def labels(view: View) -> Iterator[Problem]:
     for field in ("workflowMetadata", "podMetadata"):
         yield from _metadata(inside(view.spec, field), (*view.path, field))
     if view.kind == "CronWorkflow":
+        # Its runs are created with these. Source: Argo Workflows, ConvertCronWorkflowToWorkflow.
         metadata = inside(view.document, "spec", "workflowMetadata")
-        yield from _metadata(metadata, ("spec", "workflowMetadata"))
+        yield from _metadata(metadata, ("spec", "workflowMetadata"), filled=False)
     of_files = "artifactGC", "podMetadata"
     yield from _metadata(inside(view.spec, *of_files), (*view.path, *of_files))
     for template in view.with_defaults:
