@@ -25,6 +25,7 @@ from flowdsl.values.expr import (
     Status,
     children,
     leaves,
+    negate,
 )
 from flowdsl.values.value import part_of
 
@@ -184,6 +185,8 @@ def _certain(expr: Expr, given: frozenset[int] = frozenset()) -> Iterator[tuple[
     choices: tuple[Expr, ...] = ()
     if isinstance(expr, Either):
         choices = expr.choices
+        while isinstance(choices[0], Either):
+            choices = (*choices[0].choices, *choices[1:])
     elif isinstance(expr, Op) and expr.op == "?:":
         asked, choices = expr.args[0], expr.args[1:]
         yield from _certain(asked, given)
@@ -195,9 +198,13 @@ def _certain(expr: Expr, given: frozenset[int] = frozenset()) -> Iterator[tuple[
     if choices:
         last = choices[-1]
         # The last choice may come from the branch that ran instead of those of the others.
-        others = [made for choice in choices[:-1] for _, made in _certain(choice, given)]
+        makers = [{made for _, made in _certain(choice, given)} for choice in choices[:-1]]
+        others = [made for several in makers for made in several if made is not None]
         for maker, made in _certain(last, given):
-            if not isinstance(last, (Out, Best, Rows)) or any(_within(made, one) for one in others if one):
+            if not isinstance(last, (Out, Best, Rows)):
+                alone = [one for several in makers if len(several) == 1 for one in several if one]
+                yield maker, next((one for one in regions(made) if not _covered(one, alone)), None)
+            elif any(_within(made, one) for one in others):
                 yield maker, made
         return
     if isinstance(expr, (Out, Rows, Best)):
@@ -207,6 +214,14 @@ def _certain(expr: Expr, given: frozenset[int] = frozenset()) -> Iterator[tuple[
         return
     for child in children(expr):
         yield from _certain(child, given)
+
+
+def _covered(region: Region, others: list[Region]) -> bool:
+    """Whether one of other branches runs wherever a branch does not, as `otherwise` does."""
+    return region.ended is None and any(
+        one.parent is region.parent and one.ended is None and negate(one.condition) == region.condition
+        for one in others
+    )
 
 
 def _conditions(expr: Expr) -> Iterator[int]:

@@ -13,7 +13,10 @@ class BranchEscape(Finding):
     code = "FD291"
     title = "`{step}` may not have run: its value is used outside its branch"
     label = "made only under a condition"
-    help = "use it inside the same `with` block, or choose: `either(value, other)`"
+    help = (
+        "use it inside the same `with` block, or choose: `either(value, other)`, "
+        "with a default as the last one where no value may be there"
+    )
     step: str
 
 

@@ -141,8 +141,16 @@ def choices(
 ) -> None:
     def inner(name: str) -> Any:
         if size > 3:
-            return plain(f"{name}.large", m.search, word, size - 3)
-        return plain(f"{name}.small", m.search, word, size)
+            made = plain(f"{name}.large", m.search, word, size - 3)
+            half = made.size / 2
+        elif size > 1:
+            made = plain(f"{name}.small", m.search, word, size)
+            half = made.size * 0.5
+        else:
+            made = plain(f"{name}.least", m.search, word, size + 1)
+            half = made.size + 0.5
+        plain(f"{name}.half", m.tell, word, half, size > 2)
+        return made
 
     found = plain("found", m.search, word, size)
     file = plain("file", m.perhaps, size - 1)

@@ -68,9 +68,16 @@ def inner(size: int, word: str) -> Found:
     with when(size > 3):
         large = search(word, size - 3)
     with otherwise():
-        small = search(word, size)
+        with when(size > 1):
+            small = search(word, size)
+        with otherwise():
+            least = search(word, size + 1)
+    half = either(either(large.size / 2, small.size * 0.5), least.size + 0.5)
+    tell.options(name="half")(word, half, size > 2)
     return Found(
-        either(large.file, small.file), either(large.size, small.size), either(large.note, small.note)
+        either(either(large.file, small.file), least.file),
+        either(either(large.size, small.size), least.size),
+        either(either(large.note, small.note), least.note),
     )
 
 
