@@ -53,7 +53,7 @@ class Volume(Mountable):
         return cast(Path, VolumePath(self, _text(path)))
 
     def __str__(self) -> str:
-        return _shown(self, self, "")
+        return _shown(self, "")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -93,7 +93,7 @@ class Local(Mountable):
         return VolumePath(self, _text(path))
 
     def __str__(self) -> str:
-        return _shown(self, self, "")
+        return _shown(self, "")
 
 
 class Scratch(Local):
@@ -184,7 +184,7 @@ class VolumePath:
         raise OutsidePipeline(f"`{self!r}` is a path on a volume of the cluster", way, way)
 
     def __str__(self) -> str:
-        return _shown(self, self.volume, self.text)
+        return _shown(self.volume, self.text)
 
     def __repr__(self) -> str:
         return f"{self.volume!r} / {self.text!r}"
@@ -201,16 +201,16 @@ def _text(path: Any) -> str:
     return path if isinstance(path, str) else format(path, "") if _is_value(path) else str(path)
 
 
-def _shown(thing: Mountable | VolumePath, volume: Volume | Local, text: str) -> str:
-    """The text of a volume or path: in a pipeline what is found again in the texts that tasks are given."""
+def _shown(volume: Volume | Local, text: str) -> str:
+    """The text of a volume or path, which is found again in what tasks and options are given."""
     from flowdsl.tracing.trace import current, token
     from flowdsl.values import types as t
     from flowdsl.values.expr import Const, Held, OnVolume
 
-    if current() is None:
-        return repr(thing)
     if not isinstance(volume, Volume):
         return token(Held(type(volume).__name__))
+    if current() is None:
+        return token(Held("path on a volume"))
     return token(OnVolume(volume, Const(text, t.TEXT)))
 
 

@@ -40,7 +40,9 @@ from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.places.place import Argument, Definition
 from flowdsl.step import StepDef
 from flowdsl.tracing.body import KINDS
+from flowdsl.tracing.trace import held_in
 from flowdsl.values import types as t
+from flowdsl.values.expr import Poison, leaves
 from flowdsl.values.later import later
 from flowdsl.values.lift import lift
 from flowdsl.values.signature import MISSING, is_function, is_method
@@ -169,7 +171,9 @@ def _default(parameter: Parameter, place: Place) -> list[Diagnostic]:
         else:
             wrong.append(Diagnostic(mistake(kind, **data), place))
 
-    lift(parameter.default, parameter.type, complain)
+    made = lift(parameter.default, parameter.type, complain)
+    if not wrong and any(isinstance(leaf, Poison) for leaf in leaves(made)):  # of a text, which nobody traces here
+        complain("TextType", type=held_in(str(parameter.default)) or "Path")
     return wrong
 
 

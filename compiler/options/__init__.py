@@ -40,10 +40,13 @@ from flowdsl.compiler.profile import NOWHERE
 from flowdsl.compiler.volumes import together
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
+from flowdsl.mistakes.texts import TextType
 from flowdsl.pipeline import PipelineDef
 from flowdsl.places.place import Argument, Place
+from flowdsl.tracing.trace import held_in
 from flowdsl.values.later import Field, Key, Later, Position, later
 from flowdsl.values.types import outputs
+from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from flowdsl.compiler.profile import Profile
@@ -225,9 +228,9 @@ def _fixed(name: str, one: Later) -> Wrong:
             case Field(word, argument, site, position):
                 name, owner, path = argument, f" of {word}", ()
                 place = Argument(site, argument, position)
-    return Wrong(
-        RunTimeOption(name + owner), path=path, place=None if place is None else place._replace(path=path)
-    )
+    held = None if is_value(one.value) else held_in(str(one.value))
+    finding = RunTimeOption(name + owner) if held is None else TextType(held)
+    return Wrong(finding, path=path, place=None if place is None else place._replace(path=path))
 
 
 def _reported(wrong: Wrong, place: Place) -> Diagnostic:

@@ -391,8 +391,9 @@ def function_word(thing: object) -> str:
 # Tokens are plain ASCII of mixed case and hold `{{`, so whatever survives damaged (upper(), a slice)
 # is still refused as a literal that Argo would read as a tag. The sum at the end tells a token that became
 # that of another value: `f"{size} 2".replace("2", "0")`.
-TOKEN = re.compile(r"\{\{fD(!?)(?:(\d+)|:([a-z_.]+))C([0-9a-f]{8})\}\}")
+TOKEN = re.compile(r"\{\{fD(!?)(?:(\d+)|:([A-Za-z_.]+))C([0-9a-f]{8})\}\}")
 _FOLDER = "checkpoint_dir"
+_HELD = "held."
 DAMAGED = re.compile(r"\{\{fd|fd!?(?:\d+|:[a-z_.]+)c[0-9a-f]{8}\}\}", re.IGNORECASE)
 
 
@@ -404,6 +405,8 @@ def token(expr: Expr, *, shown: bool = False) -> str:
         if trace is not None:
             trace.named.append(here())
         return _spelled(f"{mark}:{expr.name}")
+    if trace is None and isinstance(expr, Held):
+        return _spelled(f":{_HELD}{expr.word.replace(' ', '_')}")
     if trace is None:
         return _spelled(f"{mark}:{_FOLDER}") if isinstance(expr, Checkpoint) else "<run-time value>"
     trace.tokens.append(Token(expr, here(), shown))
@@ -412,6 +415,12 @@ def token(expr: Expr, *, shown: bool = False) -> str:
 
 def _spelled(key: str) -> str:
     return f"{{{{fD{key}C{crc32(key.encode()):08x}}}}}"
+
+
+def held_in(text: str) -> str | None:
+    """The word for what a pod has for itself, where a text outside of a pipeline was made with such a thing."""
+    names = [name for _, _, name, _ in TOKEN.findall(text) if name.startswith(_HELD)]
+    return names[0].removeprefix(_HELD).replace("_", " ") if names else None
 
 
 def parts(text: str, trace: Trace | None) -> tuple[str | Expr, ...]:
@@ -432,9 +441,9 @@ def _detoken(match: re.Match[str], trace: Trace | None) -> Expr | str:
     shown, number, name, _ = match.groups()
     if match.group() != _spelled(f"{shown}{number or f':{name}'}"):
         return match.group()
-    if name == _FOLDER:
+    if name == _FOLDER or (name or "").startswith(_HELD):
         if trace is not None:
-            trace.report("TextType", here(), (), type="Path")
+            trace.report("TextType", here(), (), type=held_in(match.group()) or "Path")
         return Poison()
     if name is not None:
         if shown and trace is not None:
