@@ -84,7 +84,8 @@ def manifests(text: str, file: str, *, named: bool = True, within: bool = True) 
             found += part.held(kinds())
     if named and not found and not problems:
         others = documents and all(map(_is_object, documents))
-        problems = [Diagnostic(OtherObjects(file) if others else NoManifest(file), None)]
+        finding = OtherObjects(file) if others else NoManifest(file)
+        problems = [Diagnostic(finding, Span(file, 1, 0, 1, 0))]
     return Manifests(file, found, problems)
 
 
