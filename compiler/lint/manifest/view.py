@@ -21,6 +21,7 @@ from flowdsl.compiler.kinds import (
 from flowdsl.compiler.lint.manifest.dag import Dag
 from flowdsl.compiler.lint.manifest.items import Survey, survey
 from flowdsl.compiler.tree import compact, entries, inside, string
+from flowdsl.grammar.template import only_tag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -512,8 +513,19 @@ class View:
             call.known = there is not None
         else:
             name: str = data.get("template") or ""
-            call.callee = self.named.get(name)
+            call.callee = self.named.get(self._chosen(name))
             call.known = call.callee is not None or not (self.external or "{{" in name)
+
+    def _chosen(self, name: str) -> str:
+        """The name of a template; of one that is a parameter of the run, its value, where this is known."""
+        tag = only_tag(name) if self.runs and "{{" in name else None
+        value: object = None
+        if tag is not None and tag[1].strip().startswith(_PARAMETER):
+            value = self.arguments.get(tag[1].strip().removeprefix(_PARAMETER), {}).get("value")
+        return value if isinstance(value, str) and "{{" not in value else name
+
+
+_PARAMETER = "workflow.parameters."
 
 
 def named_by(reference: Object) -> tuple[str, str]:

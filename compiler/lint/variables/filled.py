@@ -11,6 +11,7 @@ from flowdsl.compiler.lint.variables.findings import BrokenExpression
 from flowdsl.compiler.lint.variables.typing_findings import WrongOperand, WrongResult
 from flowdsl.compiler.lint.variables.unreplaced import is_quoted
 from flowdsl.compiler.lint.variables.uses import loop_around, short
+from flowdsl.compiler.lint.workflow.arriving import arriving
 from flowdsl.compiler.problem import Fault
 from flowdsl.compiler.tree import compact, is_mapping, string
 from flowdsl.grammar.error import GrammarError
@@ -115,6 +116,9 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
         value = view.arguments.get(name.removeprefix("workflow.parameters."), {}).get("value")
         if isinstance(value, str) and "{{" not in value:
             yield value
+    elif name.startswith("inputs.parameters.") and place.graph is not None:
+        template = place.graph
+        yield from (value for _, value in arriving(view, template, f"{{{{{name}}}}}", template.path))
 
 
 def _as_text(item: Any, key: str) -> str | None:

@@ -43,7 +43,7 @@ def workflow_references(view: View) -> Iterator[Problem]:
             if tag.kind != "simple":
                 continue
             if path[len(view.path) :][:2] == ("workflowMetadata", "labels") and name in _LATER:
-                finding = UnknownVariable(name, (), _IN_LABEL)
+                finding: Finding | None = UnknownVariable(name, (), _IN_LABEL)
             elif name.startswith("workflow.") and "{{" not in name:
                 finding = None if name in known else workflow_fault(view, name, known)
             elif path[len(view.path)] == "hooks" and name.partition(".")[0] in ROOTS and name not in known:
