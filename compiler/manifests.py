@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from flowdsl.compiler.lint import WRITTEN, lint, shelf
+from flowdsl.compiler.lint.config_maps import config_maps, lacking
 from flowdsl.compiler.lint.pods.limits import for_version
 from flowdsl.compiler.lint.variables import arguments
 from flowdsl.compiler.schema import beside, kinds
@@ -18,6 +19,7 @@ from flowdsl.places.place import Span
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from flowdsl.compiler.lint.config_maps import ConfigMaps
     from flowdsl.compiler.lint.manifest.view import Library
 
 
@@ -34,7 +36,7 @@ class NoManifest(Finding):
 
 
 class OtherObjects(Finding):
-    """A file that was named, with objects of Kubernetes, but none of Argo's."""
+    """A file that was named alone, with objects of Kubernetes, but none of Argo's."""
 
     code: ClassVar[str] = "FD129"
     severity = "warning"
@@ -63,6 +65,8 @@ class Manifests(NamedTuple):
     documents: list[Document]
     problems: list[Diagnostic]
     version: str = LATEST
+    others: tuple[Any, ...] = ()
+    """Documents of other kinds, which those of Argo may name."""
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
@@ -77,16 +81,19 @@ def manifests(text: str, file: str, *, named: bool = True, within: bool = True) 
     """
     documents, problems = read(text, file)
     found: list[Document] = []
+    others: list[Any] = []
     for part in (part for one in documents for part in one.listed):
         if is_argo(part.body) or (within and _is_beside(part.body)) or _wants_to_be(part.body):
             found.append(part)
         elif within and is_mapping(part.body) and str(part.body.get("kind")) in _MAKERS:
             found += part.held(kinds())
+        else:
+            others.append(part.body)
     if named and not found and not problems:
-        others = documents and all(map(_is_object, documents))
-        finding = OtherObjects(file) if others else NoManifest(file)
+        objects = documents and all(map(_is_object, documents))
+        finding = OtherObjects(file) if objects else NoManifest(file)
         problems = [Diagnostic(finding, Span(file, 1, 0, 1, 0))]
-    return Manifests(file, found, problems)
+    return Manifests(file, found, problems, others=tuple(others))
 
 
 def _is_object(document: Document) -> bool:
@@ -107,17 +114,23 @@ def check_manifests(
     """What is wrong with each of the files; references between them, and to the `library`, are followed."""
     files = list(files)
     shelved: Library = shelf([*(body for one in files for body in one.bodies), *library])
+    maps = config_maps(body for one in files for body in one.others)
+    alone = not any(one.documents for one in files)
     return [
-        [*one.problems, *(each for part in one.documents for each in _findings(part, shelved, one.version))]
+        [
+            *(each for each in one.problems if alone or not isinstance(each.finding, OtherObjects)),
+            *(each for part in one.documents for each in _findings(part, shelved, one.version, maps)),
+        ]
         for one in files
     ]
 
 
-def _findings(document: Document, library: Library, version: str) -> Iterable[Diagnostic]:
+def _findings(document: Document, library: Library, version: str, maps: ConfigMaps) -> Iterable[Diagnostic]:
     yield from document.doubts
     told: set[tuple[Span, str]] = set()
     for found in (
         *lint(document.body, library, WRITTEN, document.written),
+        *(lacking(document.body, maps) if is_argo(document.body) else ()),
         *misfits(document.body, version),
     ):
         problem = for_version(found, version)

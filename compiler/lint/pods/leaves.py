@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.kinds import BadRequest
+from flowdsl.compiler.lint.workflow.arriving import composed
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding
@@ -40,19 +41,31 @@ class TwoBodies(Finding):
     help = "keep one of them"
 
 
-_ADDRESS = regex(r"(?i:https?)://[^\s/?#][^\x00-\x1f\x7f]*")
+_HOST = r"(?:\[[^\]\s/?#]*\]|(?:[-\w.~!$&'()*+,;=<>\"\]]|[^\x00-\x7f]|%[89A-Fa-f][0-9A-Fa-f])+)"
+_TEXT = r"(?:[^%{}\x00-\x1f\x7f]|%[0-9A-Fa-f]{{2}})*"
+_ADDRESS = regex(
+    rf"(?i:https?)://(?:(?:[-A-Za-z0-9._:~!$&'()*+,;=@]|%[0-9A-Fa-f]{{2}})*@)?"
+    rf"(?:{_HOST}(?::[0-9]*)?|:[0-9]+)"
+    rf"(?:/{_TEXT.format('?#')})?(?:\?[^#\x00-\x1f\x7f]*)?(?:#{_TEXT.format('')})?"
+)
+"""What url.Parse of Go takes for an address with a host: escapes are looked at everywhere but in the query."""
+
 _METHOD = regex(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 _BEGUN = regex(r"(?i:https?)://[^\x00-\x1f\x7f]*")
 
 
 def requests(view: View) -> Iterator[Problem]:
-    """A request has a method, an address that there can be, and time for an answer. Source: Go, net/http."""
+    """A request has a method, an address that there can be, headers, and time for an answer. Source: Go, net/http."""
     for template in view.templates:
         url = string(template.data, "http", "url")
+        place = (*template.path, "http", "url")
         if not may_be_address(url):
-            way = "write the whole address, such as `https://example.com/ready`"
-            finding = BadRequest("the address", f"is `{url}`, to which nothing can be sent", way)
-            yield Problem((*template.path, "http", "url"), finding)
+            yield Problem(place, _no_address(url))
+        elif "{{" in url:
+            for path, value in composed(view, template, url, place):
+                if value and not may_be_address(value):
+                    yield Problem(path, _no_address(value))
+        yield from _headers(inside(template.data, "http"), (*template.path, "http"))
         method = string(template.data, "http", "method")
         if method and "{{" not in method and not _METHOD.fullmatch(method):
             finding = BadRequest("the method", f"is `{method}`, which is none", "write `GET`, or what it is")
@@ -63,6 +76,29 @@ def requests(view: View) -> Iterator[Problem]:
             finding = BadRequest("the time", found, "write at least 1, or take it out")
             yield Problem((*template.path, "http", "timeoutSeconds"), finding)
         yield from _body(inside(template.data, "http"), (*template.path, "http"))
+
+
+def _no_address(url: str) -> Finding:
+    """What is wrong with an address that is none."""
+    way = "write the whole address, such as `https://example.com/ready`"
+    return BadRequest("the address", f"is `{url}`, to which nothing can be sent", way)
+
+
+def _headers(request: Object, path: Path) -> Iterator[Problem]:
+    """The findings about headers that no request is sent with."""
+    for index, header in enumerate(entries(request, "headers")):
+        name, value = string(header, "name"), string(header, "value")
+        place = (*path, "headers", index)
+        if "{{" not in name and not _METHOD.fullmatch(name):
+            way = "write letters, digits and `-`, as in `Content-Type`"
+            finding = BadRequest("the name of a header", f"is `{name}`, which is none", way)
+            yield Problem((*place, "name"), finding)
+        if _CONTROL.search(value):
+            finding = BadRequest(f"the header `{name}`", "has several lines", "write its value on one line")
+            yield Problem((*place, "value"), finding)
+
+
+_CONTROL = regex(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def may_be_address(url: str) -> bool:
