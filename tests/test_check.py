@@ -272,6 +272,16 @@ def test_references_between_files(folder: Path, capsys: pytest.CaptureFixture[st
     assert said.count("error") == 2
 
 
+def test_other_objects_beside_workflows_are_left_alone(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(FOLDER / "objects.yaml", folder)
+    (folder / "doubtful.yaml").write_text(DOUBTFUL)
+    assert "FD129" in check(capsys, "objects.yaml")[1]
+    beside = check(capsys, "doubtful.yaml", "objects.yaml")
+    assert beside == check(capsys, "doubtful.yaml")
+
+
 def test_strict_select_and_ignore(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "doubtful.yaml").write_text(DOUBTFUL)
     (folder / "wrong.yaml").write_text(WRONG)
