@@ -20,6 +20,7 @@ from flowdsl import *
 I = "python:3.12-slim"
 ONCE = Volume("once", mode="ReadWriteOnce")
 NEW = NewVolume("new", "1Gi")
+OLD = Volume("old", mode="ReadWriteOnce")
 POD = Volume("pod", mode="ReadWriteOncePod")
 MANY = Volume("many")
 
@@ -27,7 +28,7 @@ MANY = Volume("many")
 def write(x: int = 0) -> int:
     return x
 
-@step(image=I, mounts={"/once": ONCE.ro, "/new": (NEW / "a").ro})
+@step(image=I, mounts={"/once": ONCE.ro, "/old": (OLD / "a").ro})
 def read(x: int = 0) -> int:
     return x
 

@@ -21,6 +21,7 @@ from flowdsl.compiler.checks import (
     sharing,
     texts,
     truth,
+    unwritten,
     volumes,
 )
 from flowdsl.compiler.findings.branches import BranchEscape, LeftBlock
@@ -72,6 +73,7 @@ def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagno
     if not trace.failed:  # a mistake may be why there are none
         found += [one for graph in trace.graphs.values() for one in definitions.calls(graph)]
         found += sharing.sharing(trace)
+        found += unwritten.unwritten(trace)
         found += once.taken_once(trace, sources)
     found += ends.ends(trace)
     found += attempts.unseen_failures(trace, sources)

@@ -172,7 +172,7 @@ def _default(parameter: Parameter, place: Place) -> list[Diagnostic]:
             wrong.append(Diagnostic(mistake(kind, **data), place))
 
     made = lift(parameter.default, parameter.type, complain)
-    if not wrong and any(isinstance(leaf, Poison) for leaf in leaves(made)):  # of a text, which nobody traces here
+    if not wrong and Poison in map(type, leaves(made)):  # of a text, which nobody traces here
         complain("TextType", type=held_in(str(parameter.default)) or "Path")
     return wrong
 

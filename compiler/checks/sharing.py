@@ -57,7 +57,7 @@ def sharing(trace: Trace) -> Iterator[Diagnostic]:
 
 def _pairs(graph: Graph, writers: dict[str, list[Call]]) -> Iterator[Diagnostic]:
     """Of each claim the calls that neither wait for nor exclude an earlier one."""
-    before = _ancestors(graph)
+    before = ancestors(graph)
     position_of = {id(call): position for position, call in enumerate(graph.calls)}
     for name, calls in writers.items():
         for count, call in enumerate(calls):
@@ -108,7 +108,7 @@ def _at_once(call: Call) -> bool:
     return loop.rows is None or len(loop.rows) > 1
 
 
-def _ancestors(graph: Graph) -> dict[int, int]:
+def ancestors(graph: Graph) -> dict[int, int]:
     """For each call those that have ended when it begins, as the bits of their positions."""
     found: dict[int, int] = {}
     bits = {id(call): 1 << position for position, call in enumerate(graph.calls)}
@@ -129,6 +129,8 @@ def _waits(call: Call) -> Iterator[Call]:
     region = call.region
     while region is not None:
         exprs.append(region.condition)
+        if region.ended is not None:
+            yield region.ended
         region = region.parent
     for expr in exprs:
         for leaf in leaves(expr):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from flowdsl.compiler.findings.kinds import result_of
-from flowdsl.diagnostic import Finding, suggest
+from flowdsl.diagnostic import Finding, Severity, suggest
 
 
 class SameVolume(Finding):
@@ -95,6 +97,29 @@ class SharedLoop(Finding):
     )
     step: str
     volume: str
+
+
+class ReadUnwritten(Finding):
+    """A claim of the run that is read before anything is written to it."""
+
+    code = "FD648"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{step}` reads `{volume}`, and nothing that has ended before it writes to it"
+    label = "{state}"
+    help = "{way}"
+    step: str
+    volume: str
+    writer: str  # of those that do not end before, if there are any
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out."""
+        wait = "let it wait for the step that writes, by a value or by `options(after=[...])`"
+        other = (
+            "let a step that mounts it, without `.ro`, write to it before; a claim that exists is a `Volume`"
+        )
+        state = "a claim that is made for the run is empty at first"
+        words = ("it may not be written yet", wait) if self.writer else (state, other)
+        return {**super().words(), "state": words[0], "way": words[1]}
 
 
 class NoBucket(Finding):
