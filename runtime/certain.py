@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.parts import part, several
 
 Json = dict[str, Any]
 

@@ -15,8 +15,8 @@ from flowdsl.grammar.quantity import quantity
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE, WORKFLOW
 from flowdsl.runtime.cluster.seam import metadata_of
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.names import suffix
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

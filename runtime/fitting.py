@@ -10,7 +10,7 @@ from flowdsl.compiler.amounts import amounts, asked
 from flowdsl.grammar.devices import is_gpu
 from flowdsl.runtime.cluster.kinds import NODE, QUOTA
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
-from flowdsl.runtime.local.controller.shapes import part, several, texts
+from flowdsl.runtime.parts import part, several, texts
 from flowdsl.runtime.problem import Problem, wanted_by
 
 if TYPE_CHECKING:

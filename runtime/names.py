@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
     from collections.abc import Container

@@ -24,12 +24,12 @@ from flowdsl.runtime.cluster.kinds import (
 )
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
 from flowdsl.runtime.fitting import Pod, unfitting
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Templates
 from flowdsl.runtime.local.controller.workflow import spec_of
 from flowdsl.runtime.local.honoured import Asked, called, containers, reached
 from flowdsl.runtime.local.objects import bodies, is_known
+from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.problem import Problem, wanted_by
 from flowdsl.runtime.references import SERVED, Need, inside, made, mounted, named_in, served, served_by
 

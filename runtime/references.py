@@ -19,9 +19,9 @@ from flowdsl.runtime.cluster.kinds import (
     TEMPLATE,
 )
 from flowdsl.runtime.cluster.seam import Kind
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.honoured import containers
 from flowdsl.runtime.local.objects import bodies, is_known, objects
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,10 +15,10 @@ from flowdsl.grammar.labels import PREFIX
 from flowdsl.grammar.names import is_dns_subdomain
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE
 from flowdsl.runtime.cluster.kubernetes import SUBMIT_ID
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.prepare import named, scheduled, workflow
 from flowdsl.runtime.names import base_of
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,9 +6,9 @@ import itertools
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.runtime.local.controller.shapes import several
 from flowdsl.runtime.local.places import unpacked
 from flowdsl.runtime.local.rounds import INDEX
+from flowdsl.runtime.parts import several
 from flowdsl.testing.result import RunFailed
 from flowdsl.values import types as t
 from flowdsl.values.texts import WrongValue, as_sent, decoded, rebuilt

@@ -47,6 +47,16 @@ REFUSED: dict[str, tuple[str, Asked, list[str]]] = {
         Asked(),
         ["the step `main` applies an object to a cluster"],
     ),
+    "an object whose template is no pod": (
+        main('resource: {action: create, manifest: "{kind: Thing, spec: {template: small}}"}'),
+        Asked(),
+        ["the step `main` applies an object to a cluster"],
+    ),
+    "an object whose spec is a list": (
+        main('resource: {action: create, manifest: "{kind: Thing, spec: [a]}"}'),
+        Asked(),
+        ["the step `main` applies an object to a cluster"],
+    ),
     "an object, allowed": (main("resource: {action: get}"), Asked(kubectl=True), []),
     "a plugin": (main("plugin: {slack: {}}"), Asked(kubectl=True), ["the step `main` is run by a plugin"]),
     "not reached": (main(f"container: {{image: a, {SH}}}") + "- {name: other, plugin: {a: {}}}", Asked(), []),

@@ -13,8 +13,8 @@ from flowdsl.cli.display.tables import PHASES, Paint, cut, paint_of_output, tabl
 from flowdsl.cli.process import STDIN
 from flowdsl.runtime.local import logs
 from flowdsl.runtime.local.absent import absent_key
-from flowdsl.runtime.local.controller.shapes import several
 from flowdsl.runtime.local.rounds import HIDDEN, tables, texts_of, value_of
+from flowdsl.runtime.parts import several
 from flowdsl.runtime.status.tree import Entry, counted, duration, plain, tree
 
 if TYPE_CHECKING:

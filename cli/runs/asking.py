@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from flowdsl.cli.display.report import visible
 from flowdsl.cli.process import err
 from flowdsl.runtime.local.controller.names import any_string
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.substitutes import choices, task_of
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from flowdsl.runtime.cluster.ended import phase as phase_of
 from flowdsl.runtime.cluster.kinds import WORKFLOW
 from flowdsl.runtime.cluster.retrying import retried
 from flowdsl.runtime.cluster.trouble import ClusterError, Refusal, Uncertain, Unreachable, Vanished
-from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.parts import part
 from flowdsl.runtime.status.compressed import opened, without_nodes
 from flowdsl.runtime.status.node import nodes as in_order
 
@@ -302,7 +302,7 @@ def _leaf(node: Json) -> bool:
 def _known(workflow: Json, parameters: Mapping[str, str]) -> None:
     """Raise Refused for a parameter that a run does not have."""
     from flowdsl.diagnostic import suggest
-    from flowdsl.runtime.local.controller.shapes import several
+    from flowdsl.runtime.parts import several
 
     stored = part(part(workflow, "status"), "storedWorkflowTemplateSpec")
     known = [

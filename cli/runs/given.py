@@ -13,11 +13,11 @@ from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.ir import Reference
 from flowdsl.diagnostic import near, together
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.faked import in_place_of
 from flowdsl.runtime.local.prepare import valued
 from flowdsl.runtime.local.substitutes import by_name
+from flowdsl.runtime.parts import part, several
 from flowdsl.values import types as t
 from flowdsl.values.lift import CONTROL
 from flowdsl.values.texts import WrongValue, typed

@@ -18,9 +18,9 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.labels import COMPLETED, PHASE
 from flowdsl.runtime.local.controller.names import rfc3339
 from flowdsl.runtime.local.controller.node import FULFILLED
+from flowdsl.runtime.parts import part, text
 from flowdsl.runtime.status.compressed import opened, without_nodes
 from flowdsl.runtime.status.gpu import used_by_all
-from flowdsl.runtime.status.node import mapping, text
 from flowdsl.runtime.status.run import Run
 from flowdsl.runtime.status.selector import matches
 
@@ -127,7 +127,7 @@ def _found(reach: Reach, wanted: Wanted, *, local: bool, everywhere: bool) -> tu
 
 def _kept(workflow: Json) -> Json:
     """What a list needs of a run: of one that has ended why it ended so, and not its nodes."""
-    status = mapping(workflow, "status")
+    status = part(workflow, "status")
     if text(status, "phase") not in FULFILLED:
         return workflow
     found = without_nodes(workflow)
@@ -152,21 +152,21 @@ def _alone(workflow: Json, folder: Path) -> Json:
     """A Workflow on this machine, which says so if nothing runs it any more."""
     from flowdsl.runtime.local.runner import going_on
 
-    status = mapping(workflow, "status")
+    status = part(workflow, "status")
     if text(status, "phase") in FULFILLED or text(status, "message") or going_on(folder):
         return workflow
     return {**workflow, "status": {**status, "message": "nothing runs it now"}}
 
 
 def _labels(workflow: Json) -> dict[str, str]:
-    return {name: str(value) for name, value in mapping(mapping(workflow, "metadata"), "labels").items()}
+    return {name: str(value) for name, value in part(part(workflow, "metadata"), "labels").items()}
 
 
 def _run(workflow: Json) -> Run:
     """A run, whose nodes are unpacked if they are asked about: those of a run that goes on."""
     from flowdsl.runtime.cluster.trouble import ClusterError
 
-    status = mapping(workflow, "status")
+    status = part(workflow, "status")
     if text(status, "phase") not in FULFILLED:
         try:
             return Run(opened(workflow))

@@ -16,8 +16,9 @@ from flowdsl.cli.display.tables import PHASES, paint_of_output
 from flowdsl.cli.process import DONE, Refused, err, out
 from flowdsl.runtime.local.controller.names import rfc3339
 from flowdsl.runtime.local.rounds import differing, objective_of, tables, texts_of
+from flowdsl.runtime.parts import part, text
 from flowdsl.runtime.status.compressed import hidden
-from flowdsl.runtime.status.node import mapping, seconds, text
+from flowdsl.runtime.status.node import seconds
 from flowdsl.runtime.status.reasons import seen
 from flowdsl.runtime.status.run import Run, of_a_child
 from flowdsl.runtime.status.tree import duration
@@ -387,9 +388,9 @@ class Picture:
         made = ["", self._paint("Events:", "bold")]
         for one in found:
             at = seconds(seen(one))
-            about = text(mapping(one, "involvedObject"), "name")
+            about = text(part(one, "involvedObject"), "name")
             step = steps.get(about, "").removeprefix(f"{self._run.name}.") or about
-            number = text(mapping(one, "series"), "count") or text(one, "count")
+            number = text(part(one, "series"), "count") or text(one, "count")
             words = [
                 "" if at is None else f"{age(self._now - at)} ago",
                 text(one, "type"),

@@ -14,7 +14,6 @@ from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, 
 from flowdsl.cli.runs import given
 from flowdsl.cli.runs.asking import ask, waiting, wanted
 from flowdsl.runtime.local import earlier as past
-from flowdsl.runtime.local.controller.shapes import part
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.files import Files
 from flowdsl.runtime.local.honoured import Asked, judged, steps
@@ -26,6 +25,7 @@ from flowdsl.runtime.local.rounds import texts
 from flowdsl.runtime.local.runner import Inputs, Runner, Waits
 from flowdsl.runtime.local.substitutes import Earlier, Fakes, only
 from flowdsl.runtime.names import base_of, suffix
+from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

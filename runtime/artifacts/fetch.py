@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl.runtime.artifacts.collect import Collector
 from flowdsl.runtime.artifacts.folder import FORMAT, Folder
 from flowdsl.runtime.artifacts.pieces import aliases, values
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.rounds import HIDDEN
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ from flowdsl.runtime.artifacts.buckets import KINDS, SECRETS, Bucket, Keys, open
 from flowdsl.runtime.artifacts.sources import Local, Text
 from flowdsl.runtime.artifacts.trouble import Missing, StoreError, Unfit
 from flowdsl.runtime.artifacts.web import Web
-from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

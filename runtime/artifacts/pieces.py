@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.kinds import STORES
 from flowdsl.runtime.artifacts.steps import steps
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.rounds import HIDDEN
+from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.status.run import Run as Status
 
 if TYPE_CHECKING:

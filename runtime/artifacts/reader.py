@@ -20,7 +20,7 @@ from flowdsl.runtime.artifacts.sources import Entry
 from flowdsl.runtime.artifacts.trouble import Broken, Changed, Missing, StoreError
 from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, ClusterError, Refusal, Unreachable
-from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,7 +10,7 @@ from flowdsl.compiler.options.placement import label
 from flowdsl.runtime.checkup.visit import Check
 from flowdsl.runtime.cluster.kinds import NODE
 from flowdsl.runtime.fitting import repelling
-from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

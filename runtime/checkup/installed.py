@@ -18,7 +18,7 @@ from flowdsl.runtime.cluster.kinds import (
     WORKFLOW,
 )
 from flowdsl.runtime.cluster.seam import EVERYWHERE, Kind
-from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.references import SERVED, served_by
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from flowdsl.runtime.cluster.kinds import (
     WORKFLOW,
 )
 from flowdsl.runtime.cluster.seam import Kind
-from flowdsl.runtime.local.controller.shapes import part, several, texts
+from flowdsl.runtime.parts import part, several, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,9 +10,9 @@ from flowdsl.compiler.tree import is_mapping
 from flowdsl.grammar.labels import DEFAULT_REPOSITORY
 from flowdsl.runtime.checkup.visit import Check, Unread
 from flowdsl.runtime.cluster.kinds import CLAIM, CONFIG_MAP, STORAGE_CLASS
-from flowdsl.runtime.local.controller.shapes import part, several, texts
 from flowdsl.runtime.local.controller.templates import located
 from flowdsl.runtime.needs import look
+from flowdsl.runtime.parts import part, several, texts
 from flowdsl.runtime.references import named_in
 
 if TYPE_CHECKING:

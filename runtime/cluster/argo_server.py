@@ -31,7 +31,7 @@ from flowdsl.runtime.cluster.trouble import (
     Refusal,
     Unsupported,
 )
-from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.runtime.cluster.trouble import Unfit
-from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

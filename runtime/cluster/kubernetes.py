@@ -33,7 +33,7 @@ from flowdsl.runtime.cluster.trouble import (
     Uncertain,
     Unreachable,
 )
-from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping

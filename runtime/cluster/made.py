@@ -12,7 +12,7 @@ from flowdsl.grammar.labels import RUN
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.seam import Kind
 from flowdsl.runtime.cluster.trouble import CONFLICT, Refusal, Unreachable, Unsupported
-from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

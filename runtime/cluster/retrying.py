@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flowdsl.grammar.labels import ARCHIVING, COMPLETED
 from flowdsl.runtime.cluster.ended import ENDED, phase
 from flowdsl.runtime.cluster.trouble import Unfit
-from flowdsl.runtime.local.controller.shapes import part, several, texts
+from flowdsl.runtime.parts import part, several, texts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

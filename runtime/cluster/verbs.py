@@ -26,7 +26,7 @@ from flowdsl.runtime.cluster.trouble import (
     Unreachable,
     Vanished,
 )
-from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.parts import part
 from flowdsl.runtime.status.compressed import opened
 from flowdsl.runtime.status.packing import is_packed, packed
 

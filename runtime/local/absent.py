@@ -10,7 +10,7 @@ from flowdsl.diagnostic import suggest
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.evaluate import absent
-from flowdsl.runtime.local.controller.shapes import several
+from flowdsl.runtime.parts import several
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.runtime.local.controller.cache import Entry
-from flowdsl.runtime.local.controller.shapes import part
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.places import handed
 from flowdsl.runtime.lock import take, wait_for
+from flowdsl.runtime.parts import part
 from flowdsl.runtime.whole import replace
 
 if TYPE_CHECKING:

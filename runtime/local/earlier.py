@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.diagnostic import near
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.journal import JournalError, of_run, read
 from flowdsl.runtime.local.runner import going_on
 from flowdsl.runtime.names import LATEST, base_of
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from pathlib import Path

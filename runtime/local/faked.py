@@ -8,7 +8,7 @@ from flowdsl.compiler.encode import encode
 from flowdsl.compiler.forms import DIGEST, ROWS
 from flowdsl.compiler.ports import Writer, layout
 from flowdsl.compiler.steps.script import write
-from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.parts import part, several
 from flowdsl.values import types as t
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from flowdsl.compiler.kinds import GRAPH_BODIES, POD_BODIES, STORES, kind
 from flowdsl.diagnostic import near
 from flowdsl.runtime.local import objects
-from flowdsl.runtime.local.controller.shapes import part, several, texts
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Base, Templates
 from flowdsl.runtime.local.controller.workflow import spec_of
+from flowdsl.runtime.parts import part, several, texts
 
 Json = dict[str, Any]
 

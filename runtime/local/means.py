@@ -9,9 +9,9 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.grammar.digest import digest
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.store import RUNS
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.tree import is_mapping
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

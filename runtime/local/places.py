@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.kinds import STORES
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.pods.store import place
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

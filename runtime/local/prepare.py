@@ -8,9 +8,9 @@ from typing import Any
 from flowdsl.grammar.labels import INSTANCE, SCHEDULED
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label
 from flowdsl.runtime.local.controller.names import any_string, rfc3339
-from flowdsl.runtime.local.controller.shapes import part, several, texts
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.names import base_of, suffix
+from flowdsl.runtime.parts import part, several, texts
 
 Json = dict[str, Any]
 

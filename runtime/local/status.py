@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.runtime.local.controller.names import rfc3339
 from flowdsl.runtime.local.controller.node import SUCCEEDED, Json, Node
-from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,12 +14,12 @@ from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local import journal
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.names import any_string
-from flowdsl.runtime.local.controller.shapes import part, several, texts
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.places import file_of, link, linked, on_volume
 from flowdsl.runtime.local.pods.store import copied, place
 from flowdsl.runtime.logs.source import place as way
 from flowdsl.runtime.names import spelled
+from flowdsl.runtime.parts import part, several, texts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -13,8 +13,8 @@ from flowdsl.runtime.cluster.trouble import (
     Unread,
     Unsupported,
 )
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.logs.join import Joined
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Generator

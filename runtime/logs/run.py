@@ -10,9 +10,9 @@ from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.trouble import Unsupported
 from flowdsl.runtime.local.controller.names import pod_name
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.logs.container import status_of
 from flowdsl.runtime.logs.source import Place, Source, place
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.runtime.cluster.trouble import Unreadable, Unsupported
-from flowdsl.runtime.status.node import mapping, text
+from flowdsl.runtime.parts import part, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,9 +40,9 @@ def opened(workflow: Json) -> Json:
     Raises Unreadable for packed nodes that are damaged, too large or packed in an unknown way, and Unsupported where
     a package is missing here, or the nodes are not in the object at all.
     """
-    status = mapping(workflow, "status")
+    status = part(workflow, "status")
     packed = status.get("compressedNodes")
-    name = text(mapping(workflow, "metadata"), "name")
+    name = text(part(workflow, "metadata"), "name")
     if packed:
         try:
             nodes = _nodes(_unpacked(_decoded(packed), name))
@@ -60,7 +60,7 @@ def opened(workflow: Json) -> Json:
 
 def without_nodes(workflow: Json) -> Json:
     """A Workflow without the largest part of it."""
-    status = mapping(workflow, "status")
+    status = part(workflow, "status")
     return {**workflow, "status": {key: one for key, one in status.items() if key not in _NODES}}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from flowdsl.grammar.labels import RUN, maker
 from flowdsl.runtime.cluster.kinds import EVENT, NODE, POD
 from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal
-from flowdsl.runtime.status.node import mapping, mappings, text
+from flowdsl.runtime.parts import part, several, text
 from flowdsl.runtime.status.reasons import seen, why
 from flowdsl.runtime.status.run import Run
 
@@ -47,7 +47,7 @@ def gathered(cluster: Reader, workflow: Json, *, events: bool = False) -> Gather
 
     Who may not read pods, nodes or Events sees less. Raises Unreachable, and Refusal for Events that were asked for.
     """
-    metadata = mapping(workflow, "metadata")
+    metadata = part(workflow, "metadata")
     name, uid, namespace = (text(metadata, key) for key in ("name", "uid", "namespace"))
     notes: list[str] = []
     pods: list[Json] = []
@@ -64,9 +64,9 @@ def gathered(cluster: Reader, workflow: Json, *, events: bool = False) -> Gather
 
 def _owned(pod: Json, uid: str) -> bool:
     """Whether a pod is of this run, and not of an earlier one of the same name; one of a Job does not say."""
-    metadata = mapping(pod, "metadata")
-    owners = mappings(metadata, "ownerReferences")
-    worker = bool(maker(mapping(metadata, "annotations")))
+    metadata = part(pod, "metadata")
+    owners = several(metadata, "ownerReferences")
+    worker = bool(maker(part(metadata, "annotations")))
     return not owners or worker or any(text(one, "uid") == uid for one in owners)
 
 
@@ -86,9 +86,9 @@ def _hosts(cluster: Reader, run: Run) -> dict[str, Json]:
 def _waiting(cluster: Reader, pods: list[Json], namespace: str) -> list[Json]:
     """The Events of pods that wait and do not say why."""
     found: list[Json] = []
-    silent = [one for one in pods if text(mapping(one, "status"), "phase") == "Pending" and not why(one)]
+    silent = [one for one in pods if text(part(one, "status"), "phase") == "Pending" and not why(one)]
     for pod in silent[:_ASKED]:
-        name = text(mapping(pod, "metadata"), "name")
+        name = text(part(pod, "metadata"), "name")
         fields = f"involvedObject.kind=Pod,involvedObject.name={name}"
         try:
             found.extend(cluster.list(EVENT, fields=fields, namespace=namespace or None).items)
@@ -106,8 +106,8 @@ def _all(cluster: Reader, run: Run) -> list[Json]:
 
 
 def _about(event: Json) -> str:
-    return text(mapping(event, "involvedObject"), "name")
+    return text(part(event, "involvedObject"), "name")
 
 
 def _about_kind(event: Json) -> str:
-    return text(mapping(event, "involvedObject"), "kind")
+    return text(part(event, "involvedObject"), "kind")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.amounts import asked, asked_by, gpus
 from flowdsl.grammar.devices import is_gpu
-from flowdsl.runtime.status.node import mapping, text
+from flowdsl.runtime.parts import part, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ _CARDS = (
 
 def of_pod(pod: Json) -> Amounts:
     """What a pod asks for."""
-    return gpus(asked(mapping(pod, "spec")))
+    return gpus(asked(part(pod, "spec")))
 
 
 def of_template(template: Json) -> Amounts:
@@ -62,17 +62,17 @@ def used(node: Node, wanted: Amounts, now: float) -> float:
 
 def used_by_all(workflow: Json) -> float:
     """The seconds of one GPU that the controller counts for the pods of a run that have ended."""
-    durations = _durations(mapping(workflow, "status"))
+    durations = _durations(part(workflow, "status"))
     return sum(float(value) for name, value in durations.items() if is_gpu(name))
 
 
 def _durations(found: Json) -> Mapping[str, float]:
     """Seconds times amounts. Source: docs/resource-duration.md of Argo 4.1."""
-    durations = mapping(found, "resourcesDuration").items()
+    durations = part(found, "resourcesDuration").items()
     return {name: value for name, value in durations if isinstance(value, int | float)}
 
 
 def card(node: Json, *keys: str) -> str:
     """The card that a node of the cluster is labelled with, best under one of `keys`; empty if it says none."""
-    labels = mapping(mapping(node, "metadata"), "labels")
+    labels = part(part(node, "metadata"), "labels")
     return next((found for label in (*keys, *_CARDS) if (found := text(labels, label))), "")

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import heapq
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.compiler.tree import is_mapping
 from flowdsl.runtime.local.controller.node import COMPLETED, FULFILLED, PENDING
+from flowdsl.runtime.parts import part, text, texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,17 +35,17 @@ class Node:
         started = seconds(found.get("startedAt"))
         self.started = begun if started is None else started
         self.finished = seconds(found.get("finishedAt"))
-        self.template = text(found, "templateName") or text(mapping(found, "templateRef"), "template")
+        self.template = text(found, "templateName") or text(part(found, "templateRef"), "template")
         self.host = text(found, "hostNodeName")
         """The node of the cluster that its pod ran on."""
         self.boundary: Node | None = None
         self.children: list[Node] = []
-        flags = mapping(found, "nodeFlag")
+        flags = part(found, "nodeFlag")
         self.hooked = bool(flags.get("hooked"))
         self.retried = bool(flags.get("retried"))
-        self.inputs = mapping(found, "inputs") or None
-        self.outputs = mapping(found, "outputs") or None
-        self.memo = mapping(found, "memoizationStatus") or None
+        self.inputs = part(found, "inputs") or None
+        self.outputs = part(found, "outputs") or None
+        self.memo = part(found, "memoizationStatus") or None
         self.daemoned = bool(found.get("daemoned"))
 
     @property
@@ -80,14 +82,14 @@ def nodes(workflow: Json) -> dict[str, Node]:
     The API gives them sorted by id. Times are whole seconds: of nodes that began in the same one, what comes before
     another in the graph is first, then what the object names first.
     """
-    status = mapping(workflow, "status")
-    metadata = mapping(workflow, "metadata")
+    status = part(workflow, "status")
+    metadata = part(workflow, "metadata")
     begun = seconds(status.get("startedAt")) or seconds(metadata.get("creationTimestamp")) or 0.0
-    given = mapping(status, "nodes")
-    made = {key: Node(key, cast("Json", one), begun) for key, one in given.items() if isinstance(one, dict)}
+    given = part(status, "nodes")
+    made = {key: Node(key, one, begun) for key, one in given.items() if is_mapping(one)}
     for node in made.values():
         node.boundary = made.get(text(node.found, "boundaryID"))
-        node.children = [made[one] for one in map(str, _list(node.found, "children")) if one in made]
+        node.children = [made[one] for one in map(str, texts(node.found, "children")) if one in made]
     return {node.id: node for node in _ordered(made)}
 
 
@@ -125,25 +127,3 @@ def seconds(time: object) -> float | None:
     except ValueError:
         return None
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-
-
-def text(found: Json, name: str) -> str:
-    """A text in a mapping; empty where there is none."""
-    value = found.get(name)
-    return "" if value is None else str(value)
-
-
-def mapping(found: Json, name: str) -> Json:
-    """A mapping in a mapping; empty where something else is."""
-    value: object = found.get(name)
-    return cast("Json", value) if isinstance(value, dict) else {}
-
-
-def mappings(found: Json, name: str) -> list[Json]:
-    """The mappings of a list in a mapping."""
-    return [cast("Json", one) for one in _list(found, name) if isinstance(one, dict)]
-
-
-def _list(found: Json, name: str) -> list[object]:
-    value: object = found.get(name)
-    return cast("list[object]", value) if isinstance(value, list) else []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.runtime.status.node import mapping, mappings, text
+from flowdsl.runtime.parts import part, several, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +21,7 @@ _USUAL = ("ContainerCreating", "PodInitializing")
 
 def why(pod: Json, events: Iterable[Json] = ()) -> str:
     """Why a pod does not run yet, in the words of the cluster; empty if it runs, or nothing is known."""
-    if text(mapping(pod, "status"), "phase") not in ("Pending", ""):
+    if text(part(pod, "status"), "phase") not in ("Pending", ""):
         return ""
     found = _of_containers(pod) or _of_conditions(pod)
     if found:
@@ -43,9 +43,9 @@ def seen(event: Json) -> str:
 
     Source: the fields of core/v1 Event; the scheduler fills in `eventTime` only.
     """
-    series = text(mapping(event, "series"), "lastObservedTime")
+    series = text(part(event, "series"), "lastObservedTime")
     times = (series, text(event, "lastTimestamp"), text(event, "eventTime"), text(event, "firstTimestamp"))
-    return next((one for one in times if one), text(mapping(event, "metadata"), "creationTimestamp"))
+    return next((one for one in times if one), text(part(event, "metadata"), "creationTimestamp"))
 
 
 def _of_containers(pod: Json) -> str:
@@ -56,14 +56,14 @@ def _of_containers(pod: Json) -> str:
 
 
 def _waiting(pod: Json) -> list[Json]:
-    status = mapping(pod, "status")
-    containers = [*mappings(status, "initContainerStatuses"), *mappings(status, "containerStatuses")]
+    status = part(pod, "status")
+    containers = [*several(status, "initContainerStatuses"), *several(status, "containerStatuses")]
     containers.sort(key=lambda one: text(one, "name") != "main")
-    return [mapping(mapping(one, "state"), "waiting") for one in containers]
+    return [part(part(one, "state"), "waiting") for one in containers]
 
 
 def _of_conditions(pod: Json) -> str:
-    for one in mappings(mapping(pod, "status"), "conditions"):
+    for one in several(part(pod, "status"), "conditions"):
         if text(one, "type") == "PodScheduled" and text(one, "status") == "False":
             return _said(text(one, "reason"), text(one, "message"))
     return ""

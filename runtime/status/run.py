@@ -10,8 +10,9 @@ from flowdsl.grammar.labels import NODE_ID, maker
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.names import pod_name
 from flowdsl.runtime.local.controller.node import ERROR, FAILED, FULFILLED, PENDING, RUNNING
+from flowdsl.runtime.parts import part, several, text
 from flowdsl.runtime.status import gpu
-from flowdsl.runtime.status.node import mapping, mappings, nodes, seconds, text
+from flowdsl.runtime.status.node import nodes, seconds
 from flowdsl.runtime.status.reasons import usual, why
 from flowdsl.runtime.status.templates import Templates
 from flowdsl.runtime.status.tree import plain, tree
@@ -52,7 +53,7 @@ class Run:
         self.workflow = workflow
         self.readable = readable
         """Whether all of its nodes are here."""
-        metadata, status = mapping(workflow, "metadata"), mapping(workflow, "status")
+        metadata, status = part(workflow, "metadata"), part(workflow, "status")
         self.name = text(metadata, "name")
         self.namespace = text(metadata, "namespace")
         self.phase = text(status, "phase") or "Pending"
@@ -66,7 +67,7 @@ class Run:
             str, list[Json]
         ] = {}  # the pods of Jobs, by the names of the nodes that made them
         for one in pods:
-            notes = mapping(mapping(one, "metadata"), "annotations")
+            notes = part(part(one, "metadata"), "annotations")
             if node := maker(notes):
                 self._workers.setdefault(node, []).append(one)
             else:
@@ -74,7 +75,7 @@ class Run:
         self._hosts = hosts or {}
         self._events: dict[str, list[Json]] = {}
         for event in events:
-            self._events.setdefault(text(mapping(event, "involvedObject"), "name"), []).append(event)
+            self._events.setdefault(text(part(event, "involvedObject"), "name"), []).append(event)
 
     # Of most runs in a list nobody asks for these.
 
@@ -102,7 +103,7 @@ class Run:
     def status(self) -> str:
         """Its phase, with what somebody did to it: `Running (Suspended)`, `Failed (Terminated)`."""
         shutdown = {"Stop": ("Stopping", "Stopped"), "Terminate": ("Terminating", "Terminated")}
-        spec = mapping(self.workflow, "spec")
+        spec = part(self.workflow, "spec")
         if found := shutdown.get(text(spec, "shutdown")):
             if self.phase != "Succeeded":
                 return f"{self.phase} ({found[self.ended]})"
@@ -129,7 +130,7 @@ class Run:
         """Whether a node waits for somebody to resume it, and not for a time."""
         if node.type != "Suspend" or node.phase != RUNNING:
             return False
-        return not mapping(self.templates.of(node), "suspend").get("duration")
+        return not part(self.templates.of(node), "suspend").get("duration")
 
     def duration(self, now: float) -> float | None:
         """The seconds that it took, or has taken so far."""
@@ -151,7 +152,7 @@ class Run:
         """What the pod of a node is called."""
         pod = self.pod(node)
         if pod is not None:
-            return text(mapping(pod, "metadata"), "name")
+            return text(part(pod, "metadata"), "name")
         return pod_name(self.name, node.name, node.template)
 
     def workers(self, node: Node) -> list[Json]:
@@ -169,8 +170,8 @@ class Run:
 
     def hosts(self, node: Node) -> list[str]:
         """The nodes of the cluster that the pods of a node are on."""
-        workers = [text(mapping(one, "spec"), "nodeName") for one in self.workers(node)]
-        found = workers or [node.host or text(mapping(self.pod(node) or {}, "spec"), "nodeName")]
+        workers = [text(part(one, "spec"), "nodeName") for one in self.workers(node)]
+        found = workers or [node.host or text(part(self.pod(node) or {}, "spec"), "nodeName")]
         return [one for one in dict.fromkeys(found) if one]
 
     def host(self, node: Node) -> str:
@@ -193,7 +194,7 @@ class Run:
             return found
         if (workers := self.workers(node)) and (found := self._waiting(workers)):
             return found
-        lock = text(mapping(node.found, "synchronizationStatus"), "waiting")
+        lock = text(part(node.found, "synchronizationStatus"), "waiting")
         if lock and not node.message:
             return f"waits for the lock {lock}"
         if pod is not None and node.phase != RUNNING:
@@ -203,7 +204,7 @@ class Run:
     def _waiting(self, workers: list[Json]) -> str:
         """Why pods of a Job do not run yet: how many, and what the cluster says of the first."""
         events = self._events
-        reasons = [why(one, events.get(text(mapping(one, "metadata"), "name"), ())) for one in workers]
+        reasons = [why(one, events.get(text(part(one, "metadata"), "name"), ())) for one in workers]
         waiting = [reason for reason in reasons if reason]
         return f"{len(waiting)} of {len(workers)} pods wait: {waiting[0]}" if waiting else ""
 
@@ -222,12 +223,10 @@ class Run:
 
     def parameters(self) -> dict[str, str]:
         """The values that it was given."""
-        given = mapping(mapping(self.workflow, "spec"), "arguments") or mapping(
-            self.templates.spec, "arguments"
-        )
+        given = part(part(self.workflow, "spec"), "arguments") or part(self.templates.spec, "arguments")
         return {
             text(one, "name"): text(one, "value")
-            for one in mappings(given, "parameters")
+            for one in several(given, "parameters")
             if one.get("value") is not None and not text(one, "name").startswith(_HIDDEN)
         }
 
@@ -236,11 +235,11 @@ class Run:
         entry = self.nodes.get(self.name)
         of = (entry.result().outputs if entry is not None else None) or {}
         found: dict[str, str] = {}
-        for outputs in (of, mapping(mapping(self.workflow, "status"), "outputs")):
-            for one in mappings(outputs, "parameters"):
+        for outputs in (of, part(part(self.workflow, "status"), "outputs")):
+            for one in several(outputs, "parameters"):
                 if one.get("value") is not None:
                     found.setdefault(text(one, "name"), text(one, "value"))
-            for one in mappings(outputs, "artifacts"):
+            for one in several(outputs, "artifacts"):
                 if key := _key(one):
                     found[text(one, "name")] = key
         if of.get("result") is not None:
@@ -252,7 +251,7 @@ class Run:
         """The conditions that are bad news, with their messages."""
         return [
             (text(one, "type"), text(one, "message"))
-            for one in mappings(mapping(self.workflow, "status"), "conditions")
+            for one in several(part(self.workflow, "status"), "conditions")
             if text(one, "type") not in _NEUTRAL and text(one, "status") == "True"
         ]
 
@@ -275,6 +274,6 @@ def of_a_child(message: str) -> bool:
 def _key(artifact: Json) -> str:
     """Where a file is in its store, or the volume."""
     for kind, field in STORES.items():
-        if key := text(mapping(artifact, kind), field):
+        if key := text(part(artifact, kind), field):
             return key
     return ""

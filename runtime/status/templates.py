@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.runtime.status.node import mapping, mappings, text
+from flowdsl.runtime.parts import part, several, text
 
 if TYPE_CHECKING:
     from flowdsl.runtime.status.node import Node
@@ -20,16 +20,16 @@ class Templates:
     """The templates of a run."""
 
     def __init__(self, workflow: Json) -> None:
-        status = mapping(workflow, "status")
-        spec = mapping(status, "storedWorkflowTemplateSpec") or mapping(workflow, "spec")
+        status = part(workflow, "status")
+        spec = part(status, "storedWorkflowTemplateSpec") or part(workflow, "spec")
         self.spec = spec
         """What the run is made of, be it its own or that of the WorkflowTemplate which it names."""
-        self._stored = mapping(status, "storedTemplates")
-        self._own = {text(one, "name"): one for one in mappings(spec, "templates")}
+        self._stored = part(status, "storedTemplates")
+        self._own = {text(one, "name"): one for one in several(spec, "templates")}
 
     def of(self, node: Node) -> Json:
         """The template of a node; empty if it is not known."""
-        reference = mapping(node.found, "templateRef")
+        reference = part(node.found, "templateRef")
         if reference:
             scope = "cluster" if reference.get("clusterScope") else "namespaced"
             return self._kept(f"{scope}/{text(reference, 'name')}/{text(reference, 'template')}")
@@ -39,4 +39,4 @@ class Templates:
         return self._own.get(node.template, {})
 
     def _kept(self, key: str) -> Json:
-        return mapping(self._stored, key)
+        return part(self._stored, key)

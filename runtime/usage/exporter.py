@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

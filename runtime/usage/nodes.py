@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.amounts import amounts, asked, gpus
-from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.status.gpu import card
 
 if TYPE_CHECKING:

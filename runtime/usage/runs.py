@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.grammar.labels import COMPLETED, RUN
-from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.parts import part
 from flowdsl.runtime.status.node import seconds
 from flowdsl.runtime.status.run import Run
 from flowdsl.runtime.usage.nodes import PodUse, pod_uses

@@ -17,9 +17,9 @@ from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError, shown
 from flowdsl.runtime.local.controller.items import loops
 from flowdsl.runtime.local.controller.names import any_string
-from flowdsl.runtime.local.controller.shapes import part
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced
 from flowdsl.runtime.local.controller.templates import ABSENT
+from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,10 +31,10 @@ from flowdsl.runtime.local.controller.node import (
 )
 from flowdsl.runtime.local.controller.parallelism import FULL
 from flowdsl.runtime.local.controller.scope import Record, Results, Scope
-from flowdsl.runtime.local.controller.shapes import part
 from flowdsl.runtime.local.controller.tags import ArgoError, Missing
 from flowdsl.runtime.local.controller.tasks import Task, depend, may_run, wanted
 from flowdsl.runtime.local.controller.templates import supplied
+from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from flowdsl.runtime.local.controller import items
 from flowdsl.runtime.local.controller.arguments import holds
-from flowdsl.runtime.local.controller.shapes import part
 from flowdsl.runtime.local.controller.tags import ArgoError, Missing, replaced
+from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.node import Json

@@ -16,9 +16,9 @@ from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.controller.node import RUNNING, Json, Node
 from flowdsl.runtime.local.controller.parallelism import FULL
 from flowdsl.runtime.local.controller.scope import Scope, Variables
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced
 from flowdsl.runtime.local.controller.templates import located
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,8 +16,8 @@ from flowdsl.runtime.local.controller.names import any_string, pod_name
 from flowdsl.runtime.local.controller.node import FAILED, PENDING, RUNNING, SUCCEEDED, Json, Node
 from flowdsl.runtime.local.controller.run import STEP_TOO_LATE
 from flowdsl.runtime.local.controller.scope import Scope, Variables
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced
+from flowdsl.runtime.parts import part, several, texts
 
 if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.protocols import Leaf
@@ -155,7 +155,7 @@ def _containers(template: Json) -> list[tuple[str, list[str]]]:
     if not containers:
         return []
     names = [str(one["name"]) for one in containers]
-    before = {str(one["name"]): [str(name) for name in several(one, "dependencies")] for one in containers}
+    before = {str(one["name"]): [str(name) for name in texts(one, "dependencies")] for one in containers}
     done: dict[str, None] = {}
     while len(done) < len(names):
         ready = [name for name in names if name not in done and all(one in done for one in before[name])]

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.runtime.local.controller.shapes import several
 from flowdsl.runtime.local.controller.tags import ArgoError
+from flowdsl.runtime.parts import several
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

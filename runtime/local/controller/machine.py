@@ -25,11 +25,11 @@ from flowdsl.runtime.local.controller.node import (
     Panic,
 )
 from flowdsl.runtime.local.controller.run import Run
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Templates
 from flowdsl.runtime.local.controller.workflow import LabelError, settled, spec_of, variables, whole_marks
 from flowdsl.runtime.local.controller.workflow_hooks import WorkflowHooks
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,8 +13,8 @@ from flowdsl.runtime.local.controller.hooks import truth
 from flowdsl.runtime.local.controller.names import any_string, quoted
 from flowdsl.runtime.local.controller.node import ERROR, FAILED, Json, Node
 from flowdsl.runtime.local.controller.scope import Scope, Variables
-from flowdsl.runtime.local.controller.shapes import part
 from flowdsl.runtime.local.controller.tags import ArgoError
+from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,8 +18,8 @@ from flowdsl.runtime.local.controller.node import SUCCEEDED, Json, Node, Type
 from flowdsl.runtime.local.controller.parallelism import Parallelism
 from flowdsl.runtime.local.controller.protocols import Boundary, Call, Leaf, Retries
 from flowdsl.runtime.local.controller.scope import Globals, Variables
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.controller.templates import Base, Templates
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,8 +16,8 @@ from flowdsl.runtime.local.controller.items import loops
 from flowdsl.runtime.local.controller.node import ERROR, FAILED, RUNNING, SKIPPED, SUCCEEDED, Json, Node, ends
 from flowdsl.runtime.local.controller.parallelism import FULL
 from flowdsl.runtime.local.controller.scope import Record, Results, Scope
-from flowdsl.runtime.local.controller.shapes import part
 from flowdsl.runtime.local.controller.tags import ArgoError, Missing
+from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,8 +14,8 @@ from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError
 from flowdsl.runtime.local.controller.node import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED
-from flowdsl.runtime.local.controller.shapes import part, texts
 from flowdsl.runtime.local.controller.tags import ArgoError
+from flowdsl.runtime.parts import part, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,8 +14,8 @@ from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import json_of
 from flowdsl.runtime.local.controller.names import any_string, parameters_json
 from flowdsl.runtime.local.controller.scope import Globals, Scope, Variables
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced, tagged
+from flowdsl.runtime.parts import part, several
 
 Json = dict[str, Any]
 

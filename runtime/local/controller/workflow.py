@@ -18,8 +18,8 @@ from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError, json_of
 from flowdsl.runtime.local.controller.names import any_string, parameters_json, rfc3339
 from flowdsl.runtime.local.controller.scope import Globals, Scope, Variables
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced
+from flowdsl.runtime.parts import part, several
 
 Json = dict[str, Any]
 

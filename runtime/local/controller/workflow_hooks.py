@@ -13,8 +13,8 @@ from flowdsl.runtime.local.controller.names import pod_name, quoted, rfc3339
 from flowdsl.runtime.local.controller.node import ERROR, SUCCEEDED, Json, Node
 from flowdsl.runtime.local.controller.parallelism import FULL
 from flowdsl.runtime.local.controller.scope import Scope
-from flowdsl.runtime.local.controller.shapes import part
 from flowdsl.runtime.local.controller.tags import ArgoError
+from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
     from collections.abc import Callable

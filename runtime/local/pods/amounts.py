@@ -13,10 +13,10 @@ from typing import Any
 from flowdsl.grammar.devices import is_gpu, vendor_of
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import quantity
-from flowdsl.runtime.local.controller.shapes import part
 from flowdsl.runtime.local.pods.groups import allowed
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.slots import Amount
+from flowdsl.runtime.parts import part
 
 Json = dict[str, Any]
 _GIB = 2**30

@@ -9,9 +9,9 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from flowdsl.runtime.local.controller.shapes import part
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.units import Unit
+from flowdsl.runtime.parts import part
 
 _ARGO = ("/argo/staging", "/var/run/argo")
 _PATIENCE = 20.0

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.grammar.labels import COMPLETED, NODE_ID, NODE_NAME, RUN
 from flowdsl.grammar.quantity import quantity
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.pods.amounts import machine
 from flowdsl.runtime.local.pods.expansion import expanded
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_CONFIG_MAP, GIVE_SECRET, Settings
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.events import StartPod

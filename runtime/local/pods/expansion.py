@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.parts import part, several
 
 LONGEST = 131072
 """The most bytes of one variable or argument, with the zero at its end. Source: MAX_ARG_STRLEN of Linux."""

@@ -13,13 +13,13 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.pods.archive import BadArchive, is_tar, unpack_tar, unpack_zip
 from flowdsl.runtime.local.pods.environment import keyed
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_ARTIFACT, Settings
 from flowdsl.runtime.local.pods.store import BadKey, Store, copied, located, place
 from flowdsl.runtime.local.pods.web import UNANSWERED, add_header, request
+from flowdsl.runtime.parts import part, several
 
 Json = dict[str, Any]
 

@@ -16,8 +16,8 @@ from flowdsl.grammar.labels import WORKER
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.events import Outcome
 from flowdsl.runtime.local.controller.names import rfc3339
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.objects import objects, replaced
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 from flowdsl.grammar.condition import Requirement
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.events import Outcome, StartPod
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.pods.environment import keyed
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.store import BadKey, Store, place
+from flowdsl.runtime.parts import part, several, texts
 
 Json = dict[str, Any]
 Over = Callable[[], bool]
@@ -171,7 +171,7 @@ def _resource(template: Json, settings: Settings, over: Over) -> Json:
     wanted = template["resource"]
     action = str(wanted["action"])
     manifest = str(wanted.get("manifest") or "")
-    flags = [str(one) for one in several(wanted, "flags")]
+    flags = [str(one) for one in texts(wanted, "flags")]
     if not manifest and not flags:
         raise KubectlError("Must provide at least one of flags or manifest.")
     with tempfile.TemporaryDirectory(prefix="flowdsl-") as folder:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from flowdsl.runtime.local.controller.events import Outcome, Phase
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.pods.paths import View
 from flowdsl.runtime.local.pods.store import BadKey, Store, place
+from flowdsl.runtime.parts import part, several
 
 Json = dict[str, Any]
 _LONGEST_RESULT = 256 * 1024

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from flowdsl.runtime.local.controller.events import Outcome, PodRunning, StartPod
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.pods import ending, units
 from flowdsl.runtime.local.pods.amounts import gpus
 from flowdsl.runtime.local.pods.ending import Way
@@ -23,6 +22,7 @@ from flowdsl.runtime.local.pods.slots import Amount
 from flowdsl.runtime.local.pods.store import located
 from flowdsl.runtime.local.pods.units import Unit
 from flowdsl.runtime.local.pods.volumes import Volumes
+from flowdsl.runtime.parts import part, several
 
 Json = dict[str, Any]
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from flowdsl.runtime.local.controller.events import Event, Outcome, PodEnded, PodRunning, StartPod, StopPod
-from flowdsl.runtime.local.controller.shapes import part
 from flowdsl.runtime.local.objects import replaced
 from flowdsl.runtime.local.pods.amounts import Allocatable, amount
 from flowdsl.runtime.local.pods.helper import Helper
@@ -23,6 +22,7 @@ from flowdsl.runtime.local.pods.pod import Pod
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.slots import Amount
+from flowdsl.runtime.parts import part
 
 Json = dict[str, Any]
 KINDS = ("http", "data", "resource", "plugin")

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.pods import environment
 from flowdsl.runtime.local.pods.amounts import amount, memory_limit
 from flowdsl.runtime.local.pods.ending import Way
@@ -15,6 +14,7 @@ from flowdsl.runtime.local.pods.outputs import as_text
 from flowdsl.runtime.local.pods.paths import Rewriting, View, rewritten
 from flowdsl.runtime.local.pods.settings import GIVE_PROGRAM
 from flowdsl.runtime.local.pods.units import SCRIPT, Unit, mounts, pythonic
+from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.events import StartPod

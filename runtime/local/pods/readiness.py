@@ -11,7 +11,7 @@ import urllib.request
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.runtime.local.controller.shapes import several
+from flowdsl.runtime.parts import several
 
 if TYPE_CHECKING:
     from flowdsl.runtime.local.pods.program import Program

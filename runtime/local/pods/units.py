@@ -13,11 +13,11 @@ from flowdsl.grammar.names import is_argo_container
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import json_of
 from flowdsl.runtime.local.controller.events import StartPod
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.pods.expansion import LONGEST
 from flowdsl.runtime.local.pods.patch import patched
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_IMAGE, Settings
+from flowdsl.runtime.parts import part, several, texts
 
 Json = dict[str, Any]
 Role = Literal["init", "main", "sidecar"]
@@ -120,7 +120,7 @@ def _mains(template: Json) -> tuple[list[Json], dict[str, tuple[str, ...]]]:
     if "script" in template:
         script = dict(template["script"])
         script.pop("source", None)
-        script["args"] = [*several(script, "args"), SCRIPT]
+        script["args"] = [*texts(script, "args"), SCRIPT]
         return [{**script, "name": "main"}], {}
     return [{**template["container"], "name": "main"}], {}
 
@@ -139,13 +139,13 @@ def _mirrored(body: Json, mains: list[Json]) -> Json:
 
 
 def _unit(body: Json, role: Role, depends: tuple[str, ...], settings: Settings) -> Unit:
-    words = [str(one) for one in several(body, "command")]
+    words = [str(one) for one in texts(body, "command")]
     if not words and settings.engine is None:
         raise Refusal(
             f"the command of container {body['name']} is that of its image {body.get('image', '')}, which is not used "
             f"on this machine: {GIVE_IMAGE}"
         )
-    return Unit(body["name"], role, body, words, [str(one) for one in several(body, "args")], depends)
+    return Unit(body["name"], role, body, words, [str(one) for one in texts(body, "args")], depends)
 
 
 def _by_file(units: list[Unit]) -> None:

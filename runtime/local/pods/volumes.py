@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.pods.environment import About, field, missing, resource
 from flowdsl.runtime.local.pods.expansion import expanded
 from flowdsl.runtime.local.pods.refusal import Refusal
+from flowdsl.runtime.parts import part, several
 
 Json = dict[str, Any]
 Notice = Callable[[str], None]

@@ -1,0 +1,35 @@
+"""The parts of an object, whoever wrote it: what is left out, or is something else than is looked for, is empty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flowdsl.compiler.tree import is_mapping
+
+Json = dict[str, Any]
+
+
+def part(of: Json | None, name: str) -> Json:
+    """A mapping in a mapping."""
+    found: Json | None = of.get(name) if isinstance(of, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def several(of: Json | None, name: str) -> list[Json]:
+    """The mappings of a list in a mapping."""
+    found: list[Json] | None = of.get(name) if isinstance(of, dict) else None
+    if not isinstance(found, list):
+        return []
+    return found if all(map(is_mapping, found)) else list(filter(is_mapping, found))
+
+
+def texts(of: Json | None, name: str) -> list[str]:
+    """A list of texts in a mapping."""
+    found: list[str] | None = of.get(name) if isinstance(of, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def text(of: Json, name: str) -> str:
+    """A text in a mapping, whatever it was written as."""
+    found = of.get(name)
+    return "" if found is None else str(found)
