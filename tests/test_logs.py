@@ -837,7 +837,7 @@ def test_failed_is_the_last_attempt_of_what_failed(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nobody-1"], "there is no run `nobody-1` on this machine"),
+        (["nobody-1"], "there is no run `nobody-1` in .flowdsl/runs"),
         (["demo-1", "trian"], "demo-1 has no step `trian`: is it `train`?"),
         (["demo-1", "--since", "5m"], "--since: a run on this machine keeps no times of lines"),
         (["demo-1", "--timestamps"], "--timestamps: a run on this machine keeps no times of lines"),

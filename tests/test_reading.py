@@ -306,6 +306,15 @@ def test_a_run_of_this_machine(flowdsl: Callable[..., Result]) -> None:
     assert flowdsl("list").out.splitlines()[1].split()[:3] == ["hello-1", "✗", "Failed"]
 
 
+def test_without_a_run_and_without_a_cluster_both_are_said(flowdsl: Callable[..., Result]) -> None:
+    code, out, err = flowdsl("list")
+    assert (code, out) == (2, "")
+    assert err.startswith("flowdsl: there is no run in .flowdsl/runs, and there is no cluster to talk to: ")
+    for verb in ("get", "logs", "fetch", "wait"):
+        said = flowdsl(verb, "@latest").err
+        assert said.startswith("flowdsl: there is no run `@latest` in .flowdsl/runs, and there is no cluster")
+
+
 def test_the_latest_run_is_the_one_that_was_begun_last(flowdsl: Callable[..., Result]) -> None:
     Path("hello.yaml").write_text(HELLO)
     for name in ("old", "new"):
@@ -375,7 +384,7 @@ def test_a_run_that_is_not_there_is_the_users_mistake(flowdsl: Callable[..., Res
     keep("hello-1", 1, "Failed")
     code, out, err = flowdsl("get", "hello-2")
     assert (code, out) == (2, "")
-    assert "there is no run `hello-2` on this machine (is it `hello-1`?)" in err
+    assert "there is no run `hello-2` in .flowdsl/runs (is it `hello-1`?)" in err
     assert flowdsl("get").code == 2
 
 

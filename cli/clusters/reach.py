@@ -184,9 +184,9 @@ def find(name: str, reach: Reach = USUAL, *, nodes: bool = True, within: float |
     try:
         cluster = reach.connect()
     except Misconfigured as error:
-        if named or not RUNS.is_dir():
+        if named:
             raise
-        raise Refused(f"there is no run `{name}` on this machine{_near(name)}, and {error}") from None
+        raise Refused(f"there is no run `{name}` in {RUNS}{_near(name)}, and {error}") from None
     if within is not None:
         cluster.policy = cluster.policy.ending(within)
     if name == LATEST:
@@ -247,7 +247,7 @@ def _read(folder: Path) -> Json:
 
 
 def _near(name: str) -> str:
-    names = [one.name for one in RUNS.iterdir() if _local(one.name) is not None]
+    names = [one.name for one in RUNS.glob("*") if _local(one.name) is not None]
     near = difflib.get_close_matches(name, names, 1)
     return f" (is it `{near[0]}`?)" if near else ""
 

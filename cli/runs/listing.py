@@ -110,9 +110,11 @@ def _found(reach: Reach, wanted: Wanted, *, local: bool, everywhere: bool) -> tu
     if not local:
         try:
             cluster = reach.connect()
-        except Unconfigured:
-            if reach.named or everywhere or not RUNS.is_dir():
+        except Unconfigured as error:
+            if reach.named or everywhere:
                 raise
+            if not RUNS.is_dir():
+                raise Refused(f"there is no run in {RUNS}, and {error}") from None
             local = True
         else:
             namespace = EVERYWHERE if everywhere else cluster.namespace
