@@ -58,11 +58,9 @@ def resource_manifests(view: View) -> Iterator[Problem]:
             yield Problem((*path, "manifest") if manifest else path, ResourceManifest(*flaw))
         if resource.get("action") == "delete":
             yield from _asked_of_nothing(template, resource)
-        if resource.get("action") in ("get", "delete"):
-            continue
         origin: Object | None = resource.get("manifestFrom")
         both = resource.get("manifest") is not None and origin is not None
-        if both or (not manifest and origin is None):
+        if both or (not manifest and origin is None and resource.get("action") not in ("get", "delete")):
             found = "both `manifest` and `manifestFrom`" if both else "neither `manifest` nor `manifestFrom`"
             finding = ResourceManifest(f"the resource has {found}", "give exactly one of them")
             yield Problem(path, finding)

@@ -152,6 +152,8 @@ def _fault(body: Any) -> tuple[str, str] | None:
         return NO_PATCH, f"`{dotted(path)}` has no `{field}`, by which Kubernetes finds what it changes"
     for finding in values("PodSpec", body):
         return NO_PATCH, finding.message
+    if "containers" in body and body["containers"] is None:
+        return NO_PATCH, "`containers:` without a value takes all containers out of the pod"
     if body.get("restartPolicy") == "Always":
         return "keeps its pods from ending", "`restartPolicy: Always` starts containers again that have ended"
     return None

@@ -167,6 +167,7 @@ NEEDED: Mapping[Field, str] = {
     ("AzureFileVolumeSource", "secretName"): "add the name of the Secret with the account and its key",
     ("AzureFileVolumeSource", "shareName"): "add the name of the share",
     ("CSIVolumeSource", "driver"): "add the name of the driver, such as `csi.example.com`",
+    ("CSIVolumeSource", "nodePublishSecretRef", "name"): "add the name of the Secret",
     ("CephFSVolumeSource", "monitors"): "add the addresses of the monitors",
     ("ClusterTrustBundleProjection", "path"): "add the name of the file",
     ("CinderVolumeSource", "secretRef", "name"): "add the name of the Secret",

@@ -255,6 +255,9 @@ _MARK = regex(r"metadata\.(labels|annotations)\['(.*)'\]")
 def _container(found: Typed) -> Iterator[Problem]:
     """The probes of a container, which one that has to end before the others start cannot have."""
     data, path = found.data, found.path
+    if data.get("restartPolicyRules") and not data.get("restartPolicy"):
+        way = "add `restartPolicy: Never`, or take the rules out"
+        yield Problem((*path, "restartPolicyRules"), Incomplete("the container", "`restartPolicy`", way))
     probes = [probe for probe in PROBES if data.get(probe) is not None]
     if path[-2] == "initContainers" and string(data, "restartPolicy") in ("", "Never", "OnFailure"):
         for field in (*probes, *(("lifecycle",) if _has_hooks(data.get("lifecycle")) else ())):
@@ -275,6 +278,14 @@ def _container(found: Typed) -> Iterator[Problem]:
             reason, way = f"1 in a {probe}", "take it out: only a readiness probe counts successes"
         if wrong:
             yield Problem((*path, probe, field), NotForPods(f"`{field}`", str(given[field]), reason, way))
+
+
+def _alike(found: Typed) -> Iterator[Problem]:
+    """The labels by which pods are alike, which Kubernetes adds to a selector. Source: validatePodAffinityTerm."""
+    for field in ("matchLabelKeys", "mismatchLabelKeys"):
+        if found.data.get(field) and found.data.get("labelSelector") is None:
+            way = f"add the labels of the pods that are meant, or take `{field}` out"
+            yield Problem((*found.path, field), Incomplete(f"`{field}`", "`labelSelector` beside it", way))
 
 
 def _has_hooks(lifecycle: Object | None) -> bool:
@@ -488,6 +499,7 @@ _OWN: Mapping[str, Rule] = {
     "ObjectMeta": _finalizers,
     "PersistentVolumeClaimSpec": _claim,
     "PersistentVolumeClaimTemplate": _unnamed,
+    "PodAffinityTerm": _alike,
     "PodDNSConfig": _resolver,
     "ProjectedVolumeSource": _projected,
     "ResourceFieldSelector": _divisor,

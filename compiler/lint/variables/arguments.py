@@ -265,18 +265,30 @@ _HOOK = "call it in `hooks`, as `exit`, with `arguments`"
 def own_names(view: View) -> Iterator[Problem]:
     """No argument of a DAG's task asks for the name of the DAG: the task would wait for it for ever.
 
-    Source: Argo Workflows, executeTemplate, which has `tasks.name` for what is called, and `steps.name` too.
+    A `when` may, in a DAG that is a task itself. Source: Argo Workflows, executeTemplate, which has `tasks.name` for
+    what is called, and `steps.name` too.
     """
-    for call in view.calls if "tasks.name" in "\n".join(view.values) else ():
-        for index, each in enumerate(entries(call.data, "arguments", "parameters")):
-            value: object = each.get("value")
-            if isinstance(value, str) and "tasks.name" in value and call.owner.body == "dag":
-                for tag in tags(value):
-                    if tag.body.strip(" =") == "tasks.name":
-                        path = (*call.path, "arguments", "parameters", index, "value")
-                        yield Problem(
-                            path, UnknownVariable("tasks.name", (), _NAME), part=(tag.start, tag.end)
-                        )
+    for call in view.calls:
+        if call.owner.body != "dag":
+            continue
+        texts: list[tuple[Path, object]] = [
+            (("arguments", "parameters", index, "value"), each.get("value"))
+            for index, each in enumerate(entries(call.data, "arguments", "parameters"))
+        ]
+        if "tasks.name" in string(call.data, "when") and not _is_only_task(view, call.owner):
+            texts.append((("when",), call.data["when"]))
+        for place, value in texts:
+            for tag in tags(value) if isinstance(value, str) and "tasks.name" in value else ():
+                if tag.body.strip(" =") == "tasks.name":
+                    path = (*call.path, *place)
+                    yield Problem(path, UnknownVariable("tasks.name", (), _NAME), part=(tag.start, tag.end))
+
+
+def _is_only_task(view: View, template: Template) -> bool:
+    """Whether a template is called by tasks alone, as far as this document tells."""
+    if template.name and template.name in (view.setting("entrypoint"), view.setting("onExit")):
+        return False
+    return all(call.owner.body == "dag" for call in view.callers.get(id(template), ()))
 
 
 _NAME = "write the name of the task: only the template that it calls can ask for `tasks.name`"

@@ -29,7 +29,7 @@ _FLAGS = frozenset(("true", "false"))
 _DIGITS, _WORD = regex(r"\d+"), regex(r"[^\W\d]+")
 _PLAIN = regex(r"[A-Za-z]\w*|\d+(?:\.\d+)?")
 _CLOSING = regex(r"['\"\\]")
-_KNOWN = frozenset(("item", "inputs", "workflow", *BODY_OF))
+_KNOWN = frozenset(("item", "inputs", "node", "workflow", *BODY_OF))
 _JOINED = regex(r"&&|\|\||\?")
 """Words and numbers, which need no quotes; what joins conditions."""
 
@@ -104,14 +104,14 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
             yield from (each for each in texts if each is not None)
     elif (shape := sample(tuple(name.split(".")))) is not None:
         yield shape
-    elif root in BODY_OF or not view.runs:
+    elif not view.runs:
+        return
+    elif name in _OF_NODES:
+        yield from _node_names(view, name, place)
+    elif root in BODY_OF:
         return
     elif name == "workflow.name":
-        given, generated = string(view.metadata, "name"), string(view.metadata, "generateName")
-        if view.kind == "CronWorkflow":
-            yield f"{given}-1"
-        elif given or generated:
-            yield given or f"{generated}x"
+        yield from filter(None, (_run_name(view),))
     elif name.startswith("workflow.parameters."):
         value = view.arguments.get(name.removeprefix("workflow.parameters."), {}).get("value")
         if isinstance(value, str) and "{{" not in value:
@@ -119,6 +119,32 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
     elif name.startswith("inputs.parameters.") and place.graph is not None:
         template = place.graph
         yield from (value for _, value in arriving(view, template, f"{{{{{name}}}}}", template.path))
+
+
+_OF_NODES = ("node.name", "steps.name", "tasks.name")
+
+
+def _run_name(view: View) -> str:
+    """A name that a run has; empty where none is given."""
+    given, generated = string(view.metadata, "name"), string(view.metadata, "generateName")
+    return f"{given}-1" if view.kind == "CronWorkflow" else given or (f"{generated}x" if generated else "")
+
+
+def _node_names(view: View, name: str, place: Place) -> Iterator[str]:
+    """The names that a graph has in a run, and the call of it: of what the run begins with, only the graph has one.
+
+    Source: Argo Workflows, executeTemplate in workflow/controller/operator.go.
+    """
+    graph, run = place.graph, _run_name(view)
+    if graph is None or not run:
+        return
+    if graph.name and graph.name == view.setting("entrypoint"):
+        yield from () if name == "tasks.name" else (run if name == "node.name" else "",)
+    for call in view.callers.get(id(graph), ()):
+        if call.parent is None and call.owner.calls:
+            own = f"{call.name}(0:1)" if call.loop else call.name
+            group = f"[{call.group}]" if call.owner.body == "steps" else ""
+            yield f"{run}{group}.{own}" if name == "node.name" else own
 
 
 def _as_text(item: Any, key: str) -> str | None:
