@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.carry import text as carried_text
 from flowdsl.compiler.carry.anew import anew
+from flowdsl.compiler.carry.environment import environment_reads
 from flowdsl.compiler.carry.module import IN_THE_PIPELINE, Piece, is_ours
 from flowdsl.compiler.carry.scan import Reads, annotated_names, is_exact, may_be_unbound, scan, scan_statement
 from flowdsl.compiler.carry.tree import (
@@ -227,6 +228,9 @@ def _judge(module: ModuleSource, node: ast.stmt, text: str, reads: Reads) -> Ite
     if not isinstance(node, Function):
         for call in anew(calls(node), module.namespace, text):
             yield finding("ComputedAnew", module.span(call), call=f"{ast.unparse(call.func)}(...)")
+    if not isinstance(node, Function) and "env" in text:
+        for read, variable in environment_reads(node, module.namespace):
+            yield finding("EnvironmentRead", module.span(read), call=ast.unparse(read), variable=variable)
     for function in functions(node):
         code = module.code_of(function) if isinstance(function, ast.FunctionDef) else None
         for read, line in unbound(function) if code is None or may_be_unbound(code) else ():

@@ -12,6 +12,7 @@ from flowdsl.diagnostic import Diagnostic
 from flowdsl.places.place import Argument
 from flowdsl.values import types as t
 from flowdsl.values.later import known_options
+from flowdsl.values.lift import is_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -38,14 +39,17 @@ def unfit(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator[Dia
 
 
 def provided(one: Diagnostic, step: StepDef, traces: Iterable[Trace]) -> Diagnostic | None:
-    """What becomes of a finding about a module of the user's own: None if every call of the step has it.
+    """What becomes of a finding about a module of the user's own, or a variable: None if every call of the step has it.
 
     And what that imports: of pipelines and steps there is nothing in the images.
     """
     from flowdsl.compiler.carry.project import brings_language
-    from flowdsl.compiler.findings.carry import OwnModule
+    from flowdsl.compiler.findings.carry import EnvironmentRead, OwnModule
     from flowdsl.compiler.findings.code import BringsLanguage, RelativeImport
 
+    if isinstance(one.finding, EnvironmentRead):
+        variable = one.finding.variable
+        return None if all(_sets(options, variable) for options in _options(step, traces)) else one
     if not isinstance(one.finding, OwnModule):
         return one
     module = one.finding.module
@@ -76,6 +80,13 @@ def _options(step: StepDef, traces: Iterable[Trace]) -> Iterator[Mapping[str, An
                     yield {**applicable(defaults, step, own), **own}
     if not called:
         yield step.options
+
+
+def _sets(options: Mapping[str, Any], variable: str) -> bool:
+    """Whether options set a variable of the environment, or say things that only Argo knows."""
+    known = known_options(options)
+    given = (known.get("env"), known.get("secrets"))
+    return "argo" in options or any(is_dict(one) and variable in one for one in given)
 
 
 def _packages(options: Mapping[str, Any], step: StepDef) -> tuple[str, ...]:

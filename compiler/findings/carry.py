@@ -254,6 +254,21 @@ class FileRead(Finding):
     call: str
 
 
+class EnvironmentRead(Finding):
+    """A variable of the environment is read when the module is loaded: in the run, in the pod of the step."""
+
+    code = "FD328"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{call}` at the top of the file is read in the pod of the step, too, where nothing sets it"
+    label = "what is set on this machine does not travel"
+    help = (
+        'set it on the step: `env={{"{variable}": os.environ["{variable}"]}}` is the value of now;'
+        " or make it a parameter of the pipeline; what the image sets is read in the function of the step"
+    )
+    call: str
+    variable: str
+
+
 class ComputedAnew(Finding):
     """A time or a random value is taken when the module is loaded: in the run, by each step for itself."""
 
