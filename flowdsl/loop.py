@@ -386,6 +386,8 @@ def _objective(trace: Trace, call: Call, objective: object, site: Site) -> Objec
             step=call.target.name,
             known=tuple(outs),
             inside=_holder(outs, name),
+            single=t.spell(returns) if tuple(outs) == ("return",) else "",
+            goal=objective.goal,
         )
     elif not isinstance(kind, t.Number):
         numbers = (one.name for one in _fields(kind) if isinstance(one.type, t.Number))

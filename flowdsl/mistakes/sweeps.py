@@ -194,16 +194,24 @@ class UnknownMetric(Finding):
     step: str
     known: tuple[str, ...]
     inside: str = ""  # the output that it is a part of
+    single: str = ""  # the type of the one result, if it is not of several
+    goal: str = ""
 
     def words(self) -> dict[str, str]:
         """The fields, and the output that was probably meant, or how a part becomes one."""
         shown = f"output `{self.name}`" if self.name else "single output"
         meant = suggest(self.name, self.known) or "it returns nothing"
         way = "name one of its outputs in the objective"
+        part = self.name.rpartition(".")[2]
         if self.inside:
-            part = self.name.rpartition(".")[2]
             meant = f"`{part}` is a part of `{self.inside}`"
             way = f"name the way to it: `{self.inside}.{part}`"
+        elif self.single:
+            meant = f"its one result is {self.single}"
+            word = "minimize" if self.goal == "min" else "maximize"
+            way = f"write `{word}()`: a single result has no name"
+            if self.single not in ("float", "int"):
+                way = f'let it return a NamedTuple or dataclass with `{part}: float`, and name that: `{word}("{part}")`'
         return {**super().words(), "shown": shown, "meant": meant, "way": way}
 
 

@@ -22,12 +22,18 @@ class UnknownField(Finding):
     known: tuple[str, ...]
     noun: str = "field"
     uncalled: str = ""
+    gives: str = ""  # what that returns, if it has no such field
 
     def words(self) -> dict[str, str]:
         """The fields, and what was probably meant: of a step or pipeline that was not called, a field of its result."""
         way, meant = f"take one of the {self.noun}s that there are", suggest(self.name, self.known)
         if self.uncalled and near(self.name, self.known) is None:
             way = f"call it, and take the field of what it returns: `{self.uncalled}(...).{self.name}`"
+            objective = f'its name: `"{self.name}"`'
+            if self.gives:
+                way = f"call it: what `{self.uncalled}(...)` gives is {self.gives}, which has no such field"
+                objective = "no name: `minimize()`" if self.gives in ("float", "int") else ""
+            way = f"{way}; `minimize` and `maximize` take {objective}" if objective else way
             meant = "this is not called"
         return {**super().words(), "meant": meant, "way": way}
 

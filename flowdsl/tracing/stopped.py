@@ -18,6 +18,7 @@ from flowdsl.artifact import Artifact
 from flowdsl.diagnostic import Related, near
 from flowdsl.places.place import Argument, Place, Site, is_library, is_ours, operation, words
 from flowdsl.tracing.trace import OutsidePipeline, function_word
+from flowdsl.values import types as t
 from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
@@ -114,9 +115,15 @@ def _explained(error: BaseException) -> Stop | None:
             word = f"`{kind[1:].lower()}`" if kind.startswith("_") else _article(kind)
             uncalled = str(getattr(thing, "__name__", "")) if names == ("options",) else ""
             word = f"`{uncalled}`" if uncalled else word
-            return Stop(
-                "UnknownField", site, (), {"word": word, "name": name, "known": names, "uncalled": uncalled}
-            )
+            gives = _without(thing, name) if uncalled else ""
+            data: dict[str, Any] = {
+                "word": word,
+                "name": name,
+                "known": names,
+                "uncalled": uncalled,
+                "gives": gives,
+            }
+            return Stop("UnknownField", site, (), data)
         case AttributeError(name=str(name), obj=thing) if thing is not None and _UNREADY not in str(error):
             return _no_attribute(thing, name, site) if operation(site)[0] in _ATTRIBUTE else None
         case TypeError():
@@ -169,6 +176,13 @@ def _no_attribute(thing: object, name: str, site: Site) -> Stop:
         noun, word = "name", f"the module `{thing.__name__}`"
     known = tuple(one for one in dir(thing) if not one.startswith("_"))
     return Stop("UnknownField", site, (), {"word": word, "name": name, "known": known, "noun": noun})
+
+
+def _without(function: Any, name: str) -> str:
+    """What a step or pipeline returns, as it is spelled, if that has no field of a name."""
+    returns = function._definition.signature.returns
+    fields = t.keyed(returns) if isinstance(returns, t.Record) else ()
+    return "" if any(key == name for key, _ in fields) else t.spell(returns)
 
 
 def _no_member(error: BaseException, frame: FrameType) -> Stop | None:
