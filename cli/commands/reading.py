@@ -9,8 +9,7 @@ from cyclopts import Parameter
 from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
 from flowdsl.cli.root import FLAG, SEVERAL, app
-
-Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Error"]
+from flowdsl.runtime.phases import RunPhase
 
 
 @app.command(
@@ -72,7 +71,7 @@ Examples:
 def list_command(
     *,
     selector: Annotated[str, Parameter(name=["--selector", "-l"], show_default=False)] = "",
-    status: Annotated[list[Phase], SEVERAL] | None = None,
+    status: Annotated[list[RunPhase], SEVERAL] | None = None,
     running: Annotated[bool, FLAG] = False,
     completed: Annotated[bool, FLAG] = False,
     since: str | None = None,

@@ -15,6 +15,7 @@ from flowdsl.runtime.local import logs
 from flowdsl.runtime.local.absent import absent_key
 from flowdsl.runtime.local.rounds import HIDDEN, tables, texts_of, value_of
 from flowdsl.runtime.parts import several
+from flowdsl.runtime.phases import FAILURES, OMITTED, PENDING, SKIPPED
 from flowdsl.runtime.status.tree import Entry, counted, duration, plain, tree
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _listed(entries: list[Entry] | tuple[Entry, ...], depth: int) -> list[tuple[
 def took(entry: Entry) -> str:
     """How long a step ran; nothing for one that did not."""
     begun, ended = entry.times()
-    if entry.phase in ("Skipped", "Omitted", "Pending") or ended is None:
+    if entry.phase in (SKIPPED, OMITTED, PENDING) or ended is None:
         return ""
     return duration(ended - begun)
 
@@ -109,7 +110,7 @@ def said(entry: Entry, stood_in: Mapping[str, str]) -> str:
         found.append("from the cache")
     message = entry.message
     message = message.removeprefix("omitted: ")
-    if message and (entry.failed or entry.phase in ("Skipped", "Omitted", "Pending")):
+    if message and (entry.failed or entry.phase in (SKIPPED, OMITTED, PENDING)):
         found.append(message)
     return ": ".join(found)
 
@@ -139,7 +140,7 @@ def rounds_table(of: Table, paint: Paint, reason: Callable[[Round], str], most: 
     rows: list[tuple[str, ...]] = []
     styles: list[tuple[str, ...]] = []
     for one in rounds:
-        failed = one.phase in ("Failed", "Error")
+        failed = one.phase in FAILURES
         note = "best" if one.best else ""
         if one.phase != "Succeeded":
             note = f"{one.phase}: {reason(one) if failed else one.message}"

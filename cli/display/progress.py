@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from flowdsl.cli.display.columns import line as one_line
 from flowdsl.cli.process import err, on_terminal
 from flowdsl.runtime.local.controller.events import PodRunning
-from flowdsl.runtime.local.controller.node import OMITTED, PENDING, RUNNING, SKIPPED
 from flowdsl.runtime.logs.source import place
+from flowdsl.runtime.phases import OMITTED, PENDING, RUNNING, SKIPPED
 from flowdsl.runtime.status.tree import RunNode, duration, idle, plain
 
 if TYPE_CHECKING:

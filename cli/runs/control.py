@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from flowdsl.cli.clusters.reach import Found, code_of, find
 from flowdsl.cli.display.ending import shown
@@ -13,12 +13,12 @@ from flowdsl.cli.display.report import visible
 from flowdsl.cli.process import DONE, NO, REFUSED, WRONG, Refused, err, out
 from flowdsl.grammar.labels import ARTIFACTS
 from flowdsl.runtime.cluster import gates, made, verbs
-from flowdsl.runtime.cluster.ended import ENDED
-from flowdsl.runtime.cluster.ended import phase as phase_of
 from flowdsl.runtime.cluster.kinds import WORKFLOW
 from flowdsl.runtime.cluster.retrying import retried
 from flowdsl.runtime.cluster.trouble import ClusterError, Refusal, Uncertain, Unreachable, Vanished
 from flowdsl.runtime.parts import part
+from flowdsl.runtime.phases import RunPhase, over
+from flowdsl.runtime.phases import phase as phase_of
 from flowdsl.runtime.status.compressed import opened, without_nodes
 from flowdsl.runtime.status.node import nodes as in_order
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Ending = Literal["stop", "terminate", "delete"]
 
-PHASES = ("Pending", "Running", *ENDED)
 _SHOWN = 10
 _SAID = {"stop": "stopping", "terminate": "terminating", "suspend": "suspended"}
 
@@ -57,18 +56,18 @@ def chosen(names: Sequence[str], selection: Selection, reach: Reach, *, ended: b
     found: list[Found] = []
     for workflow in cluster.list(WORKFLOW, labels=selection.selector or "", keep=without_nodes).items:
         phase = phase_of(workflow)
-        fits = (not phases or phase in phases) and (ended or phase not in ENDED)
+        fits = (not phases or phase in phases) and (ended or not over(workflow))
         if fits and (age is None or time.time() - _since(workflow) >= age):
             found.append(Found(workflow, None, cluster))
     return sorted(found, key=lambda one: one.name)
 
 
 def _phases(texts: Sequence[str]) -> set[str]:
-    known = {phase.lower(): phase for phase in PHASES}
+    known = {phase.lower(): phase for phase in get_args(RunPhase)}
     wanted = [one for text in texts for one in text.split(",")]
     for one in wanted:
         if one.lower() not in known:
-            raise Refused(f"--status {one}: must be one of {', '.join(PHASES)}")
+            raise Refused(f"--status {one}: must be one of {', '.join(known.values())}")
     return {known[one.lower()] for one in wanted}
 
 
@@ -107,7 +106,7 @@ def end(verb: Ending, names: Sequence[str], selection: Selection, manner: Manner
 
 def _agreed(verb: Ending, runs: Sequence[Found], selection: Selection, manner: Manner) -> bool:
     """Whether what cannot be undone is wanted: several runs, or the deletion of one that goes on."""
-    going = [one for one in runs if phase_of(one.workflow) not in ENDED]
+    going = [one for one in runs if not over(one.workflow)]
     many = len(runs) > 1 and (selection.given or verb == "delete")
     if manner.yes or not (many or (verb == "delete" and going)):
         return True
@@ -149,7 +148,7 @@ def _end(verb: Ending, run: Found, manner: Manner) -> int:
     if run.cluster is None:
         return _end_here(verb, run, manner)
     workflow, cluster = run.workflow, run.cluster
-    ended = phase_of(workflow) in ENDED
+    ended = over(workflow)
     jobs = made.Made([], []) if manner.keep_jobs else made.jobs(cluster, workflow)
     if verb != "delete":  # results of those that have ended may be wanted
         jobs = jobs._replace(jobs=[one for one in jobs.jobs if not made.has_ended(one[1])])
@@ -227,7 +226,7 @@ def _end_here(verb: Ending, run: Found, manner: Manner) -> int:
 
 
 def _here(run: Found) -> Refused:
-    if phase_of(run.workflow) in ENDED:
+    if over(run.workflow):
         again = f"flowdsl run FILE --from STEP --of {run.name} runs a step of it again, and what follows"
         return Refused(f"`{run.name}` is a run on this machine that has ended: {again}")
     return Refused(

@@ -17,8 +17,8 @@ from flowdsl.grammar.duration import seconds_in
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.labels import COMPLETED, PHASE
 from flowdsl.runtime.local.controller.names import rfc3339
-from flowdsl.runtime.local.controller.node import FULFILLED
 from flowdsl.runtime.parts import part, text
+from flowdsl.runtime.phases import FULFILLED, RunPhase
 from flowdsl.runtime.status.compressed import opened, without_nodes
 from flowdsl.runtime.status.gpu import used_by_all
 from flowdsl.runtime.status.run import Run
@@ -32,14 +32,13 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 Output = Literal["wide", "json", "name"]
-Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Error"]
 
 
 class Wanted(NamedTuple):
     """Which runs are wanted; the newest come first."""
 
     selector: str = ""
-    phases: Sequence[Phase] = ()
+    phases: Sequence[RunPhase] = ()
     running: bool = False
     completed: bool = False
     since: str | None = None
@@ -49,7 +48,7 @@ class Wanted(NamedTuple):
         """What of it the server can tell. A run that the controller has not seen has no labels yet."""
         parts = [self.selector] if self.selector else []
         if "Pending" in self.phases:
-            others = [phase for phase in get_args(Phase) if phase not in self.phases]
+            others = [phase for phase in get_args(RunPhase) if phase not in self.phases]
             parts.extend([f"{PHASE} notin ({','.join(others)})"] if others else [])
         elif self.phases:
             parts.append(f"{PHASE} in ({','.join(dict.fromkeys(self.phases))})")

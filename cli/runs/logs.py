@@ -233,8 +233,9 @@ class _Remote(_Logs):
     def begin(self) -> tuple[Iterator[Given], bool]:
         """The parts of the logs, and whether they are of several."""
         from flowdsl.runtime.logs.container import Extent
-        from flowdsl.runtime.logs.run import over, sources
+        from flowdsl.runtime.logs.run import sources
         from flowdsl.runtime.logs.together import as_they_are, ended, followed
+        from flowdsl.runtime.phases import over
 
         extent = Extent(since=self._since, tail=self._options.tail)
         pods = self._pods()
@@ -299,7 +300,7 @@ def _are_gone(missing: Sequence[Gone]) -> str:
 
 def _nothing(workflow: Json, wanted: Wanted) -> str:
     """That there is no log."""
-    from flowdsl.runtime.logs.run import over
+    from flowdsl.runtime.phases import over
 
     step = "" if wanted.step is None else f" of `{wanted.step}`"
     when = " of a step that failed" if wanted.failed else "" if over(workflow) else " yet"

@@ -17,6 +17,7 @@ from flowdsl.cli.process import DONE, Refused, err, out
 from flowdsl.runtime.local.controller.names import rfc3339
 from flowdsl.runtime.local.rounds import differing, objective_of, tables, texts_of
 from flowdsl.runtime.parts import part, text
+from flowdsl.runtime.phases import OMITTED, SKIPPED
 from flowdsl.runtime.status.compressed import hidden
 from flowdsl.runtime.status.node import seconds
 from flowdsl.runtime.status.reasons import seen
@@ -43,8 +44,6 @@ _VALUE = 24
 """Columns of a value beside the number of its round."""
 _NAMED = 3
 """Steps with one message that are named."""
-_IDLE = ("Skipped", "Omitted")
-"""Phases of what was not to run."""
 
 
 def get(name: str, reach: Reach, output: Output | None, *, events: bool) -> int:
@@ -345,7 +344,7 @@ class Picture:
 
     def _took(self, entry: Entry) -> str:
         begun, ended = entry.times()
-        if entry.phase in _IDLE or not begun:
+        if entry.phase in (SKIPPED, OMITTED) or not begun:
             return ""
         last = self._run.finished if self._run.ended else None
         return length((ended or last or self._now) - begun)

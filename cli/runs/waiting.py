@@ -36,9 +36,9 @@ def follow(found: Found, seconds: float | None, reach: Reach, word: str) -> int:
 
     Raises Overdue, Vanished and Refused.
     """
-    from flowdsl.runtime.cluster.ended import phase
     from flowdsl.runtime.cluster.trouble import ClusterError, Overdue, Vanished
     from flowdsl.runtime.local.error import RunError
+    from flowdsl.runtime.phases import phase
 
     last = found.workflow
     shown = _Shown() if word == "watch" else None
@@ -83,7 +83,7 @@ def _states(found: Found, seconds: float | None) -> Iterator[Json | None]:
 
 def lost(found: Found, word: str, reach: Reach, error: Exception) -> int:
     """Say that a run goes on unseen, why, and how to come back to it; the exit code."""
-    from flowdsl.runtime.cluster.ended import phase
+    from flowdsl.runtime.phases import phase
 
     name = found.name
     why = visible(str(error))

@@ -21,6 +21,7 @@ from flowdsl.runtime.artifacts.trouble import Broken, Changed, Missing, StoreErr
 from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, ClusterError, Refusal, Unreachable
 from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.phases import POD_ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -199,7 +200,7 @@ class Reader:
             found = self.cluster.get(POD, self.name, namespace=self.namespace)
             status = part(found, "status")
             phase = status.get("phase")
-            if phase in ("Failed", "Succeeded"):
+            if phase in POD_ENDED:
                 raise StoreError(
                     f"pod `{self.name}` that reads claim {self.claim} ended: {_why(status) or phase}"
                 )

@@ -19,7 +19,6 @@ from flowdsl.runtime.cluster.argo_transport import (
     operation_path,
     words_of,
 )
-from flowdsl.runtime.cluster.ended import ENDED, phase
 from flowdsl.runtime.cluster.kinds import VERSION, WORKFLOW
 from flowdsl.runtime.cluster.kubernetes import Kubernetes, lines
 from flowdsl.runtime.cluster.retrying import retried
@@ -32,6 +31,7 @@ from flowdsl.runtime.cluster.trouble import (
     Unsupported,
 )
 from flowdsl.runtime.parts import part
+from flowdsl.runtime.phases import over
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -334,7 +334,7 @@ def _passed(node: str, workflow: Json) -> bool:
 
 def _begun(after: Json, before: Json) -> bool:
     """Whether a run goes on that had ended."""
-    if phase(after) not in ENDED:
+    if not over(after):
         return True
     return bool(part(after, "status").get("startedAt") != part(before, "status").get("startedAt"))
 

@@ -8,6 +8,7 @@ from flowdsl.grammar.labels import COMPLETED
 from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import WORKFLOW
 from flowdsl.runtime.cluster.trouble import Overdue, Vanished
+from flowdsl.runtime.phases import over, phase
 from flowdsl.runtime.status.compressed import readable
 
 if TYPE_CHECKING:
@@ -17,14 +18,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-ENDED = ("Succeeded", "Failed", "Error")
 _GRACE = 60.0
-
-
-def phase(workflow: Json) -> str:
-    """The phase of a run; of one that no controller has seen yet, Pending."""
-    status: Json = workflow.get("status") or {}
-    return str(status.get("phase") or "Pending")
 
 
 def ended(workflow: Json) -> bool:
@@ -33,7 +27,7 @@ def ended(workflow: Json) -> bool:
     Source: Argo's controller sets the label when the results of all tasks have come; the phase may be final before.
     """
     labels: dict[str, str] = workflow["metadata"].get("labels") or {}
-    return phase(workflow) in ENDED and labels.get(COMPLETED) == "true"
+    return over(workflow) and labels.get(COMPLETED) == "true"
 
 
 def states(cluster: Cluster, name: str, uid: str = "") -> Generator[Json | None, None, None]:
@@ -55,7 +49,7 @@ def states(cluster: Cluster, name: str, uid: str = "") -> Generator[Json | None,
             yield last
             if ended(last):
                 return
-            if final is None and phase(last) in ENDED:
+            if final is None and over(last):
                 final = cluster.policy.now()
         elif last is None:
             raise Vanished(f"there is no run `{name}` in namespace `{cluster.namespace}` of {cluster.called}")

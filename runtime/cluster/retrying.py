@@ -9,16 +9,15 @@ import copy
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.grammar.labels import ARCHIVING, COMPLETED
-from flowdsl.runtime.cluster.ended import ENDED, phase
 from flowdsl.runtime.cluster.trouble import Unfit
 from flowdsl.runtime.parts import part, several, texts
+from flowdsl.runtime.phases import FAILURES, over, phase
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from flowdsl.runtime.cluster.seam import Json
 
-_FAILED = ("Failed", "Error")
 _GROUPS = ("DAG", "TaskGroup", "StepGroup", "Steps")
 _ITEMS = ("TaskGroup", "StepGroup")
 _EXECUTED = ("Container", "Pod", "HTTP", "Plugin")
@@ -39,7 +38,7 @@ def retried(workflow: Json, chosen: Collection[str], parameters: Mapping[str, st
     succeeded. `now` is the time in RFC 3339. Raises Unfit.
     """
     name = str(workflow["metadata"]["name"])
-    if phase(workflow) not in ENDED:
+    if not over(workflow):
         raise Unfit(f"`{name}` is still going on ({phase(workflow)}): only what has ended is retried")
     if phase(workflow) == "Succeeded" and not chosen:
         raise Unfit(
@@ -147,7 +146,7 @@ class _Graph:
             for child in texts(node, "children")
         }
         for each, node in self.nodes.items():
-            if node.get("phase") not in _FAILED or node["type"] not in _EXECUTED:
+            if node.get("phase") not in FAILURES or node["type"] not in _EXECUTED:
                 continue
             attempt = bool(part(node, "nodeFlag").get("retried"))
             after = self.below(retries.get(each, each) if attempt else each)
@@ -196,7 +195,7 @@ class _Graph:
             if node["type"] == "Container":  # containers of one pod run again together
                 at = self._up(at, "type", "Pod")
                 removed |= {at} | self.below(at)
-            elif node["type"] == "Retry" and node.get("phase") in _FAILED:
+            elif node["type"] == "Retry" and node.get("phase") in FAILURES:
                 reset.add(at)
             at = self._parent.get(at)
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from flowdsl.grammar.labels import NODE_ID, RUN
 from flowdsl.runtime.cluster import gates
-from flowdsl.runtime.cluster.ended import ENDED
 from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
 from flowdsl.runtime.cluster.retrying import retried
 from flowdsl.runtime.cluster.seam import whole
@@ -27,6 +26,7 @@ from flowdsl.runtime.cluster.trouble import (
     Vanished,
 )
 from flowdsl.runtime.parts import part
+from flowdsl.runtime.phases import over, phase
 from flowdsl.runtime.status.compressed import opened
 from flowdsl.runtime.status.packing import is_packed, packed
 
@@ -111,10 +111,9 @@ def act(cluster: Objects, verb: Verb, workflow: Json, options: Mapping[str, Any]
 
 def check(verb: Verb, workflow: Json) -> None:
     """Raise Unfit for a run that has ended: it can only be retried, or deleted."""
-    phase = part(workflow, "status").get("phase")
-    if phase in ENDED:
+    if over(workflow):
         word = {"resume": "resumed", "suspend": "suspended"}.get(verb, "stopped")
-        raise Unfit(f"`{workflow['metadata']['name']}` has ended ({phase}): it cannot be {word}")
+        raise Unfit(f"`{workflow['metadata']['name']}` has ended ({phase(workflow)}): it cannot be {word}")
 
 
 def done(verb: Verb, workflow: Json) -> bool:

@@ -7,8 +7,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
 from flowdsl.grammar.space import metric
-from flowdsl.runtime.local.controller.node import SUCCEEDED
 from flowdsl.runtime.parts import several
+from flowdsl.runtime.phases import SUCCEEDED
 from flowdsl.values import types as t
 
 if TYPE_CHECKING:

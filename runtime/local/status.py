@@ -4,33 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.grammar.labels import COMPLETED, PHASE
 from flowdsl.runtime.local.controller.names import rfc3339
-from flowdsl.runtime.local.controller.node import SUCCEEDED, Json, Node
+from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.parts import part
+from flowdsl.runtime.phases import ENDED, PENDING, SUCCEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from flowdsl.runtime.local.controller.machine import Machine
 
-_PREFIX = "workflows.argoproj.io"
-_DONE = ("Succeeded", "Failed", "Error")
-
 
 def workflow(machine: Machine) -> Json:
     """The Workflow object of a run, with what is known of it so far."""
     manifest = machine.manifest
     metadata = part(manifest, "metadata")
-    phase = machine.phase or "Pending"
-    labels = {f"{_PREFIX}/phase": phase, f"{_PREFIX}/completed": "true" if phase in _DONE else "false"}
+    phase = machine.phase or PENDING
+    labels = {PHASE: phase, COMPLETED: "true" if phase in ENDED else "false"}
     status: Json = {"phase": phase, **({"startedAt": rfc3339(machine.started)} if machine.phase else {})}
-    if machine.finished is not None and phase in _DONE:
+    if machine.finished is not None and phase in ENDED:
         status["finishedAt"] = rfc3339(machine.finished)
     if machine.message:
         status["message"] = machine.message
     nodes = list(machine.nodes.values())
     status["progress"] = progress(nodes)
-    if phase in _DONE:
+    if phase in ENDED:
         status["conditions"] = [{"type": "Completed", "status": "True"}]
     status["nodes"] = {node.id: node.status(progress([node]) if node.type == "Pod" else "") for node in nodes}
     if machine.run.outputs:

@@ -7,10 +7,10 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.runtime.cluster.ended import ENDED, phase
 from flowdsl.runtime.cluster.trouble import Overdue, Vanished
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.runner import going_on
+from flowdsl.runtime.phases import over, phase
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -39,7 +39,7 @@ def states(folder: Path, seconds: float | None = None) -> Generator[Json | None,
         found: Json = json.loads(text)
         yield found if text != seen else None
         seen = text
-        if phase(found) in ENDED:
+        if over(found):
             return
         if not going:
             raise RunError(

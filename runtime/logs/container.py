@@ -15,6 +15,7 @@ from flowdsl.runtime.cluster.trouble import (
 )
 from flowdsl.runtime.logs.join import Joined
 from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.phases import POD_ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -63,7 +64,7 @@ def state_of(pod: Json, container: str) -> State:
     state = part(status_of(pod, container), "state")
     if "running" in state:
         return "running"
-    over = part(pod, "status").get("phase") in ("Succeeded", "Failed")
+    over = part(pod, "status").get("phase") in POD_ENDED
     return "ended" if "terminated" in state or over else "waiting"
 
 

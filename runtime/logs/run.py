@@ -13,6 +13,7 @@ from flowdsl.runtime.local.controller.names import pod_name
 from flowdsl.runtime.logs.container import status_of
 from flowdsl.runtime.logs.source import Place, Source, place
 from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.phases import ENDED, FAILURES, RUNNING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 MAIN = "main"
-_FAILED = ("Failed", "Error")
-_OVER = ("Succeeded", *_FAILED)
 _KEPT = regex(r".+-logs")
 """The artifacts that `archiveLogs` makes: `main-logs`. Source: workflow/executor/executor.go of Argo 4.1."""
 
@@ -44,11 +43,6 @@ class Gone(NamedTuple):
     kept: str
 
 
-def over(workflow: Json) -> bool:
-    """Whether a run has ended."""
-    return part(workflow, "status").get("phase") in _OVER
-
-
 def pods_of(cluster: Cluster, workflow: Json) -> list[Json]:
     """The pods of a run; where they are not shown, what its nodes say of them. Raises Refusal, Unreachable."""
     namespace = part(workflow, "metadata").get("namespace")
@@ -62,7 +56,7 @@ def _as_pod(workflow: Json, node: Json) -> Json:
     """As much of a node's pod as its logs need."""
     name, template = str(node["name"]), str(node.get("templateName") or "")
     times = {"startedAt": node.get("startedAt")}
-    over = node.get("phase") in _OVER
+    over = node.get("phase") in ENDED
     began: Json = {"name": MAIN, "state": {"terminated" if over else "running": times}}
     return {
         "metadata": {
@@ -73,7 +67,7 @@ def _as_pod(workflow: Json, node: Json) -> Json:
         "spec": {"containers": [{"name": MAIN}]},
         "status": {
             "phase": node.get("phase"),
-            "containerStatuses": [began] if node.get("phase") in ("Running", *_OVER) else [],
+            "containerStatuses": [began] if node.get("phase") in (RUNNING, *ENDED) else [],
         },
     }
 
@@ -221,7 +215,7 @@ def last_failures(workflow: Json, pods: Sequence[Json] = ()) -> set[str]:
     for name in phases:
         where = place(name_of(workflow), name)
         last[where.path] = max(last.get(where.path, ((), "")), (where.attempts, name))
-    return {name for _, name in last.values() if phases[name] in _FAILED}
+    return {name for _, name in last.values() if phases[name] in FAILURES}
 
 
 def gone(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Gone]:
@@ -232,7 +226,7 @@ def gone(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Gone]:
     for name, node in nodes_of(workflow).items():
         where = place(name_of(workflow), name)
         cached = part(node, "memoizationStatus").get("hit")
-        if name in there or cached or node.get("phase") not in _OVER:
+        if name in there or cached or node.get("phase") not in ENDED:
             continue
         if wanted.step is not None and not means(workflow, wanted.step, where, node=str(node["id"])):
             continue

@@ -15,7 +15,8 @@ from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
 from flowdsl.runtime.cluster.trouble import Unread
 from flowdsl.runtime.logs.container import Extent, read
 from flowdsl.runtime.logs.join import Part, nanoseconds
-from flowdsl.runtime.logs.run import Wanted, name_of, over, sources
+from flowdsl.runtime.logs.run import Wanted, name_of, sources
+from flowdsl.runtime.phases import over
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence

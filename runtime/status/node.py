@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.tree import is_mapping
-from flowdsl.runtime.local.controller.node import COMPLETED, FULFILLED, PENDING
 from flowdsl.runtime.parts import part, text, texts
+from flowdsl.runtime.phases import ENDED, FULFILLED, PENDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +61,7 @@ class Node:
     @property
     def completed(self) -> bool:
         """Whether it ran and ended."""
-        return self.phase in COMPLETED
+        return self.phase in ENDED
 
     def attempts(self) -> list[Node]:
         """Of a Retry node: its attempts, without the nodes of hooks."""

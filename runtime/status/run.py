@@ -9,8 +9,8 @@ from flowdsl.compiler.kinds import STORES
 from flowdsl.grammar.labels import NODE_ID, maker
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.names import pod_name
-from flowdsl.runtime.local.controller.node import ERROR, FAILED, FULFILLED, PENDING, RUNNING
 from flowdsl.runtime.parts import part, several, text
+from flowdsl.runtime.phases import FAILURES, FULFILLED, PENDING, RUNNING, phase
 from flowdsl.runtime.status import gpu
 from flowdsl.runtime.status.node import nodes, seconds
 from flowdsl.runtime.status.reasons import usual, why
@@ -56,7 +56,7 @@ class Run:
         metadata, status = part(workflow, "metadata"), part(workflow, "status")
         self.name = text(metadata, "name")
         self.namespace = text(metadata, "namespace")
-        self.phase = text(status, "phase") or "Pending"
+        self.phase = phase(workflow)
         self.message = plain(text(status, "message")) if text(status, "phase") else _UNSEEN
         self.created = seconds(metadata.get("creationTimestamp"))
         self.started = seconds(status.get("startedAt"))
@@ -117,7 +117,7 @@ class Run:
 
         Where it says only that a part has failed, that is the first step that did.
         """
-        if self.phase in (FAILED, ERROR) and (not self.message or of_a_child(self.message)):
+        if self.phase in FAILURES and (not self.message or of_a_child(self.message)):
             return _first_failure(self.entries) or self.message
         if self.message or self.ended:
             return self.message

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.names import LEARNING
-from flowdsl.runtime.local.controller.node import ERROR, FAILED, OMITTED, PENDING, RUNNING, SKIPPED, SUCCEEDED
+from flowdsl.runtime.phases import ERROR, FAILED, FAILURES, OMITTED, PENDING, RUNNING, SKIPPED, SUCCEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -167,7 +167,7 @@ class Entry(NamedTuple):
     @property
     def failed(self) -> bool:
         """Whether its phase is Failed or Error."""
-        return self.phase in (FAILED, ERROR)
+        return self.phase in FAILURES
 
     @property
     def culprit(self) -> Entry | None:
@@ -217,7 +217,7 @@ def counted(rounds: tuple[Entry, ...]) -> dict[str, int]:
         phase = one.phase
         kind = (
             "failed"
-            if phase in (FAILED, ERROR)
+            if phase in FAILURES
             else "done"
             if phase == SUCCEEDED
             else "skipped"

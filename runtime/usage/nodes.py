@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.amounts import amounts, asked, gpus
 from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.phases import POD_ENDED
 from flowdsl.runtime.status.gpu import card
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Json = dict[str, Any]
-
-_OVER = ("Succeeded", "Failed")
 
 
 class PodUse(NamedTuple):
@@ -70,7 +69,7 @@ def pod_uses(pods: Iterable[Json]) -> list[PodUse]:
     """
     found: list[PodUse] = []
     for pod in pods:
-        if phase(pod) in _OVER:
+        if phase(pod) in POD_ENDED:
             continue
         spec, metadata = part(pod, "spec"), part(pod, "metadata")
         held = gpus(asked(spec))
@@ -85,7 +84,7 @@ def phase(pod: Json) -> str:
     """The phase of a pod, `Terminating` for one that is being deleted."""
     known = str(part(pod, "status").get("phase") or "Pending")
     deleted = part(pod, "metadata").get("deletionTimestamp")
-    return "Terminating" if deleted and known not in _OVER else known
+    return "Terminating" if deleted and known not in POD_ENDED else known
 
 
 def cluster_use(nodes: Iterable[Json], pods: Iterable[Json], *labels: str) -> ClusterUse:

@@ -228,7 +228,9 @@ def test_pods_that_are_gone_are_named(server: ApiServer, namespace: str, logs: L
         server.admin.delete(f"{PODS.format(namespace)}/{pod}", {"gracePeriodSeconds": 0})
     code, out, said = logs(history.run)
     assert (code, out) == (0, b"")
-    assert said.startswith("flowdsl: the pods of prepare, train and onExit are gone, and so is what they printed")
+    assert said.startswith(
+        "flowdsl: the pods of prepare, train and onExit are gone, and so is what they printed"
+    )
 
 
 def test_a_run_that_is_deleted_while_it_is_followed(server: ApiServer, namespace: str) -> None:

@@ -9,10 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from flowdsl.runtime.cluster import follow
-from flowdsl.runtime.cluster.ended import phase, states
+from flowdsl.runtime.cluster.ended import states
 from flowdsl.runtime.cluster.kubernetes import Kubernetes
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.cluster.transport import Access, Transport
+from flowdsl.runtime.phases import phase
 from tests.apiserver.client import WORKFLOWS
 from tests.apiserver.proofs import SHORT
 from tests.apiserver.server import ApiServer

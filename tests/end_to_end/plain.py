@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flowdsl.runtime.local.controller.node import FAILED, OMITTED, SKIPPED, SUCCEEDED
+from flowdsl.runtime.phases import FAILED, OMITTED, SKIPPED, SUCCEEDED
 from flowdsl.values import types as t
 from tests.end_to_end.run import Node, Run
 

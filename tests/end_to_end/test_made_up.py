@@ -17,7 +17,7 @@ from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 from flowdsl.compiler.lowering import split
 from flowdsl.runtime.local import prepare
-from flowdsl.runtime.local.controller.node import ERROR, FAILED, SUCCEEDED
+from flowdsl.runtime.phases import ERROR, FAILED, SUCCEEDED
 from tests.end_to_end import inside, made_up
 from tests.end_to_end.pipelines import made_up as steps
 from tests.end_to_end.world import text

@@ -11,7 +11,7 @@ import pytest
 
 from flowdsl.compiler.lowering import split
 from flowdsl.runtime.local.controller.events import Outcome, StartPod
-from flowdsl.runtime.local.controller.node import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED
+from flowdsl.runtime.phases import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED
 from tests.end_to_end import expected
 from tests.end_to_end.inside import Done, small
 from tests.end_to_end.run import Json, Run

@@ -13,7 +13,7 @@ from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 from flowdsl.compiler.lowering import split
 from flowdsl.pipeline import Pipeline
-from flowdsl.runtime.local.controller.node import FAILED, SUCCEEDED
+from flowdsl.runtime.phases import FAILED, SUCCEEDED
 from tests.end_to_end import expected
 from tests.end_to_end.inside import small
 from tests.end_to_end.run import Json, Run

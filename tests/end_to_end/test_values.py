@@ -16,7 +16,7 @@ from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 from flowdsl.runtime.local import prepare
 from flowdsl.runtime.local.controller import events
-from flowdsl.runtime.local.controller.node import ERROR, SKIPPED, SUCCEEDED
+from flowdsl.runtime.phases import ERROR, SKIPPED, SUCCEEDED
 from tests.end_to_end import inside
 from tests.end_to_end.world import World
 from tests.local.simulation import Pod, simulate

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.runtime.local.controller.node import ERROR, FAILED, RUNNING, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.parts import part
+from flowdsl.runtime.phases import ERROR, FAILED, FAILURES, RUNNING, SUCCEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +35,7 @@ def walked(
             return node
         branch = node.phase if node.completed else phase
         name = targets.get(node.id)
-        if name is not None and found.get(name) not in (FAILED, ERROR):
+        if name is not None and found.get(name) not in FAILURES:
             found[name] = branch
         if node.type == "Retry":
             children = [
@@ -71,7 +72,7 @@ def assessed(phases: dict[str, str], targets: dict[str, Json], *, fails_fast: bo
             result = RUNNING
             if not fails_fast:
                 break
-        elif phase in (FAILED, ERROR):
+        elif phase in FAILURES:
             goes_on = part(holder, "continueOn")
             if goes_on.get("failed" if phase == FAILED else "error"):
                 continue

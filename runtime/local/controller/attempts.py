@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 from flowdsl.compiler.kinds import POD_BODIES, kind
 from flowdsl.runtime.local.controller import retry
 from flowdsl.runtime.local.controller.names import pod_name
-from flowdsl.runtime.local.controller.node import ERROR, FAILED, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Origin
+from flowdsl.runtime.phases import ERROR, FAILED, SUCCEEDED
 
 if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.protocols import Call

@@ -17,24 +17,14 @@ from flowdsl.runtime.local.controller.frame import Frame
 from flowdsl.runtime.local.controller.hooks import EXIT, Hooks, Names
 from flowdsl.runtime.local.controller.items import loops
 from flowdsl.runtime.local.controller.loop import Loop, complete
-from flowdsl.runtime.local.controller.node import (
-    ERROR,
-    FAILED,
-    OMITTED,
-    RUNNING,
-    SKIPPED,
-    SUCCEEDED,
-    Json,
-    Node,
-    Type,
-    ends,
-)
+from flowdsl.runtime.local.controller.node import Json, Node, Type, ends
 from flowdsl.runtime.local.controller.parallelism import FULL
 from flowdsl.runtime.local.controller.scope import Record, Results, Scope
 from flowdsl.runtime.local.controller.tags import ArgoError, Missing
 from flowdsl.runtime.local.controller.tasks import Task, depend, may_run, wanted
 from flowdsl.runtime.local.controller.templates import supplied
 from flowdsl.runtime.parts import part
+from flowdsl.runtime.phases import ERROR, FAILED, OMITTED, RUNNING, SKIPPED, SUCCEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,12 +15,13 @@ from flowdsl.runtime.local.controller import leaves, retry
 from flowdsl.runtime.local.controller.attempts import Attempts
 from flowdsl.runtime.local.controller.dag import Dag
 from flowdsl.runtime.local.controller.names import any_string, pod_name
-from flowdsl.runtime.local.controller.node import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED, Json, Node, Type
+from flowdsl.runtime.local.controller.node import Json, Node, Type
 from flowdsl.runtime.local.controller.scope import Variables
 from flowdsl.runtime.local.controller.steps import Steps
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Origin, supplied
 from flowdsl.runtime.parts import part
+from flowdsl.runtime.phases import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED
 
 if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.protocols import Call

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from flowdsl.runtime.local.controller import items
 from flowdsl.runtime.local.controller.names import any_string, rfc3339
-from flowdsl.runtime.local.controller.node import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.parallelism import Places
 from flowdsl.runtime.local.controller.scope import Record
 from flowdsl.runtime.local.controller.tags import ArgoError, tagged
 from flowdsl.runtime.local.controller.templates import Base, input_variables
 from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.phases import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,12 +13,13 @@ from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError
 from flowdsl.runtime.local.controller.arguments import marked, of_step
 from flowdsl.runtime.local.controller.names import any_string
-from flowdsl.runtime.local.controller.node import RUNNING, Json, Node
+from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.parallelism import FULL
 from flowdsl.runtime.local.controller.scope import Scope, Variables
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced
 from flowdsl.runtime.local.controller.templates import located
 from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.phases import RUNNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable

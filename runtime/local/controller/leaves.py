@@ -13,11 +13,12 @@ from flowdsl.compiler.kinds import kind
 from flowdsl.grammar.duration import duration
 from flowdsl.runtime.local.controller import events, retry
 from flowdsl.runtime.local.controller.names import any_string, pod_name
-from flowdsl.runtime.local.controller.node import FAILED, PENDING, RUNNING, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.run import STEP_TOO_LATE
 from flowdsl.runtime.local.controller.scope import Scope, Variables
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced
 from flowdsl.runtime.parts import part, several, texts
+from flowdsl.runtime.phases import FAILED, PENDING, RUNNING, SUCCEEDED
 
 if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.protocols import Leaf

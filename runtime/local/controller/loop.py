@@ -10,8 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from flowdsl.runtime.local.controller.arguments import holds
-from flowdsl.runtime.local.controller.node import ERROR, SKIPPED, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.tags import ArgoError
+from flowdsl.runtime.phases import ERROR, SKIPPED, SUCCEEDED
 
 if TYPE_CHECKING:
     from collections import deque

@@ -14,22 +14,14 @@ from flowdsl.runtime.local.controller import events, leaves, stops
 from flowdsl.runtime.local.controller.cache import Cache
 from flowdsl.runtime.local.controller.execution import Execution
 from flowdsl.runtime.local.controller.names import any_string
-from flowdsl.runtime.local.controller.node import (
-    ERROR,
-    FAILED,
-    PENDING,
-    RUNNING,
-    SUCCEEDED,
-    Json,
-    Node,
-    Panic,
-)
+from flowdsl.runtime.local.controller.node import Json, Node, Panic
 from flowdsl.runtime.local.controller.run import Run
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Templates
 from flowdsl.runtime.local.controller.workflow import LabelError, settled, spec_of, variables, whole_marks
 from flowdsl.runtime.local.controller.workflow_hooks import WorkflowHooks
 from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.phases import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from flowdsl.runtime.local.controller.names import rfc3339
+from flowdsl.runtime.phases import ENDED, FAILURES, FULFILLED, PENDING
 
 Json = dict[str, Any]
 Type = Literal[
@@ -20,12 +21,6 @@ Type = Literal[
     "HTTP",
     "Plugin",
 ]
-
-PENDING, RUNNING = "Pending", "Running"
-SUCCEEDED, FAILED, ERROR = "Succeeded", "Failed", "Error"
-SKIPPED, OMITTED = "Skipped", "Omitted"
-COMPLETED = frozenset((SUCCEEDED, FAILED, ERROR))
-FULFILLED = COMPLETED | {SKIPPED, OMITTED}
 
 
 class Node:
@@ -102,7 +97,7 @@ class Node:
     @property
     def completed(self) -> bool:
         """Whether it ran and ended: to be skipped is not to be completed."""
-        return self.phase in COMPLETED
+        return self.phase in ENDED
 
     @property
     def fulfilled(self) -> bool:
@@ -112,7 +107,7 @@ class Node:
     @property
     def failed(self) -> bool:
         """Whether its phase is Failed or Error."""
-        return self.phase in (FAILED, ERROR)
+        return self.phase in FAILURES
 
     def adopt(self, child: Node) -> None:
         """Note that another node follows this one."""

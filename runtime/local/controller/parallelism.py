@@ -9,7 +9,8 @@ import heapq
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.runtime.local.controller.node import ERROR, FAILED, PENDING, RUNNING, Node
+from flowdsl.runtime.local.controller.node import Node
+from flowdsl.runtime.phases import FAILURES, PENDING, RUNNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,7 +161,7 @@ class Parallelism:
             places.postponed.clear()
         if change < 0:
             self._freed[frame.node.name] = frame
-        failures = (after in (FAILED, ERROR)) - (before in (FAILED, ERROR))
+        failures = (after in FAILURES) - (before in FAILURES)
         places.unsuccessful += failures
         if node.type == "Pod":
             places.failures += failures

@@ -11,10 +11,11 @@ from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.local.controller.hooks import truth
 from flowdsl.runtime.local.controller.names import any_string, quoted
-from flowdsl.runtime.local.controller.node import ERROR, FAILED, Json, Node
+from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.scope import Scope, Variables
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.parts import part
+from flowdsl.runtime.phases import ERROR, FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

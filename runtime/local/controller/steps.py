@@ -13,11 +13,12 @@ from flowdsl.runtime.local.controller.expansion import expanded
 from flowdsl.runtime.local.controller.frame import FAIL_FAST, Frame
 from flowdsl.runtime.local.controller.hooks import Hooks, Names, Order
 from flowdsl.runtime.local.controller.items import loops
-from flowdsl.runtime.local.controller.node import ERROR, FAILED, RUNNING, SKIPPED, SUCCEEDED, Json, Node, ends
+from flowdsl.runtime.local.controller.node import Json, Node, ends
 from flowdsl.runtime.local.controller.parallelism import FULL
 from flowdsl.runtime.local.controller.scope import Record, Results, Scope
 from flowdsl.runtime.local.controller.tags import ArgoError, Missing
 from flowdsl.runtime.parts import part
+from flowdsl.runtime.phases import ERROR, FAILED, RUNNING, SKIPPED, SUCCEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

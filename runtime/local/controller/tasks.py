@@ -13,9 +13,9 @@ from flowdsl.grammar.names import is_depended_upon
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError
-from flowdsl.runtime.local.controller.node import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.parts import part, texts
+from flowdsl.runtime.phases import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,0 +1,35 @@
+"""The phases of runs and of their nodes, and which of them are ends.
+
+Source: WorkflowPhase and NodePhase in pkg/apis/workflow/v1alpha1/workflow_types.go of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from flowdsl.runtime.parts import part, text
+
+Json = dict[str, Any]
+RunPhase = Literal["Pending", "Running", "Succeeded", "Failed", "Error"]
+
+PENDING, RUNNING = "Pending", "Running"
+SUCCEEDED, FAILED, ERROR = "Succeeded", "Failed", "Error"
+SKIPPED, OMITTED = "Skipped", "Omitted"
+
+FAILURES = (FAILED, ERROR)
+ENDED = (SUCCEEDED, *FAILURES)
+"""Of what ran, and runs no more."""
+FULFILLED = frozenset((*ENDED, SKIPPED, OMITTED))
+"""Of what nobody has to wait for any more."""
+POD_ENDED = (SUCCEEDED, FAILED)
+"""Of pods that run no more, which the kubelet gives a phase. Source: PodPhase of Kubernetes."""
+
+
+def phase(workflow: Json) -> str:
+    """The phase of a run; of one that no controller has seen yet, Pending."""
+    return text(part(workflow, "status"), "phase") or PENDING
+
+
+def over(workflow: Json) -> bool:
+    """Whether a run has ended; its controller may still add to its status: see `flowdsl.runtime.cluster.ended`."""
+    return phase(workflow) in ENDED
