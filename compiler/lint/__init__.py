@@ -9,6 +9,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint import bindings, doubts, pods, progress, variables, workflow
+from flowdsl.compiler.lint.defaulted import defaulted
 from flowdsl.compiler.lint.emptied import at_key
 from flowdsl.compiler.lint.follow import without_followers
 from flowdsl.compiler.lint.joined import joined, only_together
@@ -27,6 +28,7 @@ from flowdsl.diagnostic import Finding
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from flowdsl.compiler.lint.joined import Whole
     from flowdsl.compiler.lint.manifest.view import Library, Rule
     from flowdsl.compiler.lint.sound import Sound
     from flowdsl.compiler.tree import Path
@@ -64,12 +66,21 @@ def lint(
     if not view.exists:
         return [at_key(document, problem) for problem in by_schema]
     found = _found(view, rules, by_schema)
-    for larger in (patched(view), joined(view)) if not by_schema else ():
+    for larger, judging in _larger(view) if not by_schema else ():
         if larger is not None:
-            found += only_together(
-                view, larger, found, lambda one: _found(View(one, each=False, library=library), RULES)
-            )
+
+            def find(one: dict[str, Any], judging: tuple[Rule, ...] = judging) -> list[Problem]:
+                return _found(View(one, each=False, library=library), judging)
+
+            found += only_together(view, larger, found, find)
     return [at_key(document, problem) for problem in (merge(whole, found) if by_schema else found)]
+
+
+def _larger(view: View) -> Iterator[tuple[Whole | None, tuple[Rule, ...]]]:
+    """The document with what its templates become in a run, each with the rules that it has to keep."""
+    yield patched(view), RULES
+    yield defaulted(view), pods.RULES
+    yield joined(view), RULES
 
 
 def _found(view: View, rules: tuple[Rule, ...], by_schema: Sequence[Problem] = ()) -> list[Problem]:

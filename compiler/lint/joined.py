@@ -200,6 +200,7 @@ def only_together(
     found: list[Problem] = []
     messages = {each.finding.message for each in told}
     known = {id(view): _marks(told)}
+    seen: set[tuple[Path, str]] = set()
     for problem in find(whole.document):
         path, finding = problem.path, problem.finding
         if finding.severity != "error":
@@ -226,7 +227,8 @@ def only_together(
         ):
             continue
         here = guest.finding(finding)
-        if (guest.via, here.code) not in known[id(view)]:
+        if (guest.via, here.code) not in known[id(view)] and (guest.via, finding.message) not in seen:
+            seen.add((guest.via, finding.message))
             found.append(problem._replace(path=guest.via, finding=here, on_key=False, part=None, also=()))
     return found
 
