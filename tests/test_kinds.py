@@ -25,7 +25,7 @@ from flowdsl import *
 
 @resource("apply")
 def store(text: str, count: int, rate: float, flag: bool, rows: list[str], note: str | None) -> None:
-    manifest({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": run.name}, "data": {
+    manifest({"apiVersion": "example.com/v1", "kind": "Values", "metadata": {"name": run.name}, "data": {
         "text": text, "count": count, "rate": rate, "flag": flag, "rows": rows, "note": note,
         "joined": f"<{text}> of {run.name}", "safe": f"{count} of {run.name}", "list": [text, {"deep": text}],
         "constant": CONSTANT,
@@ -34,8 +34,8 @@ def store(text: str, count: int, rate: float, flag: bool, rows: list[str], note:
 @resource("apply")
 def store_text(text: str, count: int, rows: list[str]) -> None:
     manifest(f"""
-        apiVersion: v1
-        kind: ConfigMap
+        apiVersion: example.com/v1
+        kind: Values
         metadata:
           name: a
         data:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.lint.pods.shapes import flaw as shape_flaw
 from flowdsl.compiler.lint.pods.workloads import flaw as workload_flaw
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import is_list, is_mapping, string
@@ -114,9 +115,9 @@ def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
         way = "make a template for each of them: Argo reads the answer about one object"
         return f"the manifest has {len(objects)} objects", way
     found = filter(None, (_incomplete(each, action, flags) for each in objects))
-    return next(found, None) or (
-        workload_flaw(objects[0], flags) if action in ("create", "apply", "replace") else None
-    )
+    if (lacking := next(found, None)) is not None or action not in ("create", "apply", "replace"):
+        return lacking
+    return workload_flaw(objects[0], flags) or shape_flaw(_typed(manifest))
 
 
 def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | None:
@@ -149,6 +150,14 @@ def _documents(manifest: str) -> list[Any] | None:
         return [*yaml.load_all(TAG.sub(_filled, manifest), Loader=loader)]
     except (yaml.YAMLError, UnicodeEncodeError, ValueError, TypeError):
         return None
+
+
+def _typed(manifest: str) -> Any:
+    """The one object of a manifest, with the types that its values have; None where it cannot be read so."""
+    from flowdsl.compiler.yaml.documents import read
+
+    documents, problems = read(TAG.sub(_filled, manifest), "manifest")
+    return None if problems or len(documents) != 1 or "<<" in manifest else documents[0].body
 
 
 def containers_in(manifest: str) -> Iterator[Object]:

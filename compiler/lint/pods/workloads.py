@@ -84,6 +84,15 @@ _SORTS = {
 }
 
 
+def pod_of(body: Any) -> Any:
+    """What stands where the pod of an object does; None where it is an object without one."""
+    sort = _SORTS.get((str(body.get("apiVersion")), str(body.get("kind"))))
+    node = body if sort is not None else None
+    for step in sort.pod if sort is not None else ():
+        node = node.get(step) if is_mapping(node) else None
+    return node
+
+
 def flaw(body: Any, flags: object) -> Flaw | None:
     """What is refused of an object with pods, and the way out; None where there is nothing, or it is another one."""
     if not is_mapping(body) or "spec" not in body:  # which nobody forgets

@@ -1,0 +1,220 @@
+"""Objects of common kinds, as `resource` templates make them: values that the API server refuses.
+
+Their manifests are read with types, and tags are words. Source: Kubernetes 1.35, pkg/apis/core/validation.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.pods.pods import values
+from flowdsl.compiler.lint.pods.workloads import pod_of
+from flowdsl.compiler.schema import check_schema, kinds
+from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, UnknownField, WrongType, arrived
+from flowdsl.compiler.schema.table import API_VERSION
+from flowdsl.compiler.schema.validate import At, reading
+from flowdsl.compiler.tree import is_list, is_mapping
+from flowdsl.diagnostic import near
+from flowdsl.grammar.cron import NeverComes, cron
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.names import (
+    is_data_key,
+    is_dns_label,
+    is_dns_subdomain,
+    is_label_value,
+    is_qualified_name,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Flaw = tuple[str, str]
+
+_TAG = "tag"
+"""What stands in place of a tag: nothing is said of what holds it, but where a word would be wrong."""
+
+
+def flaw(body: Any) -> Flaw | None:
+    """What is refused of an object, and the way out; None where there is nothing, or it is of another kind."""
+    if not is_mapping(body) or not isinstance(body.get("kind"), str):
+        return None
+    kind: str = body["kind"]
+    return next(_flaws(body, kind, str(body.get("apiVersion"))), None)
+
+
+def _flaws(body: Any, kind: str, version: str) -> Iterator[Flaw]:
+    yield from _metadata(body.get("metadata"), kind, version)
+    known = _KINDS.get((version, kind))
+    if known is not None:
+        yield from known(body)
+    if is_mapping(pod := pod_of(body)):
+        yield from _typed("PodSpec", pod, f"the pod of the {kind}" if kind != "Pod" else "the Pod")
+    if version == API_VERSION and kind in kinds():
+        for problem in check_schema(body):
+            finding = problem.finding
+            if isinstance(finding, (UnknownField, WrongType)) and _TAG not in finding.message:
+                yield f"the {kind} is refused: {finding.message}", finding.advice
+
+
+def _typed(name: str, data: Any, what: str) -> Iterator[Flaw]:
+    """What the schema refuses of an object of a type, and words and names that Kubernetes does not know there."""
+    by_schema = [
+        fault.describe(At(name, fault.path, data)) for fault in reading(False).object(name)(data) or ()
+    ]
+    for finding in by_schema:
+        if isinstance(finding, (OutOfRange, PatternMismatch, WrongType)) and _TAG not in finding.message:
+            yield f"{what} is refused: {finding.message}", finding.advice
+    is_sound = not any(isinstance(finding, WrongType) for finding in by_schema)
+    for found in values(name, data) if is_sound else ():
+        if _TAG not in found.message:
+            yield f"{what} is refused: {found.message}", found.advice
+
+
+def _counts(body: Any) -> Iterator[Flaw]:
+    """The numbers of a Job."""
+    spec = body.get("spec")
+    for field in _NUMBERS if is_mapping(spec) else ():
+        value = spec.get(field)
+        if isinstance(value, str) and _TAG not in value:
+            yield f"`{field}` of the Job is text, not a whole number", "write a whole number, without quotes"
+        elif isinstance(value, int) and not isinstance(value, bool) and value < 0:
+            yield f"`{field}` of the Job is {value}", "write a whole number from 0"
+
+
+_NUMBERS = ("activeDeadlineSeconds", "backoffLimit", "completions", "parallelism", "ttlSecondsAfterFinished")
+
+
+def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
+    """The names and labels that no object can have; those of the kinds of RBAC may be any."""
+    if not is_mapping(metadata):
+        return
+    name = metadata.get("name") or (f"{given}x" if (given := metadata.get("generateName")) else "")
+    label = (version, kind) in (("v1", "Service"), ("v1", "Namespace"))
+    fits = is_dns_label if label else is_dns_subdomain
+    digit = (version, kind) == ("v1", "Service") and isinstance(name, str) and name[:1].isdigit()
+    if isinstance(name, str) and name and not version.startswith("rbac.") and (digit or not fits(name)):
+        yield (
+            f"the name of the {kind} cannot be `{metadata.get('name') or metadata['generateName']}`",
+            "use lower-case letters, digits, `-` and `.`, with a letter or digit at both ends",
+        )
+    for field in ("labels", "annotations"):
+        listed = metadata.get(field)
+        for key, value in listed.items() if is_mapping(listed) else ():
+            yield from _text(value, f"`{field}` of the {kind}", str(key))
+            if field == "labels" and isinstance(value, str) and not is_label_value(value):
+                way = "use at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"
+                yield f"the {kind} has a label `{key}` with the value `{value}`", way
+            if not is_qualified_name(str(key).lower() if field == "annotations" else str(key)):
+                yield (
+                    f"`{key}` cannot be a key in `{field}` of the {kind}",
+                    "use letters, digits, `-`, `_` and `.`",
+                )
+
+
+def _text(value: Any, owner: str, key: str) -> Iterator[Flaw]:
+    """The flaw of a value that is no text."""
+    if not isinstance(value, str):
+        way = "write text" if is_mapping(value) or is_list(value) else "put it in quotes"
+        yield f"`{key}` in {owner} is {arrived(value)}, not text", way
+
+
+def _stored(body: Any) -> Iterator[Flaw]:
+    """What a ConfigMap or Secret holds: texts under keys, and in `data` of a Secret what base64 makes of them."""
+    kind = body["kind"]
+    known = {"apiVersion", "kind", "metadata", "data", "immutable"}
+    known |= {"binaryData"} if kind == "ConfigMap" else {"stringData", "type"}
+    for field in map(str, body):
+        if field not in known:
+            close = near(field, known)
+            way = f"write `{close}`" if close else "write what it holds below `data`"
+            yield f"the {kind} has `{field}`, which is not a field of it", way
+    for field in ("data", "stringData", "binaryData"):
+        listed = body.get(field)
+        for key, value in listed.items() if is_mapping(listed) else ():
+            yield from _text(value, f"`{field}` of the {kind}", str(key))
+            if not is_data_key(str(key)):
+                yield f"`{key}` cannot be a key of a {kind}", "use letters, digits, `-`, `_` and `.`"
+            if kind == "Secret" and field == "data" and isinstance(value, str) and not _is_base64(value):
+                yield f"`{key}` in `data` of the Secret is not in base64", "write it below `stringData`"
+
+
+def _is_base64(text: str) -> bool:
+    """Whether a text may be one in base64, as far as it is known."""
+    if _TAG in text:
+        return True
+    try:
+        base64.b64decode(text.replace("\n", ""), validate=True)
+    except ValueError:
+        return False
+    return True
+
+
+def _claim(body: Any) -> Iterator[Flaw]:
+    """What a claim asks for."""
+    spec = body.get("spec")
+    if not is_mapping(spec):
+        return
+    yield from _typed("PersistentVolumeClaimSpec", spec, "the claim")
+    if not spec.get("accessModes"):
+        yield "the claim has no `spec.accessModes`", "add `accessModes: [ReadWriteOnce]`, or what it is"
+    asked = spec.get("resources")
+    requests = asked.get("requests") if is_mapping(asked) else None
+    if asked != _TAG and requests != _TAG and not (is_mapping(requests) and requests.get("storage")):
+        yield "the claim does not say how much it asks for", "add `resources: {requests: {storage: 10Gi}}`"
+
+
+_TYPES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
+
+
+def _service(body: Any) -> Iterator[Flaw]:
+    """The ports that a Service answers at."""
+    spec = body.get("spec")
+    if not is_mapping(spec):
+        return
+    sort = spec.get("type") or "ClusterIP"
+    if isinstance(sort, str) and _TAG not in sort and sort not in _TYPES:
+        close = near(sort, _TYPES)
+        yield (
+            f"the Service has the type `{sort}`",
+            f"write `{close}`" if close else f"write one of {', '.join(_TYPES)}",
+        )
+    if sort == "ExternalName":
+        if not spec.get("externalName"):
+            yield "the Service has no `externalName`", "add the name of the host that it stands for"
+        return
+    ports = spec.get("ports")
+    if not ports and spec.get("clusterIP") != "None":
+        yield "the Service has no `ports`", "add `ports: [{port: 80}]`, or `clusterIP: None`"
+    for port in ports if is_list(ports) else ():
+        if is_mapping(port):
+            for field in ("port", "targetPort"):
+                number = port.get(field)
+                if isinstance(number, int) and not 1 <= number <= 65535:
+                    yield f"the Service has a `{field}` {number}", "write a number from 1 to 65535"
+            if not port.get("name") and is_list(ports) and len(ports) > 1:
+                yield "a port of the Service has no `name`", "add one to each, where there are several"
+
+
+def _schedule(body: Any) -> Iterator[Flaw]:
+    """When a CronJob starts Jobs."""
+    spec = body.get("spec")
+    text = spec.get("schedule") if is_mapping(spec) else None
+    if isinstance(text, str) and text and _TAG not in text:
+        try:
+            cron(text)
+        except NeverComes:
+            return
+        except GrammarError as error:
+            found = f"the schedule of the CronJob cannot be read: expected {error.expected}"
+            yield found, "write five fields, as in `0 3 * * *`"
+
+
+_KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
+    ("v1", "ConfigMap"): _stored,
+    ("v1", "Secret"): _stored,
+    ("v1", "PersistentVolumeClaim"): _claim,
+    ("v1", "Service"): _service,
+    ("batch/v1", "CronJob"): _schedule,
+    ("batch/v1", "Job"): _counts,
+}
