@@ -116,14 +116,8 @@ def _explained(error: BaseException) -> Stop | None:
             uncalled = str(getattr(thing, "__name__", "")) if names == ("options",) else ""
             word = f"`{uncalled}`" if uncalled else word
             gives = _without(thing, name) if uncalled else ""
-            data: dict[str, Any] = {
-                "word": word,
-                "name": name,
-                "known": names,
-                "uncalled": uncalled,
-                "gives": gives,
-            }
-            return Stop("UnknownField", site, (), data)
+            asked: dict[str, Any] = {"word": word, "name": name, "known": names}
+            return Stop("UnknownField", site, (), {**asked, "uncalled": uncalled, "gives": gives})
         case AttributeError(name=str(name), obj=thing) if thing is not None and _UNREADY not in str(error):
             return _no_attribute(thing, name, site) if operation(site)[0] in _ATTRIBUTE else None
         case TypeError():
