@@ -24,6 +24,7 @@ _Assigned = ast.Assign | ast.AnnAssign
 def taken_once(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
     """Calls in the bodies of pipelines, and in what these use of the top of their file."""
     seen: set[int] = set()
+    helpers: set[int] = set()
     steps: dict[int, FunctionType] = {}
     assigned: dict[str, dict[str, list[_Assigned]]] = {}  # by file, and by the names that are assigned
     for graph in trace.graphs.values():
@@ -33,16 +34,31 @@ def taken_once(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
             continue
         if file.filename not in assigned:
             assigned[file.filename] = _assigned(file)
-        for call in anew(_calls(function, file, assigned[file.filename]), function.__globals__, file.text):
-            if id(call) not in seen:
-                seen.add(id(call))
-                yield Diagnostic(TakenOnce(f"{ast.unparse(call.func)}(...)"), file.node(call))
-        for one in graph.calls:
-            step = one.target.plain
-            if not isinstance(one.target, PipelineDef) and type(step) is FunctionType:
+        for one in _called(function, helpers):
+            for call in anew(_calls(one, file, assigned[file.filename]), one.__globals__, file.text):
+                if id(call) not in seen:
+                    seen.add(id(call))
+                    yield Diagnostic(TakenOnce(f"{ast.unparse(call.func)}(...)"), file.node(call))
+        for task in graph.calls:
+            step = task.target.plain
+            if not isinstance(task.target, PipelineDef) and type(step) is FunctionType:
                 steps[id(step)] = step
     for function in steps.values():
         yield from _of_a_step(function, sources)
+
+
+def _called(function: FunctionType, seen: set[int]) -> Iterator[FunctionType]:
+    """The function of a pipeline, and the plain ones of its file that it and these name."""
+    todo = [function]
+    while todo:
+        one = todo.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        named = (one.__globals__.get(name) for name in dict.fromkeys(_names(one.__code__)))
+        file = one.__code__.co_filename
+        todo += [each for each in named if type(each) is FunctionType and each.__code__.co_filename == file]
 
 
 def _of_a_step(function: FunctionType, sources: Sources) -> Iterator[Diagnostic]:
