@@ -70,6 +70,16 @@ _NAMES = {
         "override": 12,
     },
 }
+# The versions 3.n without modules that older ones have. Source: "What's New in Python", Removed.
+_REMOVED = {
+    **dict.fromkeys(("binhex",), 11),
+    **dict.fromkeys(("asynchat", "asyncore", "distutils", "imp", "smtpd"), 12),
+    **dict.fromkeys(
+        ("aifc", "audioop", "cgi", "cgitb", "chunk", "crypt", "imghdr", "lib2to3", "mailcap"), 13
+    ),
+    **dict.fromkeys(("nis", "nntplib", "ossaudiodev", "pipes", "sndhdr", "spwd", "sunau", "telnetlib"), 13),
+    **dict.fromkeys(("uu", "xdrlib"), 13),
+}
 _OF_DATACLASSES = frozenset(("slots", "kw_only", "match_args"))
 """Arguments of `dataclass` since 3.10."""
 
@@ -126,8 +136,10 @@ def unsuited(
             for one in [one for one in older if _version(one) < since][:1]:
                 finding = findings.NewerPython(str(one.name), f"3.{_version(one)}", what, f"3.{since}")
                 yield Diagnostic(finding, module.span(node))
-    tops = names - sys.stdlib_module_names - _IN_EVERY_IMAGE
     plain = [one for one in images if not one.more and _is_plain(one)]
+    gone = {name: _REMOVED[name] for name in names & _REMOVED.keys()}
+    yield from _removed(step, body, module, gone, plain)
+    tops = names - sys.stdlib_module_names - _IN_EVERY_IMAGE - gone.keys()
     if not tops or not plain or len(plain) < len(images) or ("pip" in text and "install" in text):
         return
     place = Related(Definition(step.code), f"needed by the step `{step.name}`")
@@ -137,6 +149,18 @@ def unsuited(
             told.add(top)
             lacking = findings.NotInImage(str(plain[0].name), top)
             yield Diagnostic(lacking, module.span(node), () if own else (place,))
+
+
+def _removed(
+    step: StepDef, body: Function, module: ModuleSource, gone: Mapping[str, int], plain: list[Image]
+) -> Iterator[Diagnostic]:
+    """Imports of what the Python of an image has no more."""
+    for node, own in _imports(body, module) if gone and plain else ():
+        for top in sorted(_of(node) & gone.keys()):
+            for one in [one for one in plain if _version(one) >= gone[top]][:1]:
+                place = Related(Definition(step.code), f"needed by the step `{step.name}`")
+                lacking = findings.NotInImage(str(one.name), top, f"3.{gone[top]}")
+                yield Diagnostic(lacking, module.span(node), () if own else (place,))
 
 
 def _is_plain(image: Image) -> bool:

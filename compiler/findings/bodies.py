@@ -37,10 +37,20 @@ class NotInImage(Finding):
     code = "FD767"
     severity: ClassVar[Severity] = "warning"
     title = "the image `{image}` does not have `{module}`"
-    label = "it has Python's own modules only"
-    help = "name an image with `{module}` in it: one of your own, made `FROM {image}`"
+    label = "{state}"
+    help = "{way}"
     image: str
     module: str
+    until: str = ""  # the version of Python that has it no more
+
+    def words(self) -> dict[str, str]:
+        """The fields, and why the image does not have it."""
+        state = "it has Python's own modules only"
+        way = f"name an image with `{self.module}` in it: one of your own, made `FROM {self.image}`"
+        if self.until:
+            state = f"Python has no such module since {self.until}"
+            way = "name an image with an older Python, or use what its documentation names in place of the module"
+        return {**super().words(), "state": state, "way": way}
 
 
 class NewerPython(Finding):
