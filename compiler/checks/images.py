@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler.findings import bodies as findings
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 _IMPORT = regex(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 _PLAIN_IMAGE = regex(r"(?:docker\.io/)?(?:library/)?python(?:[:@].*)?")
+_PUBLIC_IMAGE = regex(
+    r"(?:docker\.io/)?(?:pytorch/pytorch|tensorflow/tensorflow|huggingface/[\w.-]+|nvidia/cuda|rocm/[\w.-]+)(?:[:@].*)?"
+    r"|nvcr\.io/nvidia/.*"
+)
 _VERSION = regex(r"(?:docker\.io/)?(?:library/)?python:3\.(\d+)(?:[.@-].*)?")
 _IN_EVERY_IMAGE = frozenset(("pip", "setuptools", "pkg_resources", "wheel", "flowdsl"))
 # The versions 3.n since which there are parts of the syntax, by their nodes, and modules.
@@ -85,10 +90,14 @@ _OF_DATACLASSES = frozenset(("slots", "kw_only", "match_args"))
 
 
 class Image(NamedTuple):
-    """The image that a step is called with; `more`: packages or modules of the user's own are put into it."""
+    """The image that a step is called with; `more`: packages or modules of the user's own are put into it.
+
+    `elsewhere`: the step may begin in a folder that is not the image's.
+    """
 
     name: object
     more: bool
+    elsewhere: bool
 
 
 def images_by_step(traces: Iterable[Trace]) -> dict[int, list[Image]]:
@@ -112,7 +121,8 @@ def images_by_step(traces: Iterable[Trace]) -> dict[int, list[Image]]:
 def _image(*levels: Mapping[str, object]) -> Image:
     """The image that the first of these options names."""
     more = any(known_options(options).get(word) for options in levels for word in ("packages", "code"))
-    return Image(next((options["image"] for options in levels if "image" in options), None), more)
+    elsewhere = any(word in options for options in levels for word in ("workdir", "argo"))
+    return Image(next((options["image"] for options in levels if "image" in options), None), more, elsewhere)
 
 
 def unsuited(
@@ -128,6 +138,9 @@ def unsuited(
     """
     names = {*_IMPORT.findall(text)} - {"__future__"} if "import" in text else set[str]()
     images = images_of().get(id(step)) or [_image(step.options)]
+    if all(_is_public(one) and not one.elsewhere for one in images):
+        for call, name in _own_files(body, step.code.co_filename, text):
+            yield Diagnostic(findings.FileBeside(name, str(images[0].name)), module.span(call))
     # What Python runs here has been read by it, so it is not newer than that.
     older = [one for one in images if _version(one) < sys.version_info.minor]
     if older:
@@ -149,6 +162,35 @@ def unsuited(
             told.add(top)
             lacking = findings.NotInImage(str(plain[0].name), top)
             yield Diagnostic(lacking, module.span(node), () if own else (place,))
+
+
+def _is_public(image: Image) -> bool:
+    return _is_plain(image) or (type(image.name) is str and _PUBLIC_IMAGE.fullmatch(image.name) is not None)
+
+
+def _own_files(body: Function, filename: str, text: str) -> Iterator[tuple[ast.Call, str]]:
+    """Where a step reads files by names that it has not from anywhere else, and that lie beside its own file."""
+    for node in ast.walk(body):
+        match node:
+            case ast.Call(ast.Name("open"), [ast.Constant(str() as name)]):
+                pass
+            case ast.Call(ast.Name("open"), [ast.Constant(str() as name), ast.Constant("r" | "rb" | "rt")]):
+                pass
+            case ast.Call(
+                ast.Attribute(
+                    ast.Call(ast.Name("Path") | ast.Attribute(attr="Path"), [ast.Constant(str() as name)]),
+                    "read_text" | "read_bytes",
+                )
+            ):
+                pass
+            case ast.Call(ast.Attribute(attr=attr), [ast.Constant(str() as name), *_]) if attr[:5] == "read_":
+                pass
+            case _:
+                continue
+        # A name that stands there twice may be written first.
+        once = text.count(f'"{name}"') + text.count(f"'{name}'") == 1
+        if name and once and not name.startswith(("/", "~")) and (Path(filename).parent / name).is_file():
+            yield node, name
 
 
 def _removed(

@@ -53,6 +53,21 @@ class NotInImage(Finding):
         return {**super().words(), "state": state, "way": way}
 
 
+class FileBeside(Finding):
+    """A step reads a file that lies beside its own, by its name."""
+
+    code = "FD329"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{name}` lies beside the pipeline, and the pod of the step does not have it"
+    label = "not in the image `{image}`"
+    help = (
+        "make it a `Path` parameter of the step, and pass where the cluster has it;"
+        " or write what is in it into the pipeline: a constant, or an artifact `Raw(...)`"
+    )
+    name: str
+    image: str
+
+
 class NewerPython(Finding):
     """A step is written for a newer Python than that of its image."""
 
