@@ -65,7 +65,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _visible(text: str) -> str:
     """What an error says as one line; it may quote a server, or an argument."""
-    from flowdsl.cli.display.report import visible
+    from flowdsl.cli.display.texts import visible
 
     return visible(text)
 

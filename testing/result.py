@@ -212,7 +212,7 @@ class Run(Generic[R_co]):
 def report_of(entries: list[Entry], folder: Path, first: str, message: str) -> list[str]:
     """A first line, and the ends of the logs of what failed: the last line first, as pytest cuts long reports."""
     from flowdsl.cli.display.ending import absent_keys, failures, log_of
-    from flowdsl.cli.display.tables import Paint
+    from flowdsl.cli.display.paint import Paint
 
     lines = [f"{first}{f': {message}' if message else ''}"]
     for one in failures(entries)[:3]:

@@ -14,8 +14,9 @@ import pytest
 import yaml
 
 from flowdsl.cli.app import run as command
-from flowdsl.cli.display.columns import Cell, Column, Table, line, wrap
-from flowdsl.cli.display.tables import Paint, wide
+from flowdsl.cli.display.paint import Paint
+from flowdsl.cli.display.tables import Cell, Column, Table
+from flowdsl.cli.display.texts import line, wide, wrap
 from flowdsl.cli.process import Refused
 from flowdsl.cli.runs.listing import Wanted, listing, seconds_of
 from flowdsl.cli.runs.reading import Picture, age, machine_readable, rounds_text

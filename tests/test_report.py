@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, get_args
 
 import pytest
 
-from flowdsl.cli.display.report import DOCS, Format, internal_error, render, summary, suppressed, visible
+from flowdsl.cli.display.report import DOCS, Format, internal_error, render, summary, suppressed
+from flowdsl.cli.display.texts import visible
 from flowdsl.compiler.load import LoadError, load
 from flowdsl.diagnostic import AGAIN, Diagnostic, Finding, Related
 from flowdsl.places.place import Span

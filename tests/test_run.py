@@ -213,6 +213,16 @@ def test_the_end_of_a_sweep(flowdsl: Callable[..., Result]) -> None:
     assert done.out.endswith("its folder is .flowdsl/runs/one\n")
 
 
+def test_the_end_fits_into_the_columns_that_there_are(
+    flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    steps, rounds, *_ = flowdsl("pipeline.py", "-q").out.split("\n\n")
+    assert ["never", "Skipped", "when", "'false..."] in rows(steps)
+    assert ["1", "2.0", "Failed:", "ValueError:", "to..."] in rows(rounds)
+    assert max(map(len, [*steps.splitlines(), *rounds.splitlines()[1:]])) <= 40
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
 def test_an_end_that_cannot_be_written_is_not_lost(folder: Path, flowdsl: Callable[..., Result]) -> None:
     command = [sys.executable, "-m", "flowdsl.cli", "run", "gate.py", "-q", "--name", "one", "--approve"]

@@ -10,8 +10,7 @@ import pytest
 
 from flowdsl.cli.app import run
 from flowdsl.cli.clusters.reach import Reach
-from flowdsl.cli.display.columns import width
-from flowdsl.cli.display.tables import Paint
+from flowdsl.cli.display.paint import Paint
 from flowdsl.cli.runs.usage import instances_table, nodes_table, runs_table
 from flowdsl.compiler.amounts import asked, gpus
 from flowdsl.grammar.devices import is_gpu
@@ -130,7 +129,7 @@ def paint(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 
 def golden(name: str, paint: Paint) -> Path:
-    return GOLDENS / f"{name}-{width(paint)}.txt"
+    return GOLDENS / f"{name}-{paint.width()}.txt"
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.cli.display.columns import line
+from flowdsl.cli.display.texts import line
 from flowdsl.cli.files import changes
 from flowdsl.cli.pipelines.compiling import Target
 from flowdsl.cli.pipelines.documents import right_documents

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.cli.display.columns import line
-from flowdsl.cli.display.tables import paint_of_output
+from flowdsl.cli.display.paint import paint_of_output
+from flowdsl.cli.display.texts import line
 from flowdsl.cli.pipelines.compiling import Target
 from flowdsl.cli.pipelines.documents import right_documents
 from flowdsl.cli.process import DONE, NO, WRONG, out
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flowdsl.cli.clusters.reach import Reach
-    from flowdsl.cli.display.tables import Paint
+    from flowdsl.cli.display.paint import Paint
     from flowdsl.runtime.checkup.visit import Check
 
 Json = dict[str, Any]

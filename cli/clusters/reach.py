@@ -137,7 +137,7 @@ class _Trouble:
 
     def __call__(self, error: Exception, seconds: float) -> None:
         """Say it."""
-        from flowdsl.cli.display.report import visible
+        from flowdsl.cli.display.texts import visible
 
         now = time.monotonic()
         if now >= self._next:

@@ -8,8 +8,10 @@ import shlex
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.cli.display.report import visible
-from flowdsl.cli.display.tables import PHASES, Paint, cut, paint_of_output, table
+from flowdsl.cli.display.paint import Paint, paint_of_output
+from flowdsl.cli.display.signs import style_of
+from flowdsl.cli.display.tables import Cell, Column, Table
+from flowdsl.cli.display.texts import clip, visible
 from flowdsl.cli.process import STDIN
 from flowdsl.runtime.local import logs
 from flowdsl.runtime.local.absent import absent_key
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from flowdsl.runtime.local.controller.machine import Machine
     from flowdsl.runtime.local.files import Files
-    from flowdsl.runtime.local.rounds import Round, Table
+    from flowdsl.runtime.local.rounds import Round, Rounds
     from flowdsl.runtime.status.tree import RunNode
 
 Json = dict[str, Any]
@@ -66,17 +68,24 @@ def summary(
 
 
 def _steps(entries: list[Entry], paint: Paint, stood_in: Mapping[str, str]) -> str:
-    rows: list[tuple[str, ...]] = []
-    styles: list[tuple[str, ...]] = []
+    columns = [
+        Column("step", least=16),
+        Column("phase"),
+        Column("time", right=True),
+        Column("message", least=24),
+    ]
+    rows: list[list[Cell]] = []
     left = 0
     for entry, depth in _listed(entries, 0):
         if len(rows) >= _STEPS and not entry.failed:
             left += 1
             continue
-        rows.append((f"{'  ' * depth}{entry.name}", entry.phase, took(entry), said(entry, stood_in)))
-        styles.append(("", PHASES.get(entry.phase, ""), "", "red" if entry.failed else "dim"))
-    text = table(("step", "phase", "time", "message"), rows, paint, styles=styles, right=(2,))
-    return text + (f"... and {left} more, in workflow.json\n" if left else "")
+        message = Cell(_one_line(said(entry, stood_in)), "red" if entry.failed else "dim")
+        phase = Cell(entry.phase, style_of(entry.phase))
+        rows.append([Cell(f"{'  ' * depth}{entry.name}"), phase, Cell(took(entry)), message])
+    return Table(columns, rows, paint.width(), first=2).text(paint) + (
+        f"... and {left} more, in workflow.json\n" if left else ""
+    )
 
 
 def _listed(entries: list[Entry] | tuple[Entry, ...], depth: int) -> list[tuple[Entry, int]]:
@@ -128,7 +137,7 @@ def _many(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def rounds_table(of: Table, paint: Paint, reason: Callable[[Round], str], most: int = _ROWS) -> str:
+def rounds_table(of: Rounds, paint: Paint, reason: Callable[[Round], str], most: int = _ROWS) -> str:
     """The rounds of a loop, so many at most; `reason` says why one failed."""
     rounds = of.rounds
     if len(rounds) > most and of.objective is None:  # what failed is what is looked for
@@ -136,32 +145,31 @@ def rounds_table(of: Table, paint: Paint, reason: Callable[[Round], str], most: 
         rounds = [one for one in rounds if one.number in kept]
     rounds = rounds[:most]
     left = len(of.rounds) - len(rounds)
-    columns = [*of.inputs, *of.outputs]
-    rows: list[tuple[str, ...]] = []
-    styles: list[tuple[str, ...]] = []
+    names = [*of.inputs, *of.outputs]
+    rows: list[list[Cell]] = []
     for one in rounds:
         failed = one.phase in FAILURES
         note = "best" if one.best else ""
         if one.phase != "Succeeded":
             note = f"{one.phase}: {reason(one) if failed else one.message}"
-        cells = [cut(_cell(of, one, name), _CELL) for name in columns]
-        rows.append((str(one.number), *cells, note.removesuffix(": ")))
-        style = "red" if failed else "green" if one.best else ""
-        styles.append(("dim", *(["bold" if one.best else ""] * len(columns)), style))
+        values = [
+            Cell(clip(_one_line(_cell(of, one, name)), _CELL), "bold" if one.best else "") for name in names
+        ]
+        last = Cell(_one_line(note.removesuffix(": ")), "red" if failed else "green" if one.best else "")
+        rows.append([Cell(str(one.number), "dim"), *values, last])
     title = of.path
     if of.objective is not None:
         title += (
             f", the {'largest' if of.objective.goal == 'max' else 'smallest'} {of.objective.metric} first"
         )
-    numbers = [
-        at for at, name in enumerate(columns, 1) if all(_is_number(one.values.get(name)) for one in rounds)
-    ]
-    text = table(("#", *columns, ""), rows, paint, styles=styles, right=(0, *numbers))
+    numbers = {name for name in names if all(_is_number(one.values.get(name)) for one in rounds)}
+    columns = [Column("#", right=True), *(Column(one, least=8, right=one in numbers) for one in names)]
+    text = Table([*columns, Column("", least=24)], rows, paint.width()).text(paint)
     more = f"... and {left} more\n" if left else ""
     return f"{paint(title, 'bold')}\n{text}{more}"
 
 
-def _cell(of: Table, one: Round, name: str) -> str:
+def _cell(of: Rounds, one: Round, name: str) -> str:
     """What stands in a column of a row: JSON as it is read, a text as it is."""
     text = one.values.get(name, "")
     known = of.texts and (of.texts.outputs if name in of.outputs else of.texts.inputs)
@@ -175,6 +183,10 @@ def reason(nodes: Mapping[str, RunNode], one: Round, folder: Path) -> str:
     lines = logs.tail(path, 1) if path is not None else []
     written = lines[0].strip() if lines else ""
     return ": ".join(part for part in (one.step, written) if part) if written else one.message
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _is_number(text: str | None) -> bool:
@@ -275,7 +287,7 @@ def _results(machine: Machine, files: Files, settings: Mapping[str, Any], paint:
     if not rows:
         return ""
     return f"{paint('outputs', 'bold')}\n" + "".join(
-        f"  {name}  {cut(value, None)}\n" for name, value in _padded(rows)
+        f"  {name}  {_one_line(value)}\n" for name, value in _padded(rows)
     )
 
 
@@ -317,7 +329,7 @@ def _last(
     run = machine.run.name
     ended = machine.finished if machine.finished is not None else machine.started
     phase = machine.phase or "Pending"
-    how = paint(phase.lower(), PHASES.get(phase, ""))
+    how = paint(phase.lower(), style_of(phase))
     line = f"{paint(run, 'bold')} {how} after {duration(ended - machine.started)}"
     if machine.message and not (failed and machine.message.startswith("child ")):
         line += f": {plain(machine.message)}"
@@ -353,7 +365,7 @@ def brief(machine: Machine, files: Files, settings: Mapping[str, Any]) -> Json:
     }
 
 
-def listed(of: Table) -> Json:
+def listed(of: Rounds) -> Json:
     """The rounds of a loop for programs."""
     return {
         "path": of.path,
@@ -362,7 +374,7 @@ def listed(of: Table) -> Json:
     }
 
 
-def _values(of: Table, one: Round) -> Json:
+def _values(of: Rounds, one: Round) -> Json:
     """The cells of a row by the names of their columns, as values; None where the round gave nothing."""
     sides = ((of.outputs, of.texts and of.texts.outputs), (of.inputs, of.texts and of.texts.inputs))
     texts = {name: known for names, known in sides for name in names}

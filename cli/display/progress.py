@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from flowdsl.cli.display.columns import line as one_line
+from flowdsl.cli.display.texts import line as one_line
 from flowdsl.cli.process import err, on_terminal
 from flowdsl.runtime.local.controller.events import PodRunning
 from flowdsl.runtime.logs.source import place

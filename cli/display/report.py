@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from typing import TYPE_CHECKING, Literal
 
 from flowdsl.cli.display.located import Located
+from flowdsl.cli.display.texts import visible, wide
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ Format = Literal["text", "concise", "json", "github", "sarif"]
 DOCS = "docs/diagnostics/{code}.md"
 
 _TAB = " " * 4
-_JOINERS = "\u200c\u200d"  # parts of words and of emoji
 _IGNORE = regex(r"#\s*flowdsl:\s*ignore\[([^\]]*)\]")
 # Select Graphic Rendition of ECMA-48.
 _LONGEST = 200
@@ -117,32 +116,6 @@ def internal_error(error: BaseException) -> str:
     )
 
 
-def visible(text: str, tab: str = "\\t") -> str:
-    """A text with its control characters, line ends and invisible marks written as escapes."""
-    return text if text.isprintable() else "".join(_visible(char, tab) for char in text)
-
-
-def _visible(char: str, tab: str) -> str:
-    if char == "\t":
-        return tab
-    if char in _JOINERS or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp"):
-        return char
-    return char.encode("unicode_escape").decode("ascii")
-
-
-def _width(text: str) -> int:
-    """The columns of a terminal that a visible text takes (Unicode Standard Annex 11)."""
-    if text.isascii():
-        return len(text)
-    return sum(map(_columns, text))
-
-
-def _columns(char: str) -> int:
-    if char in _JOINERS or unicodedata.category(char) in ("Mn", "Me"):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
 def _located(reports: Sequence[tuple[Sequence[Diagnostic], Sources]]) -> list[Located]:
     found: dict[tuple[Span | None, str], Located] = {}
     for diagnostics, sources in reports:
@@ -204,11 +177,11 @@ def _block(one: Located, paint: Callable[[str, str], str]) -> Iterator[str]:
         notes.append(label)
     else:
         before, marked, after = _cut(lines[0], span)
-        carets = paint(finding.severity, "^" * max(_width(marked), 1) + (" " + label if label else ""))
+        carets = paint(finding.severity, "^" * max(wide(marked), 1) + (" " + label if label else ""))
         bar = paint("gutter", f"{margin} |")
         yield bar
         yield f"{paint('gutter', f'{number} |')} {before}{marked}{after}".rstrip()
-        yield f"{bar} {' ' * _width(before)}{carets}"
+        yield f"{bar} {' ' * wide(before)}{carets}"
     for file, other, text in one.related:
         notes.append(visible(text) + (f", {visible(file)}:{other.line}" if other else ""))
     notes.append(f"help: {advice}" if advice else "")

@@ -15,6 +15,11 @@ SIGNS = {
 _ASCII = {"✓": "+", "✗": "x", "●": "*", "·": ".", "○": "-"}
 
 
+def style_of(phase: str) -> str:
+    """The style of a phase; none of a word that is no phase."""
+    return SIGNS[phase][1] if phase in SIGNS else ""
+
+
 def plain(stream: object) -> bool:
     """Whether a stream takes ASCII only."""
     encoding: object = getattr(stream, "encoding", None)

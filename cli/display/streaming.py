@@ -7,7 +7,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.cli.display.tables import Paint
+from flowdsl.cli.display.paint import Paint
 from flowdsl.cli.process import Refused, err, mute
 from flowdsl.grammar.regex import regex
 

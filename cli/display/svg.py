@@ -14,7 +14,7 @@ import math
 import unicodedata
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.cli.display.report import visible
+from flowdsl.cli.display.texts import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,108 +1,113 @@
-"""Columns of text, with colours where they are seen."""
+"""Tables that fit into a width."""
 
 from __future__ import annotations
 
-import shutil
-import sys
-import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.cli.process import colored
+from flowdsl.cli.display.texts import clip, wide
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TextIO
+    from collections.abc import Mapping, Sequence
 
-_CODES = {
-    "red": "31",
-    "green": "32",
-    "yellow": "33",
-    "blue": "34",
-    "magenta": "35",
-    "cyan": "36",
-    "dim": "2",
-    "bold": "1",
-}
+    from flowdsl.cli.display.paint import Paint
+
+_GAP = 2
+_LEAST = 8
+"""Columns that a cell has at least before columns are left out."""
 
 
-class Paint:
-    """Colours for one stream: none where nobody sees them, or wants them."""
+class Column(NamedTuple):
+    """A column of a table."""
 
-    def __init__(self, stream: TextIO | None) -> None:
-        self.terminal = stream is not None and stream.isatty()
-        self.on = colored(stream)
-
-    def __call__(self, text: str, style: str) -> str:
-        """A text in a style."""
-        return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.on and style and text else text
-
-    def width(self) -> int | None:
-        """The columns of a terminal; None elsewhere: lines are as long as they are."""
-        return shutil.get_terminal_size().columns if self.terminal else None
+    head: str
+    least: int = 0
+    """The columns that it can be cut to, where room is scarce; 0: it is never cut."""
+    right: bool = False
+    short: str = ""
+    """Its head where room is scarce."""
 
 
-def paint_of_output() -> Paint:
-    """The colours of standard output."""
-    return Paint(sys.stdout)
+class Cell(NamedTuple):
+    """A text of a table, in one line, and its style."""
+
+    text: str
+    style: str = ""
+    short: str = ""
+    """What stands for it where room is scarce."""
 
 
-PHASES = {
-    "Succeeded": "green",
-    "Failed": "red",
-    "Error": "red",
-    "Running": "cyan",
-    "Pending": "dim",
-    "Skipped": "dim",
-    "Omitted": "dim",
-}
+class Table:
+    """Rows below each other.
 
+    Where they are wider than there is room, short heads come first; then the widest of what can be cut is, down to
+    its least. If that is not enough, short forms stand for what has one, and more is cut; then columns are left out
+    from the right, but for the first ones, which are cut in the end. A row that has fewer cells than there are
+    columns is empty in the last ones.
+    """
 
-def wide(text: str) -> int:
-    """The columns that a text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(one) else 2 if unicodedata.east_asian_width(one) in "WF" else 1
-        for one in text
-    )
+    def __init__(
+        self, columns: Sequence[Column], rows: Sequence[Sequence[Cell]], room: int | None, first: int = 1
+    ) -> None:
+        self._columns = list(columns)
+        self._heads = [one.head for one in columns]
+        self._rows = [list(row) for row in rows]
+        self.widths = self._widest()
+        if room is None or self._total() <= room:
+            return
+        self._heads = [one.short or one.head for one in columns]
+        self.widths = self._widest()
+        shorter = {at for row in rows for at, one in enumerate(row) if one.short and one.short != one.text}
+        if self._fit(room, {at: one.least for at, one in enumerate(columns) if at not in shorter}):
+            return
+        self._rows = [[one._replace(text=one.short or one.text) for one in row] for row in rows]
+        self.widths = self._widest()
+        floors = {at: min(one.least, _LEAST) for at, one in enumerate(columns)}
+        for end in ({at: one.least for at, one in enumerate(columns)}, floors):
+            if self._fit(room, end):
+                return
+        while self._total() > room and len(self.widths) > first:
+            self.widths.pop()
+        if not self._fit(room, dict.fromkeys(range(first), 1)):
+            self.widths = [max(1, room)]
 
+    def cut(self, row: int) -> bool:
+        """Whether not all of the last cell of a row is seen."""
+        cells = self._rows[row]
+        at = len(cells) - 1
+        return at >= len(self.widths) or wide(cells[at].text) > self.widths[at]
 
-def cut(text: str, width: int | None) -> str:
-    """A text in one line that is not longer than so many columns."""
-    text = " ".join(text.split())
-    if width is None or wide(text) <= width:
-        return text
-    while text and wide(text) > max(0, width - 3):
-        text = text[:-1]
-    return f"{text.rstrip()}..."
+    def text(self, paint: Paint) -> str:
+        """The table."""
+        head = [Cell(one, "dim") for one in self._heads]
+        return "".join(f"{self._line(cells, paint)}\n" for cells in (head, *self._rows))
 
+    def _widest(self) -> list[int]:
+        return [
+            max([wide(head), *(wide(row[at].text) for row in self._rows if at < len(row))])
+            for at, head in enumerate(self._heads)
+        ]
 
-def table(
-    heads: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    paint: Paint,
-    *,
-    styles: Sequence[Sequence[str]] = (),
-    right: Sequence[int] = (),
-    indent: str = "",
-) -> str:
-    """Rows below each other, with the last column as long as the line allows; columns `right` end together."""
-    widths = [max(wide(row[at]) for row in (heads, *rows)) for at in range(len(heads))]
-    lines: list[str] = []
-    full = paint.width()
-    for position, row in enumerate((heads, *rows)):
-        style = ("dim",) * len(heads) if position == 0 else styles[position - 1] if styles else ()
-        cells: list[str] = []
-        taken = len(indent)
-        for at, text in enumerate(row):
-            last = at == len(row) - 1
-            space = widths[at] - wide(text)
-            shown = cut(text, None if full is None else max(8, full - taken)) if last else text
-            painted = paint(shown, style[at] if at < len(style) else "")
-            padding = " " * space
-            cells.append(
-                padding + painted if at in right and not last else painted + ("" if last else padding)
+    def _total(self) -> int:
+        return sum(self.widths) + _GAP * (len(self.widths) - 1)
+
+    def _fit(self, room: int, least: Mapping[int, int]) -> bool:
+        """Cut columns until all fit, the widest first; whether they do. A column with a least of 0 is not cut."""
+        while (over := self._total() - room) > 0:
+            left = sorted(
+                ((self.widths[at] - end, at) for at, end in least.items() if 0 < end < self.widths[at]),
+                reverse=True,
             )
-            taken += widths[at] + 2
-        lines.append((indent + "  ".join(cells)).rstrip())
-    return "\n".join(lines) + "\n"
+            if not left:
+                return False
+            spare, at = left[0]
+            self.widths[at] -= min(over, max(1, spare - left[1][0]) if len(left) > 1 else spare)
+        return True
+
+    def _line(self, cells: Sequence[Cell], paint: Paint) -> str:
+        parts: list[str] = []
+        for at, (room, cell) in enumerate(zip(self.widths, cells, strict=False)):
+            text = clip(cell.text, room)
+            padding = " " * (room - wide(text))
+            painted = paint(text, cell.style)
+            parts.append(padding + painted if self._columns[at].right else painted + padding)
+        return (" " * _GAP).join(parts).rstrip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from flowdsl.cli.display.report import visible
+from flowdsl.cli.display.texts import visible
 from flowdsl.cli.process import err
 from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.error import RunError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from flowdsl.cli.clusters.reach import Found, code_of, find
 from flowdsl.cli.display.ending import shown
-from flowdsl.cli.display.report import visible
+from flowdsl.cli.display.texts import visible
 from flowdsl.cli.process import DONE, NO, REFUSED, WRONG, Refused, err, out
 from flowdsl.grammar.labels import ARTIFACTS
 from flowdsl.runtime.cluster import gates, made, verbs

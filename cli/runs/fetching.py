@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.cli.clusters.reach import RUNS, find
-from flowdsl.cli.display.report import visible
+from flowdsl.cli.display.texts import visible
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, REFUSED, WRONG, Refused, err, out
 
 if TYPE_CHECKING:
@@ -240,9 +240,10 @@ def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int
 
 def _listing(run: Run, meant: Chosen, pieces: Sequence[Piece], whole: bool) -> str:
     """What there is: a row for each value and file, in the order of the steps; of the `whole` run its own, too."""
-    from flowdsl.cli.display.tables import paint_of_output, table
+    from flowdsl.cli.display.paint import paint_of_output
+    from flowdsl.cli.display.tables import Cell, Column, Table
 
-    rows: dict[str, list[tuple[str, str, str, str]]] = {one.path: [] for one in run.steps}
+    rows: dict[str, list[Sequence[str]]] = {one.path: [] for one in run.steps}
     for step, name, value in meant.values:
         if name != "exitCode":
             rows[step.path].append((visible(step.path), visible(name), "value", visible(value)))
@@ -256,7 +257,14 @@ def _listing(run: Run, meant: Chosen, pieces: Sequence[Piece], whole: bool) -> s
         found += [(visible(run.name), visible(name), "value", visible(value)) for name, value in values]
     if not found:
         return f"the run `{run.name}` has nothing to fetch\n"
-    return table(("step", "output", "kind", "value or place"), found, paint_of_output())
+    columns = [
+        Column("step", least=12),
+        Column("output", least=8),
+        Column("kind"),
+        Column("value or place", least=16),
+    ]
+    paint = paint_of_output()
+    return Table(columns, [[*map(Cell, row)] for row in found], paint.width()).text(paint)
 
 
 def _again(found: Found, reach: Reach, options: Options) -> str:

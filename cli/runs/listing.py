@@ -8,9 +8,10 @@ import time
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from flowdsl.cli.clusters.reach import RUNS
-from flowdsl.cli.display.columns import Cell, Column, Table, line, safe, width
+from flowdsl.cli.display.paint import paint_of_output
 from flowdsl.cli.display.signs import SIGNS, plain, shown
-from flowdsl.cli.display.tables import paint_of_output
+from flowdsl.cli.display.tables import Cell, Column, Table
+from flowdsl.cli.display.texts import line, safe
 from flowdsl.cli.process import DONE, Refused, err, out
 from flowdsl.cli.runs.reading import age, length
 from flowdsl.grammar.duration import seconds_in
@@ -216,7 +217,7 @@ def listing(
             row.append(Cell(line(" ".join(f"{name}={value}" for name, value in run.parameters().items()))))
         row.append(Cell(line(run.reason), "red" if style == "red" else ""))
         rows.append(row)
-    return Table(columns, rows, width(paint) if room is None else room, first=3 if everywhere else 2).text(
+    return Table(columns, rows, paint.width() if room is None else room, first=3 if everywhere else 2).text(
         paint
     )
 

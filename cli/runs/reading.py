@@ -9,10 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.cli.clusters.reach import find
-from flowdsl.cli.display.columns import Cell, Column, Table, clip, line, safe, width, wrap
 from flowdsl.cli.display.ending import items_of, listed, reason, rounds_of, rounds_table
-from flowdsl.cli.display.signs import SIGNS, plain, shown
-from flowdsl.cli.display.tables import PHASES, paint_of_output
+from flowdsl.cli.display.paint import paint_of_output
+from flowdsl.cli.display.signs import SIGNS, plain, shown, style_of
+from flowdsl.cli.display.tables import Cell, Column, Table
+from flowdsl.cli.display.texts import clip, line, safe, wrap
 from flowdsl.cli.process import DONE, Refused, err, out
 from flowdsl.runtime.local.controller.names import rfc3339
 from flowdsl.runtime.local.rounds import differing, objective_of, tables, texts_of
@@ -29,9 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from flowdsl.cli.clusters.reach import Found, Reach
-    from flowdsl.cli.display.tables import Paint
-    from flowdsl.runtime.local.rounds import Round
-    from flowdsl.runtime.local.rounds import Table as Rounds
+    from flowdsl.cli.display.paint import Paint
+    from flowdsl.runtime.local.rounds import Round, Rounds
     from flowdsl.runtime.status.gpu import Amounts
     from flowdsl.runtime.status.tree import Entry
 
@@ -69,7 +69,7 @@ def get(name: str, reach: Reach, output: Output | None, *, events: bool) -> int:
     picture = Picture(
         run,
         paint,
-        width(paint),
+        paint.width(),
         time.time(),
         folder=found.folder,
         everything=output == "wide",
@@ -208,7 +208,7 @@ class Picture:
 
     def _head(self, hint: str) -> str:
         run = self._run
-        style = PHASES.get(run.phase, "")
+        style = style_of(run.phase)
         rows: list[tuple[str, str, str]] = [
             ("Name", run.name, "bold"),
             ("Namespace", run.namespace if self._pods else "", ""),

@@ -6,9 +6,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.clusters.reach import Missing
-from flowdsl.cli.display.columns import Cell, Column, Table, line, width
-from flowdsl.cli.display.signs import SIGNS
-from flowdsl.cli.display.tables import paint_of_output
+from flowdsl.cli.display.paint import paint_of_output
+from flowdsl.cli.display.signs import style_of
+from flowdsl.cli.display.tables import Cell, Column, Table
+from flowdsl.cli.display.texts import line
 from flowdsl.cli.process import DONE, out
 from flowdsl.cli.runs.reading import age
 from flowdsl.grammar.labels import RUN
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from flowdsl.cli.clusters.reach import Reach
-    from flowdsl.cli.display.tables import Paint
+    from flowdsl.cli.display.paint import Paint
     from flowdsl.runtime.cluster.seam import Cluster
     from flowdsl.runtime.usage.nodes import ClusterUse, PodUse
     from flowdsl.runtime.usage.runs import RunUse
@@ -97,7 +98,7 @@ def nodes_table(use: ClusterUse, paint: Paint, *, details: bool = False) -> str:
         row += [Cell(str(one.unhealthy), "red" if one.unhealthy else "")] if sick else []
         rows.append([*row, Cell(line(one.card) or "-")])
     share = f" ({100 * use.allocated / use.total:.1f}%)" if use.total else ""
-    parts = [Table(columns, rows, width(paint)).text(paint)]
+    parts = [Table(columns, rows, paint.width()).text(paint)]
     parts.append(f"\nAllocated/Total GPUs of the cluster: {use.allocated}/{use.total}{share}\n")
     if use.waiting:
         wanted = sum(one.devices for one in use.waiting)
@@ -119,7 +120,7 @@ def pods_table(pods: Iterable[PodUse], paint: Paint, *, node: bool = True) -> st
         row = [Cell(line(one.namespace)), Cell(line(one.name)), _status(one.status)]
         row += [Cell(line(one.node) or "-")] if node else []
         rows.append([*row, Cell(str(one.devices)), Cell(line(resources))])
-    room = width(paint)
+    room = paint.width()
     if node:
         return Table(columns, rows, room).text(paint)
     text = Table(columns, rows, room and room - 2).text(paint)
@@ -127,7 +128,7 @@ def pods_table(pods: Iterable[PodUse], paint: Paint, *, node: bool = True) -> st
 
 
 def _status(text: str) -> Cell:
-    return Cell(line(text), SIGNS.get(text.partition(" ")[0], ("", ""))[1])
+    return Cell(line(text), style_of(text.partition(" ")[0]))
 
 
 # --- runs ------------------------------------------------------------------------------------------------
@@ -184,7 +185,7 @@ def runs_table(uses: Iterable[RunUse], now: float, paint: Paint, *, everywhere: 
         row.append(Cell("" if use.created is None else age(now - use.created)))
         row += [Cell(str(use.requested)), Cell(str(use.allocated))]
         rows.append([*row, Cell(line(", ".join(use.nodes)) or "-")])
-    return Table(columns, rows, width(paint)).text(paint)
+    return Table(columns, rows, paint.width()).text(paint)
 
 
 def instances_table(uses: Iterable[RunUse], held: Held, paint: Paint) -> str:
@@ -205,7 +206,7 @@ def instances_table(uses: Iterable[RunUse], held: Held, paint: Paint) -> str:
             for position, device in enumerate(devices):
                 first = own if position == 0 else [Cell("")] * 4
                 rows.append([*first, *(Cell(line(text)) for text in _device(device))])
-    return Table(columns, rows, width(paint)).text(paint)
+    return Table(columns, rows, paint.width()).text(paint)
 
 
 def _device(device: exporter.Device | None) -> tuple[str, str, str]:

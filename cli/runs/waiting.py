@@ -7,8 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.clusters.reach import find
-from flowdsl.cli.display.columns import line
-from flowdsl.cli.display.report import visible
+from flowdsl.cli.display.texts import line, visible
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, Refused, err, on_terminal, out
 
 if TYPE_CHECKING:

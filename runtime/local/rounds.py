@@ -79,7 +79,7 @@ class Texts(NamedTuple):
     outputs: Collection[str] = ()
 
 
-class Table(NamedTuple):
+class Rounds(NamedTuple):
     """The rounds of a loop; `inputs` and `outputs` are the names of the columns; without `texts` no type is known."""
 
     path: str
@@ -171,13 +171,13 @@ def tables(
     run: str,
     settings: Mapping[str, Any],
     wanted: Objective | None = None,
-) -> list[Table]:
+) -> list[Rounds]:
     """The tables of all loops that have something to show, outermost first.
 
     `settings` are those of a run on this machine. `wanted` is looked for in each loop whose rounds have its output,
     instead of the loop's own objective.
     """
-    found: list[Table] = []
+    found: list[Rounds] = []
     objectives, known = objectives_of(settings), texts_of(settings)
     for top in entries:
         for one in top.walk():
@@ -193,7 +193,7 @@ def _table(
     objectives: Mapping[str, Objective],
     texts: Mapping[str, Texts],
     wanted: Objective | None,
-) -> Table | None:
+) -> Rounds | None:
     objective = None
     if loop.node is not None:
         boundary = loop.node.boundary
@@ -224,7 +224,7 @@ def _table(
     if objective is not None:
         rounds.sort(key=lambda one: _order(one, objective))
     known = next((texts[node.template] for _, node in nodes if node.template in texts), None)
-    return Table(loop.path, objective, inputs, outputs, rounds, known)
+    return Rounds(loop.path, objective, inputs, outputs, rounds, known)
 
 
 def differing(rounds: Iterable[Entry], run: str) -> dict[str, dict[str, str]]:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from flowdsl.cli.display.tables import Paint, wide
+from flowdsl.cli.display.paint import Paint
+from flowdsl.cli.display.texts import wide
 from flowdsl.cli.runs.listing import listing
 from flowdsl.cli.runs.reading import Picture, machine_readable
 from flowdsl.runtime.local.controller.names import pod_name

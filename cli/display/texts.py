@@ -1,0 +1,79 @@
+"""Texts that may hold anything, as a terminal can show them: nothing steers it, and nothing is too wide."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+
+_JOINERS = "\u200c\u200d"  # parts of words and of emoji
+
+
+def visible(text: str, tab: str = "\\t") -> str:
+    """A text with its control characters, line ends and invisible marks written as escapes."""
+    return text if text.isprintable() else "".join(_visible(char, tab) for char in text)
+
+
+def _visible(char: str, tab: str) -> str:
+    if char == "\t":
+        return tab
+    if char in _JOINERS or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+        return char
+    return char.encode("unicode_escape").decode("ascii")
+
+
+def wide(text: str) -> int:
+    """The columns of a terminal that a visible text takes (Unicode Standard Annex 11)."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_columns, text))
+
+
+def _columns(char: str) -> int:
+    if char in _JOINERS or unicodedata.category(char) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def line(text: str) -> str:
+    """A text as one line that can be shown anywhere: what would steer a terminal is written as an escape."""
+    return visible(" ".join(text.split()))
+
+
+def safe(text: str) -> str:
+    """A text as standard output can take it: what its encoding lacks is written as an escape."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def clip(text: str, room: int | None) -> str:
+    """A line that is not longer than so many columns."""
+    if room is None or wide(text) <= room:
+        return text
+    end = "..." if room > 6 else ""
+    return _fitting(text, room - len(end)).rstrip() + end
+
+
+def wrap(text: str, room: int | None, indent: str = "") -> list[str]:
+    """A text as lines of so many columns, each after an indentation; a word that is too long is broken."""
+    if room is None:
+        return [indent + text]
+    room = max(8, room - len(indent))
+    lines: list[str] = []
+    rest = text
+    while wide(rest) > room:
+        piece = _fitting(rest, room)
+        space = len(piece) if rest[len(piece)] == " " else piece.rfind(" ")
+        piece = piece[:space] if space > 0 else piece
+        lines.append(indent + piece.rstrip())
+        rest = rest[len(piece) :].lstrip()
+    return [*lines, indent + rest]
+
+
+def _fitting(text: str, room: int) -> str:
+    """The beginning of a text that takes so many columns at most; one character at least."""
+    taken = 0
+    for at, one in enumerate(text):
+        taken += wide(one)
+        if taken > room and at:
+            return text[:at]
+    return text
