@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flowdsl.grammar.regex import regex
+from flowdsl.runtime.documents import groups
 from flowdsl.runtime.parts import part, several
 
 Json = dict[str, Any]
@@ -26,9 +27,7 @@ def _template(template: Json) -> Json:
         dag = part(template, "dag")
         return {**template, "dag": {**dag, "tasks": _calls(several(dag, "tasks"))}}
     if template.get("steps"):
-        groups: list[list[Json] | Json] = template["steps"]
-        lists = [group if isinstance(group, list) else [group] for group in groups]
-        return {**template, "steps": [_calls(group) for group in lists]}
+        return {**template, "steps": [_calls(group) for group in groups(template)]}
     return template
 
 

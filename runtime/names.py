@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
-
-from flowdsl.runtime.parts import part
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -20,12 +18,6 @@ def spelled(step: str, known: Container[str]) -> str:
     """The name of a step that is known: as it is asked for, or with hyphens where Python's name has underscores."""
     hyphened = step.replace("_", "-")
     return hyphened if step not in known and hyphened in known else step
-
-
-def base_of(document: dict[str, Any]) -> str:
-    """What a document is called: its name, or what the names of its runs begin with."""
-    metadata = part(document, "metadata")
-    return str(metadata.get("generateName") or metadata.get("name") or "").rstrip("-")
 
 
 def suffix(count: int = 5) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.diagnostic import suggest
@@ -23,11 +24,12 @@ from flowdsl.runtime.cluster.kinds import (
     TEMPLATE,
 )
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
+from flowdsl.runtime.documents import called, containers, is_run, workflow_spec
 from flowdsl.runtime.fitting import Pod, unfitting
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Templates
 from flowdsl.runtime.local.controller.workflow import spec_of
-from flowdsl.runtime.local.honoured import Asked, called, containers, reached
+from flowdsl.runtime.local.honoured import Asked, reached
 from flowdsl.runtime.local.objects import bodies, is_known
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.problem import Problem, wanted_by
@@ -117,12 +119,9 @@ _PLACED = ("nodeSelector", "affinity", "tolerations")
 
 def spec_to_run(workflow: Json, references: list[Json]) -> Json:
     """The spec that is executed; of templates alone without an entrypoint, one that may enter any of them."""
-    if workflow.get("kind") == "CronWorkflow":
-        workflow = {"spec": part(part(workflow, "spec"), "workflowSpec")}
-    try:
-        spec = spec_of(workflow, references)
-    except ArgoError:
-        spec = part(workflow, "spec")
+    spec = workflow_spec(workflow)
+    with suppress(ArgoError):
+        spec = spec_of({"spec": spec}, references)
     return spec if spec.get("entrypoint") or not spec.get("templates") else {**spec, "entrypoint": "{{any}}"}
 
 
@@ -192,7 +191,7 @@ def _arguments(workflow: Json, references: list[Json]) -> Iterator[Problem]:
     """What keeps a run from beginning that refers to a whole template: no entrypoint, or wrong parameters."""
     own = part(workflow, "spec")
     reference = part(own, "workflowTemplateRef")
-    if workflow.get("kind") != "Workflow" or not reference:
+    if not is_run(workflow) or not reference:
         return
     bare = {key: value for key, value in own.items() if key != "arguments"}
     try:

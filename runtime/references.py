@@ -19,7 +19,7 @@ from flowdsl.runtime.cluster.kinds import (
     TEMPLATE,
 )
 from flowdsl.runtime.cluster.seam import Kind
-from flowdsl.runtime.local.honoured import containers
+from flowdsl.runtime.documents import containers
 from flowdsl.runtime.local.objects import bodies, is_known, objects
 from flowdsl.runtime.parts import part, several
 

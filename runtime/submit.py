@@ -15,9 +15,9 @@ from flowdsl.grammar.labels import PREFIX
 from flowdsl.grammar.names import is_dns_subdomain
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE
 from flowdsl.runtime.cluster.kubernetes import SUBMIT_ID
+from flowdsl.runtime.documents import base_of, own_name
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.prepare import named, scheduled, workflow
-from flowdsl.runtime.names import base_of
 from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
@@ -113,18 +113,14 @@ def _named(document: Json, run: Json, asked: Asked) -> Json:
     metadata: Json = run["metadata"]
     if asked.labels:
         metadata["labels"] = {**part(metadata, "labels"), **asked.labels}
-    own = part(document, "metadata")
-    fixed = document.get("kind") == "Workflow" and own.get("name")
     base = base_of(document) or "run"
     metadata["name"] = ""
     content = [run, asked.id or secrets.token_hex(16)]
     digest = hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
     if asked.name:
         metadata["name"] = named(asked.name)
-    elif fixed:
-        metadata["name"] = str(own["name"])
     else:
         kept = base[: _LONGEST - _DIGITS - 1].rstrip("-.")
-        metadata["name"] = f"{kept}-{digest[:_DIGITS]}"
+        metadata["name"] = own_name(document) or f"{kept}-{digest[:_DIGITS]}"
     metadata["annotations"] = {**part(metadata, "annotations"), SUBMIT_ID: digest[:32]}
     return run

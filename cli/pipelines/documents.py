@@ -9,8 +9,8 @@ from flowdsl.cli.pipelines.checking import judge_manifests
 from flowdsl.cli.pipelines.compiling import MANIFESTS, judge, parted, show
 from flowdsl.cli.process import STDIN, Refused, err
 from flowdsl.diagnostic import any_error
+from flowdsl.runtime.documents import base_of
 from flowdsl.runtime.local.prepare import runnable
-from flowdsl.runtime.names import base_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,6 +13,7 @@ from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.ir import Reference
 from flowdsl.diagnostic import near, together
+from flowdsl.runtime.documents import workflow_spec
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.faked import in_place_of
 from flowdsl.runtime.local.prepare import valued
@@ -125,7 +126,7 @@ def parameters(
 
     Raises RunError.
     """
-    spec = _spec(document)
+    spec = workflow_spec(document)
     arguments = part(spec, "arguments")
     files = [str(one["name"]) for one in several(arguments, "artifacts")]
     if program is None or program.signature is None:
@@ -173,7 +174,7 @@ def remote(given: Mapping[str, str], document: Json, program: Program | None) ->
 
     Raises RunError.
     """
-    spec = _spec(document)
+    spec = workflow_spec(document)
     files = [str(one["name"]) for one in several(part(spec, "arguments"), "artifacts")]
     signature = None if program is None else program.signature
     found = Remote({}, {})
@@ -339,7 +340,7 @@ def _supply(found: Mapping[str, str], programs: Sequence[Program], documents: Se
         raise RunError(f"-p is for one pipeline, and here are {names}: name it, FILE:NAME")
     for program, document in zip(programs, documents, strict=True):
         values = remote(found, document, program)
-        arguments = part(_spec(document), "arguments")
+        arguments = part(workflow_spec(document), "arguments")
         given = values.texts
         parameters = [
             valued(one, given[one["name"]]) if one["name"] in given else one
@@ -349,11 +350,6 @@ def _supply(found: Mapping[str, str], programs: Sequence[Program], documents: Se
         for field, changed in (("parameters", parameters), ("artifacts", artifacts)):
             if field in arguments:
                 arguments[field] = changed
-
-
-def _spec(document: Json) -> Json:
-    spec = part(document, "spec")
-    return part(spec, "workflowSpec") if document.get("kind") == "CronWorkflow" else spec
 
 
 def _text(parameter: Parameter, text: str) -> str:

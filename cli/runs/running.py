@@ -13,6 +13,7 @@ from flowdsl.cli.pipelines.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out, said
 from flowdsl.cli.runs import given
 from flowdsl.cli.runs.asking import ask, waiting, wanted
+from flowdsl.runtime.documents import base_of
 from flowdsl.runtime.local import earlier as past
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.files import Files
@@ -24,7 +25,7 @@ from flowdsl.runtime.local.prepare import chosen, named, scheduled, workflow
 from flowdsl.runtime.local.rounds import texts
 from flowdsl.runtime.local.runner import Inputs, Runner, Waits
 from flowdsl.runtime.local.substitutes import Earlier, Fakes, only
-from flowdsl.runtime.names import base_of, suffix
+from flowdsl.runtime.names import suffix
 from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from flowdsl.compiler.tree import is_mapping
 from flowdsl.grammar.labels import DEFAULT_REPOSITORY
 from flowdsl.runtime.checkup.visit import Check, Unread
 from flowdsl.runtime.cluster.kinds import CLAIM, CONFIG_MAP, STORAGE_CLASS
+from flowdsl.runtime.documents import workflow_spec
 from flowdsl.runtime.local.controller.templates import located
 from flowdsl.runtime.needs import look
 from flowdsl.runtime.parts import part, several, texts
@@ -81,8 +82,7 @@ def repository(visit: Visit) -> Iterator[Check]:
 
 def _keeping(manifest: Json) -> Iterator[str]:
     """The templates that keep files in the artifact repository."""
-    spec = part(manifest, "spec")
-    for template in several(part(spec, "workflowSpec") or spec, "templates"):
+    for template in several(workflow_spec(manifest), "templates"):
         kept = several(part(template, "outputs"), "artifacts")
         if (
             kind(template) in POD_BODIES

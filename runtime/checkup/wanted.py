@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.runtime.checkup.visit import Check
-from flowdsl.runtime.names import base_of
+from flowdsl.runtime.documents import base_of
 from flowdsl.runtime.needs import missing
 
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.diagnostic import near
+from flowdsl.runtime.documents import base_of, workflow_spec
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.journal import JournalError, of_run, read
 from flowdsl.runtime.local.runner import going_on
-from flowdsl.runtime.names import LATEST, base_of
+from flowdsl.runtime.names import LATEST
 from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
@@ -96,12 +97,11 @@ def _base(folder: Path) -> str:
 
 def parameters(folder: Path, document: Json) -> dict[str, str]:
     """The values that a run had for the parameters of a workflow."""
-    spec = part(document, "spec")
-    spec = part(spec, "workflowSpec") if document.get("kind") == "CronWorkflow" else spec
-    known = {str(one["name"]) for one in several(part(spec, "arguments"), "parameters")}
-    arguments = part(part(header(folder)["manifest"], "spec"), "arguments")
+    arguments = part(workflow_spec(document), "arguments")
+    known = {str(one["name"]) for one in several(arguments, "parameters")}
+    had = part(part(header(folder)["manifest"], "spec"), "arguments")
     return {
         one["name"]: one["value"]
-        for one in several(arguments, "parameters")
+        for one in several(had, "parameters")
         if one.get("value") is not None and one["name"] in known
     }

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from flowdsl.compiler.kinds import GRAPH_BODIES, POD_BODIES, STORES, kind
 from flowdsl.diagnostic import near
+from flowdsl.runtime.documents import called, containers
 from flowdsl.runtime.local import objects
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Base, Templates
@@ -183,14 +184,6 @@ def reached(templates: Templates, spec: Json, asked: Asked, refusals: dict[str, 
                 waiting.append((own, {"template": one["onExit"]}, found))
 
 
-def called(template: Json) -> Iterator[Json]:
-    """The tasks or steps of a template."""
-    yield from several(part(template, "dag"), "tasks")
-    groups: list[Any] = template.get("steps") or []
-    for group in groups:
-        yield from group if isinstance(group, list) else [group]
-
-
 def _step(task: str) -> str:
     return f"the step `{task}`" if task else "the workflow"
 
@@ -234,16 +227,6 @@ def _fake(use: Use) -> str:
     if len(found) < 2:
         return f"--fake {use.task}={found[0][1] if found else 'VALUE'}"
     return " ".join(f"--fake {use.task}.{name}={value}" for name, value in found)
-
-
-def containers(template: Json) -> Iterator[Json]:
-    """The containers of a template that a user writes."""
-    for name in ("container", "script"):
-        if template.get(name) is not None:
-            yield template[name]
-    yield from several(part(template, "containerSet"), "containers")
-    yield from several(template, "initContainers")
-    yield from several(template, "sidecars")
 
 
 def _programs(template: Json) -> Iterator[Json]:

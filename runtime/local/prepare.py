@@ -7,14 +7,14 @@ from typing import Any
 
 from flowdsl.grammar.labels import INSTANCE, SCHEDULED
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label
+from flowdsl.runtime.documents import base_of, is_cron, is_run, is_template, own_name, workflow_spec
 from flowdsl.runtime.local.controller.names import any_string, rfc3339
 from flowdsl.runtime.local.error import RunError
-from flowdsl.runtime.names import base_of, suffix
+from flowdsl.runtime.names import suffix
 from flowdsl.runtime.parts import part, several, texts
 
 Json = dict[str, Any]
 
-_TEMPLATES = ("WorkflowTemplate", "ClusterWorkflowTemplate")
 _KEPT = ("labels", "annotations", "namespace", "finalizers", "ownerReferences")
 _LONGEST = 58  # bytes of generateName that the API server keeps
 
@@ -24,7 +24,7 @@ def chosen(meant: list[Json], others: list[Json]) -> tuple[Json, list[Json]]:
 
     Of those meant the only one that `runnable` says.
     """
-    templates = [one for one in (*meant, *others) if one.get("kind") in _TEMPLATES]
+    templates = [one for one in (*meant, *others) if is_template(one)]
     found = runnable(meant)
     if len(found) == 1:
         return found[0], [one for one in templates if one is not found[0]]
@@ -36,10 +36,8 @@ def chosen(meant: list[Json], others: list[Json]) -> tuple[Json, list[Json]]:
 
 def runnable(documents: list[Json]) -> list[Json]:
     """Each Workflow and CronWorkflow; of templates alone, each that has an entrypoint."""
-    runs = [one for one in documents if one.get("kind") in ("Workflow", "CronWorkflow")]
-    return runs or [
-        one for one in documents if one.get("kind") in _TEMPLATES and part(one, "spec").get("entrypoint")
-    ]
+    runs = [one for one in documents if is_run(one) or is_cron(one)]
+    return runs or [one for one in documents if is_template(one) and part(one, "spec").get("entrypoint")]
 
 
 def workflow(document: Json, parameters: dict[str, str], entrypoint: str | None = None) -> Json:
@@ -47,26 +45,22 @@ def workflow(document: Json, parameters: dict[str, str], entrypoint: str | None 
 
     Raises RunError.
     """
-    metadata, spec = part(document, "metadata"), part(document, "spec")
+    spec = workflow_spec(document)
     base = base_of(document) or "run"
-    kept = _metadata(document)
-    if document.get("kind") == "CronWorkflow":
-        spec = part(spec, "workflowSpec")
-    fixed = document.get("kind") == "Workflow" and metadata.get("name")
-    name = str(metadata["name"]) if fixed else f"{base[:_LONGEST].rstrip('-')}-{suffix()}"
+    name = own_name(document) or f"{base[:_LONGEST].rstrip('-')}-{suffix()}"
     if entrypoint is not None:
         spec = {**spec, "entrypoint": entrypoint}
     return {
         "apiVersion": document.get("apiVersion", "argoproj.io/v1alpha1"),
         "kind": "Workflow",
-        "metadata": {"name": name, **kept},
+        "metadata": {"name": name, **_metadata(document)},
         "spec": _with_parameters(spec, parameters),
     }
 
 
 def scheduled(document: Json, run: Json) -> Json:
     """The Workflow of a CronWorkflow with the time for which it is started, as Argo notes it: now."""
-    if document.get("kind") != "CronWorkflow":
+    if not is_cron(document):
         return run
     metadata = run["metadata"]
     annotations = {SCHEDULED: rfc3339(time.time()), **part(metadata, "annotations")}
@@ -80,10 +74,10 @@ def _metadata(document: Json) -> Json:
     than which controller it is for. Source: workflow/common/convert.go of Argo 4.1.
     """
     own = part(document, "metadata")
-    if document.get("kind") == "Workflow":
+    if is_run(document):
         return {key: own[key] for key in _KEPT if own.get(key)}
     labels = part(own, "labels")
-    more = part(part(document, "spec"), "workflowMetadata") if document.get("kind") == "CronWorkflow" else {}
+    more = part(part(document, "spec"), "workflowMetadata") if is_cron(document) else {}
     found = {
         "labels": {**{key: labels[key] for key in (INSTANCE,) if key in labels}, **part(more, "labels")},
         "annotations": part(more, "annotations"),

@@ -9,6 +9,7 @@ from flowdsl.grammar.names import is_argo_container
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.trouble import Unsupported
+from flowdsl.runtime.documents import called
 from flowdsl.runtime.local.controller.names import pod_name
 from flowdsl.runtime.logs.container import status_of
 from flowdsl.runtime.logs.source import Place, Source, place
@@ -109,18 +110,11 @@ def nodes_of(workflow: Json) -> dict[str, Json]:
 def names(workflow: Json) -> list[str]:
     """What steps of a run are or will be called: those that began, and the tasks of its templates."""
     known = [Place(place(name_of(workflow), name).path) for name in nodes_of(workflow)]
-    called = [one.called(entry_of(workflow)) for one in known]
+    found = [one.called(entry_of(workflow)) for one in known]
     for spec in _specs(workflow):
         for template in several(spec, "templates"):
-            called.extend(str(task["name"]) for task in several(part(template, "dag"), "tasks"))
-            groups: list[list[Json] | Json] = template.get("steps") or []
-            called.extend(str(step["name"]) for group in groups for step in _group(group))
-    return list(dict.fromkeys(called))
-
-
-def _group(group: list[Json] | Json) -> list[Json]:
-    """The steps of a group; in the full definitions of Argo's objects it is an object with a list."""
-    return group if isinstance(group, list) else several(group, "steps")
+            found.extend(str(one["name"]) for one in called(template))
+    return list(dict.fromkeys(found))
 
 
 def means(workflow: Json, wanted: str, where: Place, pod: str = "", node: str = "") -> bool:

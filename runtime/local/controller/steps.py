@@ -37,7 +37,7 @@ class Steps(Frame):
 
     def __init__(self, run: Run, execution: Leaf, node: Node, template: Json, base: Base) -> None:
         super().__init__(run, execution, node, template, base)
-        self.groups: list[list[Json]] = [_group(one) for one in template["steps"]]
+        self.groups: list[list[Json]] = list(template["steps"])
         self.raw: dict[str, Json] = {}
         """The steps of the group with their tags."""
         self.position = -1
@@ -101,7 +101,7 @@ class Steps(Frame):
 
     def _resolved(self) -> list[tuple[Json, Json]]:
         """The steps of the group, and beside each what it is with its tags replaced. Raises ArgoError, and Missing."""
-        raw = _group(self.origin.raw["steps"][self.position])
+        raw = self.origin.raw["steps"][self.position]
         pairs = list(zip(self.groups[self.position], raw, strict=True))
         steps = self.groups[self.position] = [self.renewed(step, one) for step, one in pairs]
         self.raw = {step["name"]: one for step, one in pairs}
@@ -395,8 +395,3 @@ def _last_group(node: Node) -> Node | None:
         else:
             waiting.pop()
     return None
-
-
-def _group(group: list[Json] | Json) -> list[Json]:
-    """The steps of a group, which may be a single step without the list around it."""
-    return group if isinstance(group, list) else [group]

@@ -1,0 +1,70 @@
+"""What a document of Argo's says: which it is, what it is called, and what is in it."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.tree import is_list, is_mapping
+from flowdsl.runtime.parts import part, several
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Json = dict[str, Any]
+
+_TEMPLATES = ("WorkflowTemplate", "ClusterWorkflowTemplate")
+
+
+def is_run(document: Json) -> bool:
+    """Whether it is a single run, which may have its name."""
+    return document.get("kind") == "Workflow"
+
+
+def is_cron(document: Json) -> bool:
+    """Whether it begins runs by itself."""
+    return document.get("kind") == "CronWorkflow"
+
+
+def is_template(document: Json) -> bool:
+    """Whether it is a template of the cluster, to which others refer."""
+    return document.get("kind") in _TEMPLATES
+
+
+def base_of(document: Json) -> str:
+    """What a document is called: its name, or what the names of its runs begin with."""
+    metadata = part(document, "metadata")
+    return str(metadata.get("generateName") or metadata.get("name") or "").rstrip("-")
+
+
+def own_name(document: Json) -> str:
+    """The name of the run that a document is; empty where each run of it gets one."""
+    return str(part(document, "metadata").get("name") or "") if is_run(document) else ""
+
+
+def workflow_spec(document: Json) -> Json:
+    """The spec of the workflow that runs, which a CronWorkflow has within its own."""
+    spec = part(document, "spec")
+    return part(spec, "workflowSpec") if is_cron(document) else spec
+
+
+def groups(template: Json) -> list[list[Json]]:
+    """The lists of steps of a template, none of one that is no list of steps."""
+    found: object = template.get("steps")
+    return [list(filter(is_mapping, one)) for one in found if is_list(one)] if is_list(found) else []
+
+
+def called(template: Json) -> Iterator[Json]:
+    """The tasks or steps of a template."""
+    yield from several(part(template, "dag"), "tasks")
+    yield from chain.from_iterable(groups(template))
+
+
+def containers(template: Json) -> Iterator[Json]:
+    """The containers of a template that a user writes."""
+    for name in ("container", "script"):
+        if template.get(name) is not None:
+            yield template[name]
+    yield from several(part(template, "containerSet"), "containers")
+    yield from several(template, "initContainers")
+    yield from several(template, "sidecars")
