@@ -14,7 +14,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import quantity
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE, WORKFLOW
 from flowdsl.runtime.cluster.seam import metadata_of
-from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
+from flowdsl.runtime.cluster.trouble import FORBIDDEN, Refusal, Unsupported
 from flowdsl.runtime.names import suffix
 from flowdsl.runtime.parts import part, several
 
@@ -52,7 +52,7 @@ def live(cluster: Cluster, document: Json) -> Json | None:
     try:
         return cluster.get(kind, name, namespace=namespace)
     except Refusal as refusal:
-        if refusal.code != NOT_FOUND or refusal.no_such_kind:
+        if not refusal.absent:
             raise
         return None
 

@@ -173,7 +173,7 @@ def find(name: str, reach: Reach = USUAL, *, nodes: bool = True, within: float |
     """
     from flowdsl.runtime.cluster.kinds import WORKFLOW
     from flowdsl.runtime.cluster.seam import metadata_of
-    from flowdsl.runtime.cluster.trouble import NOT_FOUND, Misconfigured, Refusal
+    from flowdsl.runtime.cluster.trouble import Misconfigured, Refusal
     from flowdsl.runtime.status.compressed import readable
 
     if name != LATEST and not is_dns_subdomain(name):
@@ -198,7 +198,7 @@ def find(name: str, reach: Reach = USUAL, *, nodes: bool = True, within: float |
         found = cluster.get(WORKFLOW, name)
         return Found(readable(found) if nodes else found, None, cluster)
     except Refusal as refusal:
-        if refusal.code != NOT_FOUND or refusal.no_such_kind:
+        if not refusal.absent:
             raise
         beside = f", and none on this machine{_near(name)}" if not named and RUNS.is_dir() else ""
         where = f"in namespace `{cluster.namespace}` of {cluster.called}"

@@ -15,7 +15,7 @@ from flowdsl.cli.runs.reading import age
 from flowdsl.grammar.labels import RUN
 from flowdsl.runtime.cluster.kinds import NODE, POD, WORKFLOW
 from flowdsl.runtime.cluster.seam import EVERYWHERE
-from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unreachable, Unsupported
+from flowdsl.runtime.cluster.trouble import FORBIDDEN, Refusal, Unreachable, Unsupported
 from flowdsl.runtime.usage import exporter
 from flowdsl.runtime.usage.nodes import cluster_use, pod_uses
 from flowdsl.runtime.usage.runs import ACTIVE, run_uses
@@ -164,7 +164,7 @@ def _run(cluster: Cluster, name: str) -> Json:
     try:
         return cluster.get(WORKFLOW, name)
     except Refusal as refusal:
-        if refusal.code != NOT_FOUND or refusal.no_such_kind:
+        if not refusal.absent:
             raise
         where = f"in namespace `{cluster.namespace}` of {cluster.called}"
         raise Missing(

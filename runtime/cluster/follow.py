@@ -87,7 +87,7 @@ def follow(
         except Overdue:
             return
         try:
-            pauses.again(problem, problem.wait if isinstance(problem, Refusal) else 0)
+            pauses.again(problem, problem.wait)
         except Overdue:
             return
         if listed:

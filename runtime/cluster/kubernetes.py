@@ -25,7 +25,6 @@ from flowdsl.runtime.cluster.seam import (
 from flowdsl.runtime.cluster.trouble import (
     CONFLICT,
     EXPIRED,
-    NOT_FOUND,
     UNAUTHORIZED,
     Expired,
     Overdue,
@@ -215,7 +214,7 @@ class Kubernetes:
                         raise
                     return self._settled(kind, name, own, doubt)
             try:
-                pauses.again(problem, _wait_of(problem))
+                pauses.again(problem, problem.wait)
             except (Refusal, Unreachable, Overdue):
                 if doubt is None:
                     raise
@@ -226,8 +225,7 @@ class Kubernetes:
         try:
             found = self.get(kind, name)
         except Refusal as refusal:
-            none = refusal.code == NOT_FOUND and not refusal.no_such_kind
-            if none and isinstance(doubt, Refusal) and not doubt.lost:
+            if refusal.absent and isinstance(doubt, Refusal) and not doubt.lost:
                 raise doubt from None
         except (Unreachable, Overdue):
             pass
@@ -268,7 +266,7 @@ class Kubernetes:
         try:
             self._call("DELETE", "delete", kind, name, namespace, body=body)
         except Refusal as refusal:
-            if refusal.code != NOT_FOUND or refusal.no_such_kind:
+            if not refusal.absent:
                 raise
 
     def act(self, verb: Verb, workflow: Json, options: Mapping[str, Any] | None = None) -> Json:
@@ -296,7 +294,7 @@ class Kubernetes:
                 if refusal.permanent:
                     raise
                 problem = refusal
-            pauses.again(doubt or problem, _wait_of(problem))
+            pauses.again(doubt or problem, problem.wait)
 
     def _once(
         self,
@@ -407,10 +405,6 @@ def _selectors(labels: str, fields: str) -> dict[str, object]:
 def _submit_id(body: Json) -> str:
     annotations: dict[str, str] = body["metadata"].get("annotations") or {}
     return annotations.get(SUBMIT_ID, "")
-
-
-def _wait_of(problem: Refusal | Unreachable) -> float:
-    return problem.wait if isinstance(problem, Refusal) else 0.0
 
 
 def _seconds(header: str) -> float:

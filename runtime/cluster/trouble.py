@@ -36,6 +36,9 @@ class Unreachable(ClusterError):
     `lasting`: whether another try would end in the same way.
     """
 
+    wait = 0.0
+    """The seconds that the server wants to be left alone: it does not say any."""
+
     def __init__(self, text: str, *, sent: bool, lasting: bool = False) -> None:
         super().__init__(text)
         self.sent = sent
@@ -114,6 +117,11 @@ class Refusal(ClusterError):
         """
         details: dict[str, Any] = self.status.get("details") or {}
         return self.code == NOT_FOUND and not details.get("name")
+
+    @property
+    def absent(self) -> bool:
+        """Whether there is no such object, of a kind that the server knows."""
+        return self.code == NOT_FOUND and not self.no_such_kind
 
     @property
     def permanent(self) -> bool:

@@ -136,7 +136,7 @@ def again(cluster: Readable, workflow: Json) -> Json:
     try:
         found = cluster.get(WORKFLOW, str(metadata["name"]), namespace=metadata.get("namespace"))
     except Refusal as refusal:
-        if refusal.code != NOT_FOUND or refusal.no_such_kind:
+        if not refusal.absent:
             raise
         raise Vanished(gone) from None
     if found["metadata"]["uid"] != metadata["uid"]:

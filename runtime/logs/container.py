@@ -123,7 +123,7 @@ def read(
             return state != "gone" and not joined.begun and not forgotten
         if problem is not None and not none:
             try:
-                pauses.again(problem, refused.wait if refused is not None else 0)
+                pauses.again(problem, problem.wait)
             except (Refusal, Unreachable) as error:  # `_look` had an answer: it is not the cluster
                 if lost is not None and source.node:
                     lost.add(source.node)
@@ -156,7 +156,7 @@ def _look(cluster: Cluster, source: Source, namespace: str | None) -> State:
         except Unreachable as error:
             pauses.again(error)
         except Refusal as refusal:
-            if refusal.code == NOT_FOUND and not refusal.no_such_kind:
+            if refusal.absent:
                 return "gone"
             if refusal.for_good:
                 raise
