@@ -170,7 +170,7 @@ def _is_public(image: Image) -> bool:
 
 def _own_files(body: Function, filename: str, text: str) -> Iterator[tuple[ast.Call, str]]:
     """Where a step reads files by names that it has not from anywhere else, and that lie beside its own file."""
-    for node in ast.walk(body):
+    for node in ast.walk(body) if "open(" in text or "read_" in text else ():
         match node:
             case ast.Call(ast.Name("open"), [ast.Constant(str() as name)]):
                 pass
