@@ -70,4 +70,4 @@ def test_a_run_of_this_machine(here: Path, options: str, mounted: bool) -> None:
 def test_a_run_that_is_not_there(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / ".flowdsl/runs").mkdir(parents=True)
     assert run(["fetch", "nowhere"]) == 2
-    assert "there is no run `nowhere` on this machine" in capsys.readouterr().err
+    assert "there is no run `nowhere` in .flowdsl/runs" in capsys.readouterr().err
