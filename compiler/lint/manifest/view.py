@@ -167,7 +167,13 @@ class Template:
             known.add("hostNodeName")
         if self.data.get("daemon") and self.is_pod:  # which runs on, with nothing to hand on before it ends
             return frozenset((*known, "ip"))
-        if self.body != "http":  # which has an answer, and nothing that it declares
+        if self.body == "suspend":
+            known |= {
+                f"outputs.parameters.{name}"
+                for name, each in self.output_parameters.items()
+                if inside(each, "valueFrom").get("supplied") is not None
+            }
+        elif self.body != "http":  # which has an answer, and nothing that it declares
             known |= {f"outputs.parameters.{name}" for name in self.output_parameters}
             known |= {f"outputs.artifacts.{name}" for name in self.output_artifacts}
         group = self.containers if self.body == "containerSet" else ()

@@ -123,6 +123,17 @@ class NeverGiven(Finding):
     name: str
 
 
+class NeverSupplied(Finding):
+    """An output of a gate that nobody can give a value."""
+
+    code = "FD855"
+    severity = "warning"
+    title = "output `{name}` is never there: only what is `supplied` is, where a run waits for it"
+    label = "nothing can read it"
+    help = "write `valueFrom: {{supplied: {{}}}}`"
+    name: str
+
+
 class SetContainer(Finding):
     """A container set that cannot run."""
 
@@ -381,6 +392,9 @@ def output_parameters(view: View) -> Iterator[Problem]:
                 found = "comes from what is no output of a task"
                 way = "name one, or use `expression`: its variables are written without braces"
                 yield Problem((*path, "valueFrom", "parameter"), OutputSource(name, found, way))
+            elif template.body == "suspend" and given != ["supplied"]:
+                # Source: Argo Workflows, addRawOutputFields, and updateSuspendedNode in workflow/util/util.go.
+                yield Problem((*path, "valueFrom", given[0]), NeverSupplied(name), on_key=True)
             elif allowed and given[0] not in allowed:
                 found = f"cannot come from `{given[0]}` in a template with `{template.body}`"
                 finding = OutputSource(name, found, _way(allowed))

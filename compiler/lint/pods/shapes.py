@@ -72,17 +72,23 @@ def _typed(name: str, data: Any, what: str) -> Iterator[Flaw]:
 
 
 def _counts(body: Any) -> Iterator[Flaw]:
-    """The numbers of a Job."""
-    spec = body.get("spec")
+    """The numbers of a Job, or of what keeps pods running."""
+    spec, kind = body.get("spec"), body["kind"]
     for field in _NUMBERS if is_mapping(spec) else ():
         value = spec.get(field)
         if isinstance(value, str) and _TAG not in value:
-            yield f"`{field}` of the Job is text, not a whole number", "write a whole number, without quotes"
+            yield (
+                f"`{field}` of the {kind} is text, not a whole number",
+                "write a whole number, without quotes",
+            )
         elif isinstance(value, int) and not isinstance(value, bool) and value < 0:
-            yield f"`{field}` of the Job is {value}", "write a whole number from 0"
+            yield f"`{field}` of the {kind} is {value}", "write a whole number from 0"
 
 
-_NUMBERS = ("activeDeadlineSeconds", "backoffLimit", "completions", "parallelism", "ttlSecondsAfterFinished")
+_NUMBERS = (
+    *("activeDeadlineSeconds", "backoffLimit", "completions", "parallelism", "ttlSecondsAfterFinished"),
+    *("minReadySeconds", "progressDeadlineSeconds", "replicas", "revisionHistoryLimit"),
+)
 
 
 def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
@@ -217,4 +223,5 @@ _KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
     ("v1", "Service"): _service,
     ("batch/v1", "CronJob"): _schedule,
     ("batch/v1", "Job"): _counts,
+    **{("apps/v1", kind): _counts for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")},
 }
