@@ -285,6 +285,9 @@ def _fits(value: object, kind: t.Type) -> bool:
 
 
 def _key(key: ast.expr | None, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
+    if isinstance(kind, t.Mapping) and isinstance(kind.item, t.File) and _is_no_name(key):
+        assert key is not None
+        yield Diagnostic(findings.FileKey(body.definition.name, ast.unparse(key)), body.module.span(key))
     if not isinstance(key, (ast.Constant, ast.Tuple)):
         return
     value = key.value if isinstance(key, ast.Constant) else ()
@@ -305,6 +308,18 @@ def _key(key: ast.expr | None, kind: t.Type, body: Body) -> Iterator[Diagnostic]
         yield Diagnostic(finding, body.module.span(key))
     else:
         yield _not_json(key, body, f"the key {shown}", "write the keys as strings")
+
+
+def _is_no_name(key: ast.expr | None) -> bool:
+    """Whether a key that is written down cannot be the name of a file, as far as that is known."""
+    match key:
+        case ast.Constant(str() as text):
+            return text in ("", ".", "..") or "/" in text or "\0" in text
+        case ast.JoinedStr(parts):
+            texts = [part.value for part in parts if isinstance(part, ast.Constant)]
+            return any("/" in str(text) for text in texts)
+        case _:
+            return False
 
 
 def _wrong(node: ast.expr, body: Body, kind: t.Type, have: str) -> Diagnostic:

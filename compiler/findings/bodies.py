@@ -187,6 +187,17 @@ class NotJson(Finding):
     way: str
 
 
+class FileKey(Finding):
+    """A step returns files by keys, and one of these cannot be the name of a file."""
+
+    code = "FD790"
+    title = "`{step}` returns a file by the key {key}, which cannot be the name of a file"
+    label = "the step would fail when it has ended"
+    help = "write keys without `/`, other than `..` and an empty one: the files go into one folder, by their keys"
+    step: str
+    key: str
+
+
 class ChangedByJson(Finding):
     """A step returns what arrives as something else."""
 
