@@ -193,7 +193,7 @@ class FileKey(Finding):
     code = "FD790"
     title = "`{step}` returns a file by the key {key}, which cannot be the name of a file"
     label = "the step would fail when it has ended"
-    help = "write keys without `/`, other than `..` and an empty one: the files go into one folder, by their keys"
+    help = "write keys that are names, without `/`: the files go into one folder, by their keys"
     step: str
     key: str
 
