@@ -1,12 +1,14 @@
-"""Names of runs as clusters make them, and of steps as users write them."""
+"""Names of runs as clusters make them, and of steps as users write them, and which one is meant."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
+from flowdsl.diagnostic import near
+
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterable
 
 LATEST = "@latest"
 """Stands for the name of the run that was created last."""
@@ -18,6 +20,12 @@ def spelled(step: str, known: Container[str]) -> str:
     """The name of a step that is known: as it is asked for, or with hyphens where Python's name has underscores."""
     hyphened = step.replace("_", "-")
     return hyphened if step not in known and hyphened in known else step
+
+
+def meant(name: str, known: Iterable[str], otherwise: str) -> str:
+    """`did you mean ...?` where a name is near one that there is, else what is said otherwise."""
+    found = near(name, known)
+    return otherwise if found is None else f"did you mean `{found}`?"
 
 
 def suffix(count: int = 5) -> str:

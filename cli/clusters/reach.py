@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import json
 import math
 import os
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from cyclopts import Parameter
 
 from flowdsl.cli.process import GONE, LATE, REFUSED, STDIN, UNKNOWN, WRONG, Refused, err
+from flowdsl.diagnostic import near
 from flowdsl.grammar.names import is_dns_label, is_dns_subdomain
 from flowdsl.runtime.names import LATEST
 
@@ -248,8 +248,8 @@ def _read(folder: Path) -> Json:
 
 def _near(name: str) -> str:
     names = [one.name for one in RUNS.glob("*") if _local(one.name) is not None]
-    near = difflib.get_close_matches(name, names, 1)
-    return f" (is it `{near[0]}`?)" if near else ""
+    meant = near(name, names)
+    return f" (is it `{meant}`?)" if meant else ""
 
 
 def code_of(error: ClusterError) -> int:

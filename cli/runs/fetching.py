@@ -103,22 +103,15 @@ def _mounts(given: Sequence[str]) -> dict[str, Path]:
 
 def _known(mounts: Mapping[str, Path], run: Run) -> None:
     """Refuse a folder for a claim that nothing of the run is on."""
-    from flowdsl.diagnostic import near
+    from flowdsl.runtime.names import meant
 
     claims = sorted(
         {str(one.location.fields["claim"]) for one in run.pieces if one.location.kind == "volume"}
     )
     for one in mounts:
         if one not in claims:
-            meant = near(one, claims)
             names = ", ".join(f"`{claim}`" for claim in claims)
-            more = (
-                f"did you mean `{meant}`?"
-                if meant
-                else f"its claims are {names}"
-                if claims
-                else "it has none"
-            )
+            more = meant(one, claims, f"its claims are {names}" if claims else "it has none")
             raise Refused(f"--mount {one}: no file of the run is on a claim of that name; {more}")
 
 

@@ -12,12 +12,13 @@ from flowdsl.cli.process import Refused
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.ir import Reference
-from flowdsl.diagnostic import near, together
+from flowdsl.diagnostic import together
 from flowdsl.runtime.documents import workflow_spec
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.faked import in_place_of
 from flowdsl.runtime.local.prepare import valued
 from flowdsl.runtime.local.substitutes import by_name
+from flowdsl.runtime.names import meant
 from flowdsl.runtime.parts import part, several
 from flowdsl.values import types as t
 from flowdsl.values.lift import CONTROL
@@ -156,9 +157,8 @@ def parameters(
 def _known(name: str, program: Program, known: Mapping[str, Parameter]) -> Parameter:
     if name in known:
         return known[name]
-    meant = near(name, known)
     names = ", ".join(f"{one.name}: {t.spell(one.type)}" for one in known.values())
-    more = f"did you mean `{meant}`?" if meant else f"it has {names}" if names else "it has none"
+    more = meant(name, known, f"it has {names}" if names else "it has none")
     raise RunError(f"-p {name}: the pipeline `{program.name}` has no parameter `{name}`; {more}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import shlex
 import time
@@ -309,13 +308,14 @@ def _nothing(workflow: Json, wanted: Wanted) -> str:
 
 def _check_step(workflow: Json, wanted: Wanted, pods: Sequence[Json] = ()) -> None:
     """Refuse the name of a step that the run does not have and will not have."""
+    from flowdsl.diagnostic import near
     from flowdsl.runtime.logs import run
 
     if wanted.step is None or run.knows(workflow, wanted.step, pods):
         return
     names = run.names(workflow)
-    near = difflib.get_close_matches(wanted.step, names, 1)
-    known = f"is it `{near[0]}`?" if near else f"it has {', '.join(names[:12])}"
+    meant = near(wanted.step, names)
+    known = f"is it `{meant}`?" if meant else f"it has {', '.join(names[:12])}"
     raise Refused(f"{run.name_of(workflow)} has no step `{wanted.step}`: {known}")
 
 

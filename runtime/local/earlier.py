@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.diagnostic import near
 from flowdsl.runtime.documents import base_of, workflow_spec
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.journal import JournalError, of_run, read
 from flowdsl.runtime.local.runner import going_on
-from flowdsl.runtime.names import LATEST
+from flowdsl.runtime.names import LATEST, meant
 from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
@@ -28,13 +27,8 @@ def existing(runs: Path, name: str) -> Path:
     if "/" not in name and of_run(folder).exists():
         return folder
     names = [one.name for one in _runs(runs)]
-    meant = near(name, names)
-    if meant is not None:
-        more = f"; did you mean `{meant}`?"
-    elif names:
-        more = f"; the last ones are {', '.join(names[:_SHOWN])}"
-    else:
-        more = ""
+    last = f"the last ones are {', '.join(names[:_SHOWN])}"
+    more = f"; {meant(name, names, last)}" if names else ""
     raise RunError(f"there is no run `{name}` in {runs}{more}")
 
 

@@ -7,12 +7,12 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from flowdsl.compiler.kinds import GRAPH_BODIES, POD_BODIES, STORES, kind
-from flowdsl.diagnostic import near
 from flowdsl.runtime.documents import called, containers
 from flowdsl.runtime.local import objects
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Base, Templates
 from flowdsl.runtime.local.controller.workflow import spec_of
+from flowdsl.runtime.names import meant
 from flowdsl.runtime.parts import part, several, texts
 
 Json = dict[str, Any]
@@ -116,14 +116,7 @@ def _unknown(given: frozenset[str], known: Iterable[str], option: str, word: str
     if any("{{" in name for name in names):
         return
     for name in sorted(given.difference(names)):
-        meant = near(name, names)
-        more = (
-            f"did you mean `{meant}`?"
-            if meant
-            else f"there are {', '.join(names)}"
-            if names
-            else "it has none"
-        )
+        more = meant(name, names, f"there are {', '.join(names)}" if names else "it has none")
         yield f"{option} {name}: the workflow has no {word} `{name}`; {more}"
 
 

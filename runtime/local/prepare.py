@@ -10,7 +10,7 @@ from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label
 from flowdsl.runtime.documents import base_of, is_cron, is_run, is_template, own_name, workflow_spec
 from flowdsl.runtime.local.controller.names import any_string, rfc3339
 from flowdsl.runtime.local.error import RunError
-from flowdsl.runtime.names import suffix
+from flowdsl.runtime.names import meant, suffix
 from flowdsl.runtime.parts import part, several, texts
 
 Json = dict[str, Any]
@@ -102,13 +102,8 @@ def _with_parameters(spec: Json, given: dict[str, str]) -> Json:
     names = [str(one["name"]) for one in declared]
     for name in given:
         if name not in names and not spec.get("workflowTemplateRef"):
-            import difflib
-
-            near = difflib.get_close_matches(name, names, 1)
-            known = (
-                f"; did you mean `{near[0]}`?" if near else f"; it has {', '.join(names)}" if names else ""
-            )
-            raise RunError(f"the workflow has no parameter `{name}`{known}")
+            more = meant(name, names, f"it has {', '.join(names)}" if names else "it has none")
+            raise RunError(f"the workflow has no parameter `{name}`; {more}")
     made = [_parameter(one, given.get(str(one["name"]))) for one in declared]
     made.extend({"name": name, "value": value} for name, value in given.items() if name not in names)
     if not made:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.kinds import GRAPH_BODIES, STORES, kind
-from flowdsl.diagnostic import near
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local import journal
 from flowdsl.runtime.local.controller import events
@@ -18,7 +17,7 @@ from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.places import file_of, link, linked, on_volume
 from flowdsl.runtime.local.pods.store import copied, place
 from flowdsl.runtime.logs.source import place as way
-from flowdsl.runtime.names import spelled
+from flowdsl.runtime.names import meant, spelled
 from flowdsl.runtime.parts import part, several, texts
 
 if TYPE_CHECKING:
@@ -224,10 +223,8 @@ def _copy(source: Path, target: Path) -> None:
 def said_near(name: str, known: Iterable[str]) -> str:
     """What was probably meant, or what there is."""
     names = [one for one in known if one]
-    meant = near(name, names)
-    if meant is not None:
-        return f"; did you mean `{meant}`?"
-    return f"; there are {', '.join(names)}" if names else ""
+    there = f"there are {', '.join(names)}"
+    return f"; {meant(name, names, there)}" if names else ""
 
 
 class Earlier:
