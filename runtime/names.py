@@ -1,4 +1,4 @@
-"""Names of runs as clusters make them, and of steps as users write them, and which one is meant."""
+"""Names of runs as clusters make them, of outputs as the compiler does, and of steps as users write them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,19 @@ def meant(name: str, known: Iterable[str], otherwise: str) -> str:
     """`did you mean ...?` where a name is near one that there is, else what is said otherwise."""
     found = near(name, known)
     return otherwise if found is None else f"did you mean `{found}`?"
+
+
+def is_hidden(name: str) -> bool:
+    """Whether the compiler has added what is called so: no user knows it."""
+    return name.startswith("flowdsl-")
+
+
+def is_log(artifact: str) -> bool:
+    """Whether an artifact is the log of a container, which `archiveLogs` keeps: `main-logs`.
+
+    Source: workflow/executor/executor.go of Argo 4.1.
+    """
+    return artifact.endswith("-logs")
 
 
 def suffix(count: int = 5) -> str:

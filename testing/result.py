@@ -86,9 +86,11 @@ class StepRun:
     @property
     def inputs(self) -> dict[str, str]:
         """The parameters that it was given, as they travelled."""
+        from flowdsl.runtime.names import is_hidden
+
         node = self._entry.node
         parameters: list[dict[str, Any]] = ((node.inputs if node else None) or {}).get("parameters") or []
-        return {one["name"]: one["value"] for one in parameters if not one["name"].startswith("flowdsl-")}
+        return {one["name"]: one["value"] for one in parameters if not is_hidden(one["name"])}
 
     @property
     def outputs(self) -> Any:

@@ -15,9 +15,9 @@ from flowdsl.cli.display.texts import clip, visible
 from flowdsl.cli.process import STDIN
 from flowdsl.runtime.local import logs
 from flowdsl.runtime.local.absent import absent_key
-from flowdsl.runtime.local.rounds import HIDDEN, tables, texts_of, value_of
-from flowdsl.runtime.parts import several
+from flowdsl.runtime.local.rounds import tables, texts_of, value_of
 from flowdsl.runtime.phases import FAILURES, OMITTED, PENDING, SKIPPED
+from flowdsl.runtime.status.outputs import given
 from flowdsl.runtime.status.tree import Entry, counted, duration, plain, tree
 
 if TYPE_CHECKING:
@@ -250,19 +250,9 @@ def log_of(entry: Entry, folder: Path, paint: Paint, lines: int = 10) -> list[st
     return found
 
 
-def outputs(machine: Machine) -> Json:
-    """What the entrypoint, and the steps with a global name, handed on: parameters and artifacts by name."""
-    entry = machine.nodes.get(machine.run.name)
-    of = entry.result().outputs if entry is not None else None
-    more = machine.run.outputs
-    found: Json = {"parameters": {}, "artifacts": {}}
-    for kind in found:
-        for one in (*several(of, kind), *several(more, kind)):
-            if not one["name"].startswith(HIDDEN) and not one["name"].endswith("-logs"):
-                found[kind].setdefault(one["name"], one)
-    if isinstance(of, dict) and of.get("result") is not None:
-        found["parameters"].setdefault("result", {"name": "result", "value": of["result"]})
-    return found
+def outputs(machine: Machine) -> tuple[dict[str, Json], dict[str, Json]]:
+    """The parameters and artifacts that a run handed on, by their names."""
+    return given(machine.nodes.get(machine.run.name), machine.run.outputs)
 
 
 def stored(artifact: Json, folder: Path) -> Path | None:
@@ -273,14 +263,15 @@ def stored(artifact: Json, folder: Path) -> Path | None:
 
 
 def _results(machine: Machine, files: Files, settings: Mapping[str, Any], paint: Paint) -> str:
-    made, texts = outputs(machine), _texts(machine, settings)
+    parameters, artifacts = outputs(machine)
+    texts = _texts(machine, settings)
     rows: list[tuple[str, str]] = []
-    for name, one in made["parameters"].items():
-        if name not in made["artifacts"] and one.get("value") is not None:
+    for name, one in parameters.items():
+        if name not in artifacts and one.get("value") is not None:
             value = str(one["value"])
             path = files.of_text(value)
             rows.append((name, shown(path) if path else _plain(items_of(value, name, texts))))
-    for name, one in made["artifacts"].items():
+    for name, one in artifacts.items():
         path = stored(one, files.folder)
         if path is not None:
             rows.append((name, shown(path)))
@@ -346,10 +337,11 @@ def _last(
 
 def brief(machine: Machine, files: Files, settings: Mapping[str, Any]) -> Json:
     """The end of a run for programs."""
-    made, texts, folder = outputs(machine), _texts(machine, settings), files.folder
+    parameters, artifacts = outputs(machine)
+    texts, folder = _texts(machine, settings), files.folder
     entries = tree(machine.run.name, machine.nodes.values())
-    named = {name: files.of_text(str(one.get("value"))) for name, one in made["parameters"].items()}
-    paths = {**named, **{name: stored(one, folder) for name, one in made["artifacts"].items()}}
+    named = {name: files.of_text(str(one.get("value"))) for name, one in parameters.items()}
+    paths = {**named, **{name: stored(one, folder) for name, one in artifacts.items()}}
     return {
         "name": machine.run.name,
         "phase": machine.phase,
@@ -357,7 +349,7 @@ def brief(machine: Machine, files: Files, settings: Mapping[str, Any]) -> Json:
         "folder": str(folder),
         "outputs": {
             name: value if not isinstance(value := one.get("value"), str) else value_of(value, name, texts)
-            for name, one in made["parameters"].items()
+            for name, one in parameters.items()
         },
         "files": {name: str(path) for name, path in paths.items() if path is not None},
         "steps": [_step(one, folder) for top in entries for one in top.walk() if one.node is not None],

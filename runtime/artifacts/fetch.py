@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl.runtime.artifacts.collect import Collector
 from flowdsl.runtime.artifacts.folder import FORMAT, Folder
 from flowdsl.runtime.artifacts.pieces import aliases, values
-from flowdsl.runtime.local.rounds import HIDDEN
+from flowdsl.runtime.names import is_hidden
 from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _step(step: Step, run: Run) -> Json:
         "inputs": {
             str(one["name"]): one.get("value")
             for one in several(pod.inputs, "parameters")
-            if not str(one["name"]).startswith(HIDDEN)
+            if not is_hidden(str(one["name"]))
         },
         "outputs": values(step),
     }

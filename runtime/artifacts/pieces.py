@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.kinds import STORES
 from flowdsl.runtime.artifacts.steps import steps
-from flowdsl.runtime.local.rounds import HIDDEN
+from flowdsl.runtime.names import is_hidden, is_log
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.status.run import Run as Status
 
@@ -93,8 +93,8 @@ class Piece(NamedTuple):
 
     @property
     def log(self) -> bool:
-        """Whether it is the log of a container. Source: Argo names them `main-logs`."""
-        return self.output.endswith("-logs")
+        """Whether it is the log of a container."""
+        return is_log(self.output)
 
 
 class Run(NamedTuple):
@@ -145,7 +145,7 @@ def values(step: Step) -> dict[str, str]:
     found = {
         str(one["name"]): str(one["value"])
         for one in several(outputs, "parameters")
-        if one.get("value") is not None and not str(one["name"]).startswith(HIDDEN)
+        if one.get("value") is not None and not is_hidden(str(one["name"]))
     }
     for extra in ("result", "exitCode"):
         if outputs.get(extra) is not None:

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
 from flowdsl.grammar.space import metric
+from flowdsl.runtime.names import is_hidden
 from flowdsl.runtime.parts import several
 from flowdsl.runtime.phases import SUCCEEDED
 from flowdsl.values import types as t
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 
     from flowdsl.runtime.status.tree import Entry, RunNode
     from flowdsl.values.signature import Signature
-
-HIDDEN = "flowdsl-"
-"""How the names of what the compiler adds begin."""
 
 INDEX = "flowdsl-index"
 """What every row of a loop has: the numbers of its items."""
@@ -104,7 +102,7 @@ def value_of(text: str, name: str, texts: Collection[str] | None) -> Any:
         return text if texts is None or name in texts else _json(text)
     found: list[Any] = []
     for row in rows:
-        columns = [one for one in row if not one.startswith(HIDDEN)]
+        columns = [one for one in row if not is_hidden(one)]
         values = {one: value_of(str(row[one]), f"{name}.{one}", texts) for one in columns}
         found.append(values["return"] if columns == ["return"] else values)
     return found
@@ -270,7 +268,7 @@ def _parameters(of: Json | None) -> dict[str, str]:
     return {
         one["name"]: str(one["value"])
         for one in several(of, "parameters")
-        if not one["name"].startswith(HIDDEN) and one["name"] not in files and one.get("value") is not None
+        if not is_hidden(one["name"]) and one["name"] not in files and one.get("value") is not None
     }
 
 

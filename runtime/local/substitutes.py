@@ -17,7 +17,7 @@ from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.places import file_of, link, linked, on_volume
 from flowdsl.runtime.local.pods.store import copied, place
 from flowdsl.runtime.logs.source import place as way
-from flowdsl.runtime.names import meant, spelled
+from flowdsl.runtime.names import is_hidden, meant, spelled
 from flowdsl.runtime.parts import part, several, texts
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Fakes:
         made: Json = {"exitCode": "0"}
         wanted = [one for one in parameters if one.get("value") is None or _stored(one)]
         names = list(dict.fromkeys(str(one["name"]) for one in (*wanted, *artifacts)))
-        if any(name.startswith("flowdsl-") and name not in left for name in names):
+        if any(is_hidden(name) and name not in left for name in names):
             raise RunError(
                 f"--fake {step}: a step whose files are listed beside them can be faked "
                 "where the pipeline itself is run, not its YAML: flowdsl run PIPELINE.py"

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.grammar.labels import NODE_ID, NODE_NAME, RUN, WORKER, maker
 from flowdsl.grammar.names import is_argo_container
-from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.trouble import Unsupported
 from flowdsl.runtime.documents import called
 from flowdsl.runtime.local.controller.names import pod_name
 from flowdsl.runtime.logs.container import status_of
 from flowdsl.runtime.logs.source import Place, Source, place
+from flowdsl.runtime.names import is_log
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.phases import ENDED, FAILURES, RUNNING
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 MAIN = "main"
-_KEPT = regex(r".+-logs")
-"""The artifacts that `archiveLogs` makes: `main-logs`. Source: workflow/executor/executor.go of Argo 4.1."""
 
 
 class Wanted(NamedTuple):
@@ -226,6 +224,6 @@ def gone(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Gone]:
             continue
         if failed is None or name in failed:
             artifacts = [str(one["name"]) for one in several(part(node, "outputs"), "artifacts")]
-            kept = next((one for one in artifacts if _KEPT.fullmatch(one)), "")
+            kept = next(filter(is_log, artifacts), "")
             found.append(Gone(where.called(entry_of(workflow)), kept))
     return found

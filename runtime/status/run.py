@@ -9,10 +9,12 @@ from flowdsl.compiler.kinds import STORES
 from flowdsl.grammar.labels import NODE_ID, maker
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.names import pod_name
+from flowdsl.runtime.names import is_hidden
 from flowdsl.runtime.parts import part, several, text
 from flowdsl.runtime.phases import FAILURES, FULFILLED, PENDING, RUNNING, phase
 from flowdsl.runtime.status import gpu
 from flowdsl.runtime.status.node import nodes, seconds
+from flowdsl.runtime.status.outputs import given
 from flowdsl.runtime.status.reasons import usual, why
 from flowdsl.runtime.status.templates import Templates
 from flowdsl.runtime.status.tree import plain, tree
@@ -28,7 +30,6 @@ Json = dict[str, Any]
 
 
 _NEUTRAL = ("Completed", "PodRunning")
-_HIDDEN = "flowdsl-"
 _UNSEEN = "no controller has taken it yet: flowdsl doctor looks for one"
 _FAILED_CHILD = regex(
     r"child '[^']*' (?:failed|errored)|template has failed or errored children and failFast enabled"
@@ -223,29 +224,22 @@ class Run:
 
     def parameters(self) -> dict[str, str]:
         """The values that it was given."""
-        given = part(part(self.workflow, "spec"), "arguments") or part(self.templates.spec, "arguments")
+        own = part(part(self.workflow, "spec"), "arguments") or part(self.templates.spec, "arguments")
         return {
             text(one, "name"): text(one, "value")
-            for one in several(given, "parameters")
-            if one.get("value") is not None and not text(one, "name").startswith(_HIDDEN)
+            for one in several(own, "parameters")
+            if one.get("value") is not None and not is_hidden(text(one, "name"))
         }
 
     def outputs(self) -> dict[str, str]:
         """What its entrypoint, and steps with a global name, gave: values, and keys of files."""
-        entry = self.nodes.get(self.name)
-        of = (entry.result().outputs if entry is not None else None) or {}
-        found: dict[str, str] = {}
-        for outputs in (of, part(part(self.workflow, "status"), "outputs")):
-            for one in several(outputs, "parameters"):
-                if one.get("value") is not None:
-                    found.setdefault(text(one, "name"), text(one, "value"))
-            for one in several(outputs, "artifacts"):
-                if key := _key(one):
-                    found[text(one, "name")] = key
-        if of.get("result") is not None:
-            found.setdefault("result", text(of, "result"))
-        hidden = [name for name in found if name.startswith(_HIDDEN) or name.endswith("-logs")]
-        return {name: value for name, value in found.items() if name not in hidden}
+        shared = part(part(self.workflow, "status"), "outputs")
+        parameters, artifacts = given(self.nodes.get(self.name), shared)
+        values = {
+            name: text(one, "value") for name, one in parameters.items() if one.get("value") is not None
+        }
+        keys = {name: key for name, one in artifacts.items() if (key := _key(one))}
+        return values | keys
 
     def conditions(self) -> list[tuple[str, str]]:
         """The conditions that are bad news, with their messages."""
