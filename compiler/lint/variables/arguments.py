@@ -247,6 +247,8 @@ def supplied(view: View) -> Iterator[Problem]:
                         yield Problem((*path, "name"), MisspeltArgument(name, what, callee.title, close))
                     else:
                         yield Problem(path, UnknownArgument(name, what, callee.title, known))
+        if call.path == (*view.path, "hooks", "exit") and view.setting("onExit"):
+            continue  # which runs in its place
         if not arguments and call.path == (*view.path, "hooks", "exit"):
             # It has those of the run. Source: Argo Workflows, GetExitHook in pkg/apis/workflow/v1alpha1.
             names |= {each.get("name") for each in entries(view.spec, "arguments", "parameters")}
