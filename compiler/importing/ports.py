@@ -168,10 +168,25 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
+class Exact(float):
+    """A number of a JSON text, which an item keeps as it is written there.
+
+    Source: Argo Workflows, Item in item.go, which holds the text.
+    """
+
+    text: str
+
+    def __new__(cls, text: str) -> Exact:
+        """The number that a text is."""
+        found = super().__new__(cls, text)
+        found.text = text
+        return found
+
+
 def parsed(text: str) -> list[Any] | None:
     """The items of a list of texts, numbers and flags; None for anything else."""
     try:
-        found: object = json.loads(text)
+        found: object = json.loads(text, parse_float=Exact)
     except ValueError:
         return None
     if not is_list(found):
@@ -183,7 +198,7 @@ def parsed(text: str) -> list[Any] | None:
 def records(text: str) -> list[dict[str, Any]] | None:
     """The items of a list of objects without further ones inside; None for anything else."""
     try:
-        found: object = json.loads(text)
+        found: object = json.loads(text, parse_float=Exact)
     except ValueError:
         return None
     items = found if is_list(found) else [None]
@@ -214,5 +229,5 @@ def as_text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return json_number(value)
+        return value.text if isinstance(value, Exact) else json_number(value)
     return value if isinstance(value, str) else json.dumps(value)

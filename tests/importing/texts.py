@@ -46,8 +46,9 @@ def texts(
 ) -> None:
     a = say(m=f"{rate} {serial}")
     b = fan_out(say, over={"m": ["0.00001", "1e-7", "1", "10000000000000000"]})
+    e = fan_out(say, over={"m": ["1.50", "1e-7", "0.00000010", "2"]})
     c = fan_out(say, over={"m": ['0.00001 {"s":0.00001}']})
     made = make(city=city)
     costs_ = costs(price=price)
-    say.options(name="d", after=[a, b, c, costs_])(m=made)
-    note.options(after=[a, b, c, made, costs_])()
+    say.options(name="d", after=[a, b, e, c, costs_])(m=made)
+    note.options(after=[a, b, e, c, made, costs_])()
