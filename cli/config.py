@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from flowdsl.cli.files import shown
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.regex import regex
 from flowdsl.places.place import Span
@@ -125,18 +126,12 @@ def _profile(settings: _Settings, cluster: str | None) -> tuple[Profile, list[Di
     from flowdsl.compiler.profile_reading import profile
 
     within = ".".join((*settings.within, "clusters"))
-    made, wrong = profile(clusters, wanted, _shown(settings.file or settings.folder), within)
+    made, wrong = profile(clusters, wanted, shown(settings.file or settings.folder), within)
     asked = (*settings.within, "default-cluster" if cluster is None else "clusters")
     places = [
         asked if isinstance(each, UnknownCluster) else (*each.table.split("."), each.key) for each in wrong
     ]
     return made, [settings.diagnostic(each, *path) for each, path in zip(wrong, places, strict=True)]
-
-
-def _shown(file: Path) -> str:
-    """A file or folder of settings for a message: below the current folder without its beginning."""
-    near = os.path.relpath(file)
-    return str(file) if near.startswith("..") else near
 
 
 def settings_file(path: Path) -> Path | None:

@@ -1,4 +1,4 @@
-"""The files that commands write: whole or not at all, and only when their content changes."""
+"""The files that commands write, whole or not at all and only when their content changes; and how paths are shown."""
 
 from __future__ import annotations
 
@@ -58,6 +58,12 @@ def changes(before: str, after: str, name: str, new_name: str, date: str = "", n
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in found
     )
+
+
+def shown(path: Path | str) -> str:
+    """A path as it is short: relative if it is below the current folder."""
+    relative = os.path.relpath(path)
+    return str(path) if relative.startswith("..") else relative
 
 
 def same(one: Path, two: Path) -> bool:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 from flowdsl.cli.display.streaming import Style, Writer
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.logs.container import Extent, read
-from flowdsl.runtime.logs.join import nanoseconds, rfc3339
+from flowdsl.runtime.logs.join import nanoseconds
 from flowdsl.runtime.logs.source import Place, Source
+from flowdsl.runtime.times import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,18 +14,19 @@ import pytest
 import yaml
 
 from flowdsl.cli.app import run as command
+from flowdsl.cli.display.lengths import age
 from flowdsl.cli.display.paint import Paint
 from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import line, wide, wrap
 from flowdsl.cli.process import Refused
 from flowdsl.cli.runs.listing import Wanted, listing, seconds_of
-from flowdsl.cli.runs.reading import Picture, age, machine_readable, rounds_text
+from flowdsl.cli.runs.reading import Picture, machine_readable, rounds_text
 from flowdsl.runtime.cluster.kinds import EVENT, NODE, POD
 from flowdsl.runtime.cluster.trouble import Refusal
-from flowdsl.runtime.local.controller.names import rfc3339
 from flowdsl.runtime.local.rounds import objective_of, tables
 from flowdsl.runtime.status.gather import gathered
 from flowdsl.runtime.status.run import Run
+from flowdsl.runtime.times import rfc3339
 from tests.goldens import same
 from tests.local.house import until
 from tests.reading.runs import BEGAN, NOW, RUNS, Fake, There, gate, retry, stopped, sweep

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from flowdsl.grammar.devices import is_gpu
 from flowdsl.runtime.status import gpu
-from flowdsl.runtime.status.node import nodes, seconds
+from flowdsl.runtime.status.node import nodes
 from flowdsl.runtime.status.reasons import usual, why
 from flowdsl.runtime.status.run import Run
 from flowdsl.runtime.status.selector import matches
 from flowdsl.runtime.status.tree import Entry
+from flowdsl.runtime.times import seconds
 from tests.reading.runs import BEGAN, NOW, RUNS, There, gate, retry, stopped, sweep
 
 Json = dict[str, Any]

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.cli.display.lengths import duration
 from flowdsl.cli.display.paint import Paint, paint_of_output
 from flowdsl.cli.display.signs import style_of
 from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import clip, visible
+from flowdsl.cli.files import shown
 from flowdsl.cli.process import STDIN
 from flowdsl.runtime.local import logs
 from flowdsl.runtime.local.absent import absent_key
 from flowdsl.runtime.local.rounds import tables, texts_of, value_of
 from flowdsl.runtime.phases import FAILURES, OMITTED, PENDING, SKIPPED
 from flowdsl.runtime.status.outputs import given
-from flowdsl.runtime.status.tree import Entry, counted, duration, plain, tree
+from flowdsl.runtime.status.tree import Entry, counted, plain, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -36,12 +37,6 @@ _STEPS = 60
 _CELL = 40
 _FAILED = 3
 """Failed steps whose log is shown."""
-
-
-def shown(path: Path | str) -> str:
-    """A path as it is short: relative if it is below the current folder."""
-    relative = os.path.relpath(path)
-    return str(path) if relative.startswith("..") else relative
 
 
 def summary(

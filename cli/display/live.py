@@ -12,12 +12,13 @@ from rich.live import Live as Screen
 from rich.text import Text
 
 from flowdsl.cli.display.ending import failures, rounds_of, said, took
+from flowdsl.cli.display.lengths import duration
 from flowdsl.cli.display.progress import Pace
 from flowdsl.cli.display.signs import SIGNS, plain, shown
 from flowdsl.cli.display.texts import line
 from flowdsl.cli.process import err
 from flowdsl.runtime.local import logs
-from flowdsl.runtime.status.tree import Entry, duration, tree
+from flowdsl.runtime.status.tree import Entry, tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,12 +7,13 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
+from flowdsl.cli.display.lengths import duration
 from flowdsl.cli.display.texts import line as one_line
 from flowdsl.cli.process import err, on_terminal
 from flowdsl.runtime.local.controller.events import PodRunning
 from flowdsl.runtime.logs.source import place
 from flowdsl.runtime.phases import OMITTED, PENDING, RUNNING, SKIPPED
-from flowdsl.runtime.status.tree import RunNode, duration, idle, plain
+from flowdsl.runtime.status.tree import RunNode, idle, plain
 
 if TYPE_CHECKING:
     from collections.abc import Container, Generator, Iterable, Mapping, Sequence

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from flowdsl.cli.clusters.reach import Found, code_of, find
-from flowdsl.cli.display.ending import shown
 from flowdsl.cli.display.texts import visible
+from flowdsl.cli.files import shown
 from flowdsl.cli.process import DONE, NO, REFUSED, WRONG, Refused, err, out
 from flowdsl.grammar.labels import ARTIFACTS
 from flowdsl.runtime.cluster import gates, made, verbs
@@ -21,6 +20,7 @@ from flowdsl.runtime.phases import RunPhase, over
 from flowdsl.runtime.phases import phase as phase_of
 from flowdsl.runtime.status.compressed import opened, without_nodes
 from flowdsl.runtime.status.node import nodes as in_order
+from flowdsl.runtime.times import rfc3339, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -86,7 +86,7 @@ def _age(text: str | None) -> float | None:
 def _since(workflow: Json) -> float:
     """When a run ended, or was created if it goes on."""
     stamp = part(workflow, "status").get("finishedAt") or workflow["metadata"]["creationTimestamp"]
-    return datetime.fromisoformat(str(stamp)).timestamp()
+    return seconds(stamp) or 0.0
 
 
 # --- ending them ---------------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ def retry(name: str, step: str | None, parameters: Mapping[str, str], dry_run: b
     _known(workflow, parameters)
     before: Mapping[str, Json] = part(workflow, "status").get("nodes") or {}
     again = nodes(workflow, step, before) if step is not None else []
-    planned = retried(workflow, again, parameters, verbs.now())
+    planned = retried(workflow, again, parameters, rfc3339(time.time()))
     steps = [
         one.display for one in in_order(workflow).values() if one.id in planned.gone and _leaf(before[one.id])
     ]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.cli.clusters.reach import RUNS, find
+from flowdsl.cli.display.lengths import size
 from flowdsl.cli.display.texts import visible
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, REFUSED, WRONG, Refused, err, out
 
@@ -196,7 +197,7 @@ def _tell(outcome: Outcome) -> None:
     if outcome.record is not None and outcome.found is not None and outcome.new:
         files = outcome.found.files
         number = f"{len(files)} {'file' if len(files) == 1 else 'files'}, " if outcome.found.folder else ""
-        err(f"{name}: {number}{_bytes(sum(one.size for one in files))}\n")
+        err(f"{name}: {number}{size(sum(one.size for one in files))}\n")
 
 
 def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int:
@@ -217,8 +218,8 @@ def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int
     err("".join(lines))
     new = sum(one.new for one in outcomes)
     there = sum(one.record is not None for one in outcomes)
-    size = sum(file.size for one in outcomes if one.found is not None for file in one.found.files)
-    brought = f"{there} of {len(outcomes)} outputs, {_bytes(size)}"
+    whole = sum(file.size for one in outcomes if one.found is not None for file in one.found.files)
+    brought = f"{there} of {len(outcomes)} outputs, {size(whole)}"
     said = f"{path}: {brought if outcomes else 'no files; the values are in run.json'}"
     out(said + ("" if new == there else f"; {there - new} were there before") + "\n")
     going = [one.path for one in run.steps if one.leaf and not one.node.ended]
@@ -280,15 +281,3 @@ def _again(found: Found, reach: Reach, options: Options) -> str:
     ):
         words += [option, value] if value is not None else []
     return shlex.join(words) + reach.flags()
-
-
-def _bytes(number: int) -> str:
-    """A number of bytes as it is read."""
-    if number < 1024:
-        return f"{number} bytes" if number != 1 else "1 byte"
-    size = float(number)
-    for unit in ("KiB", "MiB", "GiB", "TiB"):
-        size /= 1024
-        if size < 1024 or unit == "TiB":
-            return f"{size:.1f} {unit}"
-    raise AssertionError

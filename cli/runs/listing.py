@@ -8,22 +8,22 @@ import time
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from flowdsl.cli.clusters.reach import RUNS
+from flowdsl.cli.display.lengths import age, length
 from flowdsl.cli.display.paint import paint_of_output
 from flowdsl.cli.display.signs import SIGNS, plain, shown
 from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import line, safe
 from flowdsl.cli.process import DONE, Refused, err, out
-from flowdsl.cli.runs.reading import age, length
 from flowdsl.grammar.duration import seconds_in
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.labels import COMPLETED, PHASE
-from flowdsl.runtime.local.controller.names import rfc3339
 from flowdsl.runtime.parts import part, text
 from flowdsl.runtime.phases import FULFILLED, RunPhase
 from flowdsl.runtime.status.compressed import opened, without_nodes
 from flowdsl.runtime.status.gpu import used_by_all
 from flowdsl.runtime.status.run import Run
 from flowdsl.runtime.status.selector import matches
+from flowdsl.runtime.times import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

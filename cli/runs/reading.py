@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.cli.clusters.reach import find
 from flowdsl.cli.display.ending import items_of, listed, reason, rounds_of, rounds_table
+from flowdsl.cli.display.lengths import age, length
 from flowdsl.cli.display.paint import paint_of_output
 from flowdsl.cli.display.signs import SIGNS, plain, shown, style_of
 from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import clip, line, safe, wrap
 from flowdsl.cli.process import DONE, Refused, err, out
-from flowdsl.runtime.local.controller.names import rfc3339
 from flowdsl.runtime.local.rounds import differing, objective_of, tables, texts_of
 from flowdsl.runtime.parts import part, text
 from flowdsl.runtime.phases import OMITTED, SKIPPED
 from flowdsl.runtime.status.compressed import hidden
-from flowdsl.runtime.status.node import seconds
 from flowdsl.runtime.status.reasons import seen
 from flowdsl.runtime.status.run import Run, of_a_child
-from flowdsl.runtime.status.tree import duration
+from flowdsl.runtime.times import rfc3339, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -419,17 +418,3 @@ def _amounts(amounts: Amounts) -> str:
 
 def _place(host: str, card: str) -> Cell:
     return Cell(line(f"{host} ({card})" if host and card else host), short=line(host))
-
-
-def length(of: float | None) -> str:
-    """A length of time; Workflow objects count whole seconds."""
-    return "" if of is None else duration(float(int(of))).replace(".0s", "s")
-
-
-def age(passed: float) -> str:
-    """How long ago something was, in its largest unit: `12s`, `5m`, `3h`, `2d`."""
-    passed = max(0.0, passed)
-    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
-        if passed >= 2 * size:
-            return f"{int(passed // size)}{unit}"
-    return f"{int(passed)}s"

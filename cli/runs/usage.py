@@ -6,12 +6,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.clusters.reach import Missing
+from flowdsl.cli.display.lengths import age
 from flowdsl.cli.display.paint import paint_of_output
 from flowdsl.cli.display.signs import style_of
 from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import line
 from flowdsl.cli.process import DONE, out
-from flowdsl.cli.runs.reading import age
 from flowdsl.grammar.labels import RUN
 from flowdsl.runtime.cluster.kinds import NODE, POD, WORKFLOW
 from flowdsl.runtime.cluster.seam import EVERYWHERE

@@ -100,8 +100,8 @@ def detached(found: Found, word: str, reach: Reach) -> str:
 
 def ending(workflow: Json) -> str:
     """The end of a run in one line."""
+    from flowdsl.cli.display.lengths import duration
     from flowdsl.runtime.status.run import Run
-    from flowdsl.runtime.status.tree import duration
 
     run = Run(workflow)
     taken = run.duration(time.time())

@@ -7,6 +7,7 @@ package `argo-workflows`, and why no more, says `argo_transport.py`.
 from __future__ import annotations
 
 import json
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -32,6 +33,7 @@ from flowdsl.runtime.cluster.trouble import (
 )
 from flowdsl.runtime.parts import part
 from flowdsl.runtime.phases import over
+from flowdsl.runtime.times import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -230,7 +232,9 @@ class ArgoServer(Kubernetes):
         return self._put(workflow, "resume", {}, lambda after: not gates.is_suspended(after))
 
     def _retry(self, workflow: Json, nodes: Sequence[str], parameters: Mapping[str, str]) -> Json:
-        retried(workflow, nodes, parameters, verbs.now())  # raises Unfit for what the server would refuse
+        retried(
+            workflow, nodes, parameters, rfc3339(time.time())
+        )  # raises Unfit for what the server would refuse
         selector = f"id={nodes[0]}" if nodes else ""
         if len(nodes) > 1:
             raise Unsupported(f"the {self.called} runs one step again at a time")

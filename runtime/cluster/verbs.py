@@ -6,8 +6,8 @@ place of what was read. When an answer is lost, the run is read again, and what 
 
 from __future__ import annotations
 
+import time
 import uuid
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from flowdsl.grammar.labels import NODE_ID, RUN
@@ -29,6 +29,7 @@ from flowdsl.runtime.parts import part
 from flowdsl.runtime.phases import over, phase
 from flowdsl.runtime.status.compressed import opened
 from flowdsl.runtime.status.packing import is_packed, packed
+from flowdsl.runtime.times import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -94,7 +95,9 @@ def act(cluster: Objects, verb: Verb, workflow: Json, options: Mapping[str, Any]
     check(verb, workflow)
     if verb == "resume":
         gate = str(options.get("gate") or "")
-        return change(cluster, workflow, lambda found: gates.resume(found, gate, parameters, now()))
+        return change(
+            cluster, workflow, lambda found: gates.resume(found, gate, parameters, rfc3339(time.time()))
+        )
     if done(verb, workflow):
         return workflow
     metadata = workflow["metadata"]
@@ -122,11 +125,6 @@ def done(verb: Verb, workflow: Json) -> bool:
     if verb == "suspend":
         return bool(spec.get("suspend"))
     return spec.get("shutdown") in ("Terminate", _SHUTDOWNS[verb])
-
-
-def now() -> str:
-    """The time as Kubernetes writes it."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def again(cluster: Readable, workflow: Json) -> Json:
@@ -232,7 +230,7 @@ def _retry(cluster: Objects, workflow: Json, nodes: Collection[str], parameters:
         pods[:] = cluster.list(POD, labels=f"{RUN}={name}", namespace=namespace).items
 
     def edit(found: Json) -> bool:
-        made = retried(found, nodes, parameters, now())
+        made = retried(found, nodes, parameters, rfc3339(time.time()))
         old = [one for one in pods if _node_of(one) in made.gone]
         _away(cluster, name, old, namespace)
         found.clear()

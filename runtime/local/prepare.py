@@ -8,10 +8,11 @@ from typing import Any
 from flowdsl.grammar.labels import INSTANCE, SCHEDULED
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label
 from flowdsl.runtime.documents import base_of, is_cron, is_run, is_template, own_name, workflow_spec
-from flowdsl.runtime.local.controller.names import any_string, rfc3339
+from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.names import meant, suffix
 from flowdsl.runtime.parts import part, several, texts
+from flowdsl.runtime.times import rfc3339
 
 Json = dict[str, Any]
 

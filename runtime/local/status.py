@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.labels import COMPLETED, PHASE
-from flowdsl.runtime.local.controller.names import rfc3339
 from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.parts import part
 from flowdsl.runtime.phases import ENDED, PENDING, SUCCEEDED
+from flowdsl.runtime.times import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from flowdsl.grammar.regex import regex
+from flowdsl.runtime.times import rfc3339
 
 _STAMP = regex(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)")
 _USUAL = "2026-11-21T12:00:00.000000000Z"
@@ -56,12 +57,6 @@ def nanoseconds(stamp: bytes) -> int:
 def _seconds(whole: bytes, zone: bytes) -> int:
     found = datetime.fromisoformat((whole + zone.replace(b"Z", b"+00:00")).decode())
     return (found - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(seconds=1)
-
-
-def rfc3339(second: int) -> str:
-    """A whole second since 1970 as the API takes it."""
-    # strftime writes the year 999 with three digits.
-    return datetime.fromtimestamp(second, UTC).isoformat().replace("+00:00", "Z")
 
 
 class Joined:

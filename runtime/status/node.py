@@ -7,12 +7,12 @@ fields may be missing, and names may lead nowhere.
 from __future__ import annotations
 
 import heapq
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.tree import is_mapping
 from flowdsl.runtime.parts import part, text, texts
 from flowdsl.runtime.phases import ENDED, FULFILLED, PENDING
+from flowdsl.runtime.times import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,14 +116,3 @@ def _ordered(made: Mapping[str, Node]) -> list[Node]:
             if not before[child.id]:
                 heapq.heappush(ready, _Place(child.started, position[child.id], child))
     return [*found.values(), *(made[one] for one in made if one not in found)]  # the rest is a circle
-
-
-def seconds(time: object) -> float | None:
-    """A time of Kubernetes in seconds since 1970; None for what is none."""
-    if not isinstance(time, str):
-        return None
-    try:
-        found = datetime.fromisoformat(time)
-    except ValueError:
-        return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()

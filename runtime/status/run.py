@@ -13,11 +13,12 @@ from flowdsl.runtime.names import is_hidden
 from flowdsl.runtime.parts import part, several, text
 from flowdsl.runtime.phases import FAILURES, FULFILLED, PENDING, RUNNING, phase
 from flowdsl.runtime.status import gpu
-from flowdsl.runtime.status.node import nodes, seconds
+from flowdsl.runtime.status.node import nodes
 from flowdsl.runtime.status.outputs import given
 from flowdsl.runtime.status.reasons import usual, why
 from flowdsl.runtime.status.templates import Templates
 from flowdsl.runtime.status.tree import plain, tree
+from flowdsl.runtime.times import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -330,15 +330,3 @@ def _moved(entries: tuple[Entry, ...], old: str, new: str) -> tuple[Entry, ...]:
         )
         for one in entries
     )
-
-
-def duration(seconds: float) -> str:
-    """A length of time, as short as it is read: `0.3s`, `12s`, `3m 20s`, `2h 5m`."""
-    if seconds < 9.95:
-        return f"{max(0.0, seconds):.1f}s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole}s"
-    if whole < 3600:
-        return f"{whole // 60}m {whole % 60}s"
-    return f"{whole // 3600}h {whole % 3600 // 60}m"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.grammar.labels import COMPLETED, RUN
 from flowdsl.runtime.parts import part
-from flowdsl.runtime.status.node import seconds
 from flowdsl.runtime.status.run import Run
+from flowdsl.runtime.times import seconds
 from flowdsl.runtime.usage.nodes import PodUse, pod_uses
 
 if TYPE_CHECKING:

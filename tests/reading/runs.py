@@ -9,7 +9,8 @@ from flowdsl.runtime.cluster.kinds import EVENT, NODE, POD, WORKFLOW
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.cluster.seam import Keep, Kind, Listing, whole
 from flowdsl.runtime.cluster.trouble import Refusal
-from flowdsl.runtime.local.controller.names import node_id, pod_name, rfc3339
+from flowdsl.runtime.local.controller.names import node_id, pod_name
+from flowdsl.runtime.times import rfc3339
 
 Json = dict[str, Any]
 

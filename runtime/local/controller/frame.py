@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.runtime.local.controller import items
-from flowdsl.runtime.local.controller.names import any_string, rfc3339
+from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.parallelism import Places
 from flowdsl.runtime.local.controller.scope import Record
@@ -16,6 +16,7 @@ from flowdsl.runtime.local.controller.tags import ArgoError, tagged
 from flowdsl.runtime.local.controller.templates import Base, input_variables
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.phases import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED
+from flowdsl.runtime.times import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Callable

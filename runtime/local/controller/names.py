@@ -5,7 +5,6 @@ Sources: workflow/util/pod_name.go, NodeID in pkg/apis/workflow/v1alpha1, and an
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -80,13 +79,3 @@ def _code(code: int) -> str:
     if code < 0x20 or code == 0x7F:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
-
-
-def rfc3339(seconds: float) -> str:
-    """A time as Kubernetes writes it, in whole seconds."""
-    return _rfc3339(int(seconds))
-
-
-@lru_cache(maxsize=1024)
-def _rfc3339(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from flowdsl.runtime.local.controller.names import rfc3339
 from flowdsl.runtime.phases import ENDED, FAILURES, FULFILLED, PENDING
+from flowdsl.runtime.times import rfc3339
 
 Json = dict[str, Any]
 Type = Literal[

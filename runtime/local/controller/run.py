@@ -13,7 +13,7 @@ from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.agenda import Agenda
 from flowdsl.runtime.local.controller.cache import Cache, Entry
 from flowdsl.runtime.local.controller.locks import Locks
-from flowdsl.runtime.local.controller.names import any_string, node_id, rfc3339
+from flowdsl.runtime.local.controller.names import any_string, node_id
 from flowdsl.runtime.local.controller.node import Json, Node, Type
 from flowdsl.runtime.local.controller.parallelism import Parallelism
 from flowdsl.runtime.local.controller.protocols import Boundary, Call, Leaf, Retries
@@ -21,6 +21,7 @@ from flowdsl.runtime.local.controller.scope import Globals, Variables
 from flowdsl.runtime.local.controller.templates import Base, Templates
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.phases import SUCCEEDED
+from flowdsl.runtime.times import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Callable

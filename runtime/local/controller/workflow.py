@@ -16,10 +16,11 @@ from flowdsl.grammar.digest import sha256
 from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError, json_of
-from flowdsl.runtime.local.controller.names import any_string, parameters_json, rfc3339
+from flowdsl.runtime.local.controller.names import any_string, parameters_json
 from flowdsl.runtime.local.controller.scope import Globals, Scope, Variables
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced
 from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.times import rfc3339
 
 Json = dict[str, Any]
 

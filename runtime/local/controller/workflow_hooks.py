@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from flowdsl.runtime.expressions.values import json_of
 from flowdsl.runtime.local.controller.hooks import EXIT, exit_hook, truth
-from flowdsl.runtime.local.controller.names import pod_name, quoted, rfc3339
+from flowdsl.runtime.local.controller.names import pod_name, quoted
 from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.parallelism import FULL
 from flowdsl.runtime.local.controller.scope import Scope
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.parts import part
 from flowdsl.runtime.phases import ERROR, SUCCEEDED
+from flowdsl.runtime.times import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl.grammar.labels import WORKER
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.events import Outcome
-from flowdsl.runtime.local.controller.names import rfc3339
 from flowdsl.runtime.local.objects import objects, replaced
 from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.times import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
