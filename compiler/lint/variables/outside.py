@@ -42,26 +42,29 @@ def workflow_references(view: View) -> Iterator[Problem]:
                 continue
             if tag.kind != "simple":
                 continue
-            if path[len(view.path) :][:2] == ("workflowMetadata", "labels") and name in _LATER:
-                finding: Finding | None = UnknownVariable(name, (), _IN_LABEL)
-            elif name.startswith("workflow.") and "{{" not in name:
-                finding = None if name in known else workflow_fault(view, name, known)
-            elif path[len(view.path)] == "hooks" and name.partition(".")[0] in ROOTS and name not in known:
-                finding = UnknownVariable(name, (), _IN_HOOK)
-            elif path[len(view.path)] == "arguments" and name.startswith(_OF_TEMPLATES):
-                finding = UnknownVariable(name, (), _IN_ARGUMENT)
-            elif _is_of_run(path[len(view.path) :]) and name.startswith(_OF_TEMPLATES):
-                finding = UnknownVariable(name, (), _OF_ONE)
-            elif name.startswith("inputs.parameters.") and (
-                path[len(view.path) :] == ("podSpecPatch",) or unreadable(path, known=True)
-            ):
-                finding = _in_all(view, name, path)
-            elif name.partition(".")[0] in _OF_CALLS and (reason := unreadable(path, known=True)):
-                finding = UnknownVariable(name, (), f"take it out: {reason}")
-            else:
-                finding = misspelt(name)
-            if finding is not None:
+            if (finding := _fault(view, known, path, name)) is not None:
                 yield Spot.of_name(path, name, tag.body, tag.start + 2).problem(finding)
+
+
+def _fault(view: View, known: frozenset[str], path: Path, name: str) -> Finding | None:
+    """What is wrong with a tag that holds a name, at a place outside of the templates."""
+    place, root = path[len(view.path) :], name.partition(".")[0]
+    if place[:2] == ("workflowMetadata", "labels") and name in _LATER:
+        return UnknownVariable(name, (), _IN_LABEL)
+    if root == "workflow" and name != root and "{{" not in name:
+        return None if name in known else workflow_fault(view, name, known)
+    if place[0] == "hooks" and root in ROOTS and name not in known:
+        return UnknownVariable(name, (), _IN_HOOK)
+    if place[0] == "arguments" and name.startswith(_OF_TEMPLATES):
+        return UnknownVariable(name, (), _IN_ARGUMENT)
+    if _is_of_run(place) and name.startswith(_OF_TEMPLATES):
+        return UnknownVariable(name, (), _OF_RUN)
+    reason = unreadable(path, known=True)
+    if name.startswith("inputs.parameters.") and (reason or place == ("podSpecPatch",)):
+        return _in_all(view, name, path)
+    if reason and root in _OF_CALLS:
+        return UnknownVariable(name, (), f"take it out: {reason}")
+    return misspelt(name)
 
 
 def _in_all(view: View, name: str, path: Path) -> Finding | None:
@@ -79,24 +82,24 @@ def _in_all(view: View, name: str, path: Path) -> Finding | None:
     return UnknownVariable(name, (), way)
 
 
+_OF_TEMPLATES = ("inputs.", "item.", "steps.", "tasks.")
+"""Variables that Argo has to replace where they stand. Source: Argo Workflows, workflow/validate/validate.go."""
+_OF_CALLS = frozenset(("item", *BODY_OF))
+"""Roots of variables that no pod has by itself."""
+_LATER = ("workflow.duration", "workflow.failures", "workflow.mainStatus", "workflow.status")
+"""What is known only when a run goes on."""
+
 _IN_HOOK = (
     "a hook of the workflow knows the variables of the workflow only: of an output with a `globalName`, "
     "it knows `workflow.outputs.parameters.` with that name"
 )
-
-
-_OF_TEMPLATES = ("inputs.", "item.", "steps.", "tasks.")
-"""Variables that Argo has to replace where they stand. Source: Argo Workflows, workflow/validate/validate.go."""
-
-_OF_CALLS = frozenset(("item", *BODY_OF))
-"""Roots of variables that no pod has by itself."""
-
 _IN_ARGUMENT = (
     "what a workflow is given is put in as it stands, where this means nothing: name one of the workflow"
 )
-
-_OF_ONE = "this is made for the run as a whole: name a variable of the workflow"
-_LATER = ("workflow.duration", "workflow.failures", "workflow.mainStatus", "workflow.status")
+_IN_LABEL = (
+    "labels of a run are made before anything runs: write a parameter of the workflow, or a text in quotes"
+)
+_OF_RUN = "this is made for the run as a whole: name a variable of the workflow"
 
 
 def _is_of_run(place: Path) -> bool:
@@ -104,11 +107,6 @@ def _is_of_run(place: Path) -> bool:
     if place[0] == "volumeClaimTemplates":
         return place[2:3] == ("spec",) or place[2:4] == ("metadata", "labels")
     return place[:2] == ("workflowMetadata", "labels")
-
-
-_IN_LABEL = (
-    "labels of a run are made before anything runs: write a parameter of the workflow, or a text in quotes"
-)
 
 
 def cron_references(view: View) -> Iterator[Problem]:
