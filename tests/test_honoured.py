@@ -242,3 +242,6 @@ def test_a_library_is_followed() -> None:
     found = manifest(main("steps: [[{name: first, templateRef: {name: lib, template: leaf}}]]"))
     assert judged(found, [lib], Asked()).refusals[0].startswith("the step `first` is run by a plugin")
     assert set(steps(found, [lib])) == {"main", "first"}
+    other = manifest(main("steps: [[{name: first, templateRef: {name: lib, template: other}}]]"))
+    said = "the step `first`: template other not found in workflow template lib"
+    assert judged(other, [lib], Asked()).refusals == [said]  # the file was named

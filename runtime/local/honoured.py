@@ -10,7 +10,7 @@ from flowdsl.compiler.kinds import GRAPH_BODIES, POD_BODIES, STORES, kind
 from flowdsl.runtime.documents import called, containers
 from flowdsl.runtime.local import objects
 from flowdsl.runtime.local.controller.tags import ArgoError
-from flowdsl.runtime.local.controller.templates import Base, Templates
+from flowdsl.runtime.local.controller.templates import Base, Templates, Unknown
 from flowdsl.runtime.local.controller.workflow import spec_of
 from flowdsl.runtime.names import meant
 from flowdsl.runtime.parts import part, several, texts
@@ -159,7 +159,7 @@ def reached(templates: Templates, spec: Json, asked: Asked, refusals: dict[str, 
         try:
             found, template = templates.resolve(base, holder)
         except ArgoError as error:
-            more = "; name the file that has it, too" if "workflow template" in str(error) else ""
+            more = "; name the file that has it, too" if isinstance(error, Unknown) else ""
             refusals[f"{_step(task)}: {error}{more}"] = None
             continue
         key = (found.scope, str(template.get("name", "")), id(holder) if holder.get("inline") else 0)

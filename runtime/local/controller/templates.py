@@ -25,6 +25,10 @@ ABSENT = "\x00absent"
 _RESULT = regex(r"""(?:tasks|steps)(?:\.([-\w]+)|\[\\?['"]([-\w]+)\\?['"]\])\.outputs\.result""")
 
 
+class Unknown(ArgoError):
+    """A template of the cluster that is not among those that are known here."""
+
+
 class Base(NamedTuple):
     """The object whose templates a name is looked up in."""
 
@@ -57,7 +61,7 @@ class Templates:
         elif reference := holder.get("templateRef"):
             key = (bool(reference.get("clusterScope")), reference.get("name", ""))
             if key not in self.others:
-                raise ArgoError(f"workflow template {key[1]} not found")
+                raise Unknown(f"workflow template {key[1]} not found")
             base = self.others[key]
             if reference.get("template") not in base.templates:
                 raise ArgoError(
