@@ -77,6 +77,12 @@ OutputOption = Annotated[Path | None, Parameter(name=["--output", "-o"], convert
 FolderOption = Annotated[Path | None, Parameter(name=["--output", "-o"], converter=_folder)]
 FileArgument = Annotated[Path, Parameter(converter=_target)]
 WRITTEN = Parameter(converter=_file)
-FLAG = Parameter(negative="", show_default=False)
-SEVERAL = Parameter(negative="", show_default=False)
-PARAMETERS = Parameter(name=["--parameter", "-p"], negative="", show_default=False)
+
+
+def option(*names: str) -> Parameter:
+    """An option by these names, else by that of its argument: nothing says its opposite, and no default is shown."""
+    return Parameter(name=names or None, negative="", show_default=False)
+
+
+FLAG = SEVERAL = option()
+PARAMETERS = option("--parameter", "-p")

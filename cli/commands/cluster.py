@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
-from flowdsl.cli.root import FileArgument, Kind, app
+from flowdsl.cli.root import FileArgument, Kind, app, option
 
 top = App(name="top", help="Show how many GPUs nodes have, and who uses them.")
 app.command(top)
@@ -22,7 +22,7 @@ Examples:
 )
 def top_node_command(
     *,
-    details: Annotated[bool, Parameter(name=["--details", "-d"], negative="", show_default=False)] = False,
+    details: Annotated[bool, option("--details", "-d")] = False,
     reach: Reach = USUAL,
 ) -> int:
     """Show the GPUs of each node, and how many of them pods hold.
@@ -51,11 +51,9 @@ Examples:
 )
 def top_job_command(
     *names: str,
-    instance: Annotated[bool, Parameter(name=["--instance", "-i"], negative="", show_default=False)] = False,
+    instance: Annotated[bool, option("--instance", "-i")] = False,
     exporter: str = "app.kubernetes.io/name=dcgm-exporter",
-    all_namespaces: Annotated[
-        bool, Parameter(name=["--all-namespaces", "-A"], negative="", show_default=False)
-    ] = False,
+    all_namespaces: Annotated[bool, option("--all-namespaces", "-A")] = False,
     reach: Reach = USUAL,
 ) -> int:
     """Show the GPUs that runs ask for and hold, as long as they have not ended.
@@ -86,7 +84,7 @@ Examples:
 )
 def doctor_command(
     *files: FileArgument,
-    as_json: Annotated[bool, Parameter(name="--json", negative="", show_default=False)] = False,
+    as_json: Annotated[bool, option("--json")] = False,
     reach: Reach = USUAL,
 ) -> int:
     """Look whether a cluster has what flowdsl and pipelines need.

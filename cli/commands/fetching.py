@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
-from flowdsl.cli.root import FLAG, SEVERAL, FolderOption, app
+from flowdsl.cli.root import FLAG, SEVERAL, FolderOption, app, option
 
 
 @app.command(
@@ -25,7 +25,7 @@ def fetch_command(
     /,
     *what: str,
     output: FolderOption = None,
-    list_: Annotated[bool, Parameter(name="--list", negative="", show_default=False)] = False,
+    list_: Annotated[bool, option("--list")] = False,
     mount: Annotated[list[str], SEVERAL] | None = None,
     endpoint: Annotated[str | None, Parameter(env_var="FLOWDSL_ENDPOINT", show_env_var=True)] = None,
     own_credentials: Annotated[bool, FLAG] = False,

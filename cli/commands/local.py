@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import FLAG, PARAMETERS, SEVERAL, ClusterOption, FileArgument, app
+from flowdsl.cli.root import FLAG, PARAMETERS, SEVERAL, ClusterOption, FileArgument, app, option
 
 
 @app.command(
@@ -40,8 +40,8 @@ def run_command(
     engine: Literal["docker", "podman"] | None = None,
     kubectl: Annotated[bool, FLAG] = False,
     approve: Annotated[bool, FLAG] = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", show_default=False)] = False,
-    as_json: Annotated[bool, Parameter(name="--json", negative="", show_default=False)] = False,
+    quiet: Annotated[bool, option("--quiet", "-q")] = False,
+    as_json: Annotated[bool, option("--json")] = False,
     cluster: ClusterOption = None,
 ) -> int:
     """Run a pipeline, or any workflow of Argo, on this machine.

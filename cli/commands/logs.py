@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
-from flowdsl.cli.root import FLAG, app
+from flowdsl.cli.root import FLAG, app, option
 
 
 @app.command(
@@ -25,7 +25,7 @@ def logs_command(
     step: str | None = None,
     /,
     *,
-    follow: Annotated[bool, Parameter(name=["--follow", "-f"], negative="", show_default=False)] = False,
+    follow: Annotated[bool, option("--follow", "-f")] = False,
     failed: Annotated[bool, FLAG] = False,
     since: str | None = None,
     tail: int | None = None,

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import FLAG, SEVERAL, app
+from flowdsl.cli.root import FLAG, SEVERAL, app, option
 from flowdsl.runtime.phases import RunPhase
 
 
@@ -76,9 +76,7 @@ def list_command(
     completed: Annotated[bool, FLAG] = False,
     since: str | None = None,
     limit: int | None = None,
-    all_namespaces: Annotated[
-        bool, Parameter(name=["--all-namespaces", "-A"], negative="", show_default=False)
-    ] = False,
+    all_namespaces: Annotated[bool, option("--all-namespaces", "-A")] = False,
     local: Annotated[bool, FLAG] = False,
     output: Annotated[Literal["wide", "json", "name"] | None, Parameter(name=["--output", "-o"])] = None,
     reach: Reach = USUAL,

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import FLAG, PARAMETERS, FileArgument, app
+from flowdsl.cli.root import FLAG, PARAMETERS, FileArgument, app, option
 
 
 @app.command(
@@ -29,8 +29,7 @@ def submit_command(
     source: Annotated[str | None, Parameter(name="--from")] = None,
     name: str | None = None,
     submit_id: Annotated[str | None, Parameter(name="--id")] = None,
-    label: Annotated[list[str], Parameter(name=["--label", "-l"], negative="", show_default=False)]
-    | None = None,
+    label: Annotated[list[str], option("--label", "-l")] | None = None,
     dry_run: Literal["client", "server"] | None = None,
     no_check: Annotated[bool, FLAG] = False,
     wait: Annotated[bool, FLAG] = False,

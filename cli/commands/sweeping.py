@@ -17,6 +17,7 @@ from flowdsl.cli.root import (
     OutputOption,
     VersionOption,
     app,
+    option,
 )
 from flowdsl.space import Method
 
@@ -53,8 +54,8 @@ def sweep_command(
     config_map: Annotated[list[str], SEVERAL] | None = None,
     secret: Annotated[list[str], SEVERAL] | None = None,
     python: str | None = None,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", show_default=False)] = False,
-    as_json: Annotated[bool, Parameter(name="--json", negative="", show_default=False)] = False,
+    quiet: Annotated[bool, option("--quiet", "-q")] = False,
+    as_json: Annotated[bool, option("--json")] = False,
     name: str | None = None,
     submit_id: Annotated[str | None, Parameter(name="--id")] = None,
     watch: Annotated[bool, FLAG] = False,

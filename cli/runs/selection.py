@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from flowdsl.cli.root import FLAG, SEVERAL
+from flowdsl.cli.root import FLAG, SEVERAL, option
 
 
 @Parameter(name="*")
@@ -17,7 +17,7 @@ class Selection:
 
     selector: Annotated[str | None, Parameter(name=["--selector", "-l"])] = None
     """Runs with these labels, as in kubectl: sweep=lr,team!=vision."""
-    every: Annotated[bool, Parameter(name="--all", negative="", show_default=False)] = False
+    every: Annotated[bool, option("--all")] = False
     """All runs of the namespace."""
     status: Annotated[list[str] | None, SEVERAL] = None
     """Runs in this phase: Pending, Running, Succeeded, Failed or Error. May be given several times."""
@@ -37,7 +37,7 @@ class Manner:
 
     dry_run: Annotated[bool, FLAG] = False
     """Show what would be done, and do nothing."""
-    yes: Annotated[bool, Parameter(name=["--yes", "-y"], negative="", show_default=False)] = False
+    yes: Annotated[bool, option("--yes", "-y")] = False
     """Do not ask."""
     keep_jobs: Annotated[bool, FLAG] = False
     """Leave the jobs alone that runs have made: PyTorchJob, TFJob, MPIJob, JobSet, TrainJob, Job."""
