@@ -114,6 +114,17 @@ def _put(stream: TextIO | None, text: str) -> OSError | None:
     return None
 
 
+def can_ask() -> bool:
+    """Whether somebody sees a question, and can answer it."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def agreed(what: str) -> bool:
+    """Ask whether something is wanted; only a yes is one."""
+    err(f"{what}? [y/N] ")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def mute(stream: TextIO | None) -> None:
     """Let a stream that failed write to nowhere.
 

@@ -23,9 +23,9 @@ DOCS = "docs/diagnostics/{code}.md"
 
 _TAB = " " * 4
 _IGNORE = regex(r"#\s*flowdsl:\s*ignore\[([^\]]*)\]")
-# Select Graphic Rendition of ECMA-48.
 _LONGEST = 200
 """Characters of a line that are shown before its mark, under it, and after it; JSON may be one line of a megabyte."""
+# Select Graphic Rendition of ECMA-48.
 _STYLES = {
     "error": "\x1b[1;31m",
     "warning": "\x1b[1;33m",

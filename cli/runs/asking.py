@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from flowdsl.cli.display.texts import visible
-from flowdsl.cli.process import err
+from flowdsl.cli.process import agreed, can_ask, err
 from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.substitutes import choices, task_of
@@ -50,7 +50,7 @@ def ask(node: Node, travelling: Callable[[str, str], str]) -> dict[str, str] | N
 
     `travelling` makes a value of what was said for an output; its RunError says why that cannot be one.
     """
-    if not sys.stdin.isatty() or not sys.stderr.isatty():
+    if not can_ask():
         return None
     supplied: dict[str, str] = {}
     if node.message:
@@ -66,8 +66,7 @@ def ask(node: Node, travelling: Callable[[str, str], str]) -> dict[str, str] | N
         text = _value(node, str(one["name"]), default, travelling)
         if text:
             supplied[one["name"]] = text
-    err(f"{node.display}: go on? [y/N] ")
-    return supplied if sys.stdin.readline().strip().lower() in ("y", "yes") else None
+    return supplied if agreed(f"{node.display}: go on") else None
 
 
 def _value(node: Node, name: str, default: object, travelling: Callable[[str, str], str]) -> str:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from flowdsl.cli.clusters.reach import Found, code_of, find
 from flowdsl.cli.display.texts import visible
 from flowdsl.cli.files import shown
-from flowdsl.cli.process import DONE, NO, REFUSED, WRONG, Refused, err, out
+from flowdsl.cli.process import DONE, NO, REFUSED, WRONG, Refused, agreed, can_ask, err, out
 from flowdsl.grammar.labels import ARTIFACTS
 from flowdsl.runtime.cluster import gates, made, verbs
 from flowdsl.runtime.cluster.kinds import WORKFLOW
 from flowdsl.runtime.cluster.retrying import retried
 from flowdsl.runtime.cluster.trouble import ClusterError, Refusal, Uncertain, Unreachable, Vanished
-from flowdsl.runtime.parts import part
+from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.phases import RunPhase, over
 from flowdsl.runtime.phases import phase as phase_of
 from flowdsl.runtime.status.compressed import opened, without_nodes
@@ -115,14 +114,13 @@ def _agreed(verb: Ending, runs: Sequence[Found], selection: Selection, manner: M
     else:
         still = f", {len(going)} of which have not ended" if going and verb == "delete" else ""
         what = f"{verb} {len(runs)} runs{still}"
-    if not sys.stdin.isatty() or not sys.stderr.isatty():
+    if not can_ask():
         raise Refused(f"to {what}, say --yes; --dry-run shows what would be done")
     for one in runs[:_SHOWN] if len(runs) > 1 else ():
         err(f"  {one.name}  {phase_of(one.workflow)}\n")
     if len(runs) > _SHOWN:
         err(f"  ... and {len(runs) - _SHOWN} more\n")
-    err(f"{what}? [y/N] ")
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return agreed(what)
 
 
 def _each(runs: Sequence[Found], do: Callable[[Found], int]) -> int:
@@ -301,7 +299,6 @@ def _leaf(node: Json) -> bool:
 def _known(workflow: Json, parameters: Mapping[str, str]) -> None:
     """Raise Refused for a parameter that a run does not have."""
     from flowdsl.diagnostic import suggest
-    from flowdsl.runtime.parts import several
 
     stored = part(part(workflow, "status"), "storedWorkflowTemplateSpec")
     known = [
