@@ -120,7 +120,7 @@ def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
 
 def _text(value: Any, owner: str, key: str) -> Iterator[Flaw]:
     """The flaw of a value that is no text."""
-    if not isinstance(value, str):
+    if value is not None and not isinstance(value, str):  # Go reads null as an empty text
         way = "write text" if is_mapping(value) or is_list(value) else "put it in quotes"
         yield f"`{key}` in {owner} is {arrived(value)}, not text", way
 
