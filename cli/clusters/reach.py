@@ -68,13 +68,12 @@ class Reach:
 
     def flags(self) -> str:
         """The options that say the same again in the current folder, each after a blank."""
-        cluster, (context, namespace) = self.cluster, (self.context, self.namespace)
-        if self.beside != _HERE:
-            cluster, (context, namespace) = None, self._settings()
+        here = self.beside == _HERE
+        context, namespace = (self.context, self.namespace) if here else self._settings()
         named = (
             ("--namespace", namespace),
             ("--context", context),
-            ("--cluster", cluster),
+            ("--cluster", self.cluster if here else None),
             ("--argo-server", self.argo_server),
         )
         return "".join(f" {option} {shlex.quote(value)}" for option, value in named if value)

@@ -15,6 +15,7 @@ from flowdsl.cli.root import (
     FileArgument,
     FormatOption,
     OutputOption,
+    Unscheduled,
     VersionOption,
     app,
     option,
@@ -43,9 +44,7 @@ def sweep_command(
     min_success: int | None = None,
     output: OutputOption = None,
     check: Annotated[bool, FLAG] = False,
-    kind: Annotated[
-        Literal["workflow", "template", "cluster-template", "katib"] | None, Parameter(name="--as")
-    ] = None,
+    kind: Annotated[Literal[Unscheduled, "katib"] | None, Parameter(name="--as")] = None,
     run: Annotated[bool, FLAG] = False,
     submit: Annotated[bool, FLAG] = False,
     parameter: Annotated[list[str], PARAMETERS] | None = None,

@@ -49,7 +49,7 @@ def right_documents(
     found: list[Judged] = []
     held: dict[str, list[Json]] = {}
     programs: list[tuple[Json, Program]] = []
-    parts = {one: (Path(one), None) if one == STDIN else parted(Path(one)) for one in targets}
+    parts = {one: parted(Path(one)) for one in targets}
     manifests = [one for one in targets if one == STDIN or parts[one][0].suffix in MANIFESTS]
     if manifests:
         found, read = judge_manifests([str(parts[one][0]) for one in manifests], goal)
@@ -70,12 +70,16 @@ def right_documents(
     meant = held.get(targets[0], [])
     name = parts[targets[0]][1]
     if targets[0] in manifests and name is not None:
-        named = [one for one in meant if base_of(one) == name]
-        if not named:
-            names = ", ".join(base_of(one) for one in meant) or "nothing of Argo"
-            raise Refused(f"{targets[0]}: there is no `{name}` in that file; there is {names}")
-        meant = named
+        meant = _named(meant, name, targets[0])
     elif not runnable(meant):
         meant = documents
     own = {id(one) for one in meant}
     return Documents(meant, [one for one in documents if id(one) not in own], programs)
+
+
+def _named(documents: list[Json], name: str, target: str) -> list[Json]:
+    """Those of a file that are called so. Raises Refused where there is none."""
+    if found := [one for one in documents if base_of(one) == name]:
+        return found
+    names = ", ".join(map(base_of, documents)) or "nothing of Argo"
+    raise Refused(f"{target}: there is no `{name}` in that file; there is {names}")

@@ -232,9 +232,8 @@ class ArgoServer(Kubernetes):
         return self._put(workflow, "resume", {}, lambda after: not gates.is_suspended(after))
 
     def _retry(self, workflow: Json, nodes: Sequence[str], parameters: Mapping[str, str]) -> Json:
-        retried(
-            workflow, nodes, parameters, rfc3339(time.time())
-        )  # raises Unfit for what the server would refuse
+        # Raises Unfit for what the server would refuse.
+        retried(workflow, nodes, parameters, rfc3339(time.time()))
         selector = f"id={nodes[0]}" if nodes else ""
         if len(nodes) > 1:
             raise Unsupported(f"the {self.called} runs one step again at a time")
