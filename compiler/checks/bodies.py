@@ -13,7 +13,7 @@ from flowdsl.compiler.checks.evident import NOT_DATA, Evident, suits
 from flowdsl.compiler.checks.exits import exits
 from flowdsl.compiler.checks.file_names import calls_by_step, file_names
 from flowdsl.compiler.checks.images import images_by_step, unsuited
-from flowdsl.compiler.checks.returns import comes_to_its_end, ends_without
+from flowdsl.compiler.checks.returns import ends_without, open_end
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.mistakes.arguments import WrongType
@@ -48,10 +48,15 @@ class Body(NamedTuple):
     module: ModuleSource
     node: Function
     names: set[str]
-    returned: list[ast.expr]
+    returns: list[ast.Return]
     changed: dict[str, Span]
     read: dict[str, Span]
     evident: Evident
+
+    @property
+    def returned(self) -> list[ast.expr]:
+        """The expressions that it returns."""
+        return [one.value for one in self.returns if one.value is not None]
 
 
 def check_bodies(
@@ -94,20 +99,18 @@ def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Bod
         return None
     code = definition.code
     names = _names(code)
-    returned: list[ast.expr] = []
+    returns: list[ast.Return] = []
     todo = [*node.body]
     while todo:
         one = todo.pop()
-        if type(one) in _ALONE:
-            continue
         if isinstance(one, ast.Return):
-            returned += [] if one.value is None else [one.value]
-        else:
+            returns.append(one)
+        elif type(one) not in _ALONE:
             todo.extend(inside(one))
     shared = names & module.containers
     changed, read = _uses(node, module, shared) if shared else ({}, {})
     evident = Evident(definition, node, module)
-    return Body(definition, module, node, names, returned, changed, read, evident)
+    return Body(definition, module, node, names, returns, changed, read, evident)
 
 
 def _node(definition: StepDef | PipelineDef, module: ModuleSource) -> Function | None:
@@ -163,16 +166,17 @@ def _results(
     """Results that are not made, or that JSON has not; `used` where a lost one is missed already."""
     kind = step.signature.returns
     needed = not isinstance(kind, (t.Nothing, t.Maybe, t.Json, t.Unsupported))
+    returned = body.returned
     if needed and not step.code.co_flags & _UNUSUAL:
-        if body.returned:
-            yield from ends_without(step, body.node, body.module, calls)
-        elif comes_to_its_end(body.node, body.module) and not _is_sketch(body.node):
+        end = open_end(body.node, body.module, body.returns)
+        if returned:
+            yield from ends_without(step, body.node, end, body.module, calls)
+        elif end is not None and not _is_sketch(body.node):
             yield Diagnostic(findings.NoResult(step.name, t.spell(kind)), Definition(step.code, "return"))
     annotated = step.signature.annotated
-    returned = body.returned
     if isinstance(kind, t.Nothing):
+        lost = [value for value in returned if _is_lost(value, annotated)]
         returned = [value for value in returned if annotated and isinstance(value, ast.Constant)]
-        lost = [value for value in body.returned if _is_lost(value, annotated)]
         if lost and not used:
             first = min(lost, key=lambda value: value.lineno)
             yield Diagnostic(findings.ResultLost(step.name, annotated), body.module.span(first))
@@ -230,6 +234,8 @@ def _is_sketch(node: Function) -> bool:
 
 def _flaws(node: ast.expr, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
     """What is written in a returned expression, and cannot arrive as it is."""
+    if body.evident.hands_on(node, kind):
+        return
     made = body.evident.of(node)
     match node, kind:
         case ast.IfExp(_, one, other), _:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.carry.tree import bound
+from flowdsl.compiler.carry.tree import bound, nodes
 from flowdsl.step import Step
 from flowdsl.values import types as t
 
@@ -144,6 +144,15 @@ class Evident:
             case _:
                 return _DISPLAYS.get(type(node))
 
+    def hands_on(self, node: ast.expr, kind: t.Type) -> bool:
+        """Whether it is a parameter of a class that suits a type: what the function does with it is not asked then.
+
+        One that is assigned anew is not plain to see.
+        """
+        parameter = self._step.signature.by_name.get(node.id) if isinstance(node, ast.Name) else None
+        made = None if parameter is None else form(parameter.type)
+        return made is not None and suits(made, kind)
+
     def _variable(self, name: str) -> str | None:
         if name not in self._known:
             self._known[name] = None  # of one that is computed from itself
@@ -203,7 +212,7 @@ class Evident:
         if self._assigned is None:
             times: dict[str, int] = {}
             values: dict[str, ast.expr] = {}
-            for one in (node for statement in self._node.body for node in ast.walk(statement)):
+            for one in nodes(self._node.body):
                 for name in bound(one):
                     times[name] = times.get(name, 0) + 1
                 match one:

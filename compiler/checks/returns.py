@@ -11,7 +11,7 @@ from flowdsl.diagnostic import Diagnostic
 from flowdsl.values import types as t
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import CodeType
 
     from flowdsl.compiler.carry.carry import ModuleSource
@@ -30,17 +30,18 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def ends_without(
-    step: StepDef, node: Function, module: ModuleSource, calls: Callable[[], Mapping[int, list[Call]]]
+    step: StepDef,
+    node: Function,
+    end: ast.stmt | None,
+    module: ModuleSource,
+    calls: Callable[[], Mapping[int, list[Call]]],
 ) -> Iterator[Diagnostic]:
-    """The last place behind which a step that returns something ends without it.
+    """The place behind which a step that returns something ends without it: its open end, if it has one.
 
     Not where all values of a parameter are told apart, and not of a step with a decorator of the user, which may
     return another value, or one that is several processes: one of them gives the result.
     """
-    if step.plain is not step.function:
-        return
-    end = _bare(node) or _Flow(module).open_end(node.body)
-    if end is None or has_several(step, calls):
+    if end is None or step.plain is not step.function or has_several(step, calls):
         return
     shown: ast.stmt | ast.expr
     match end:
@@ -58,21 +59,10 @@ def ends_without(
         yield Diagnostic(EndsWithout(step.name, t.spell(step.signature.returns), where), module.span(shown))
 
 
-def comes_to_its_end(node: Function, module: ModuleSource) -> bool:
-    """Whether control may come out of a function behind its last statement, or by a `return` without a value."""
-    return _bare(node) is not None or _Flow(module).open_end(node.body) is not None
-
-
-def _bare(node: Function) -> ast.stmt | None:
-    """The first `return` without a value."""
-    todo: list[ast.AST] = [*reversed(node.body)]
-    while todo:
-        one = todo.pop()
-        if isinstance(one, ast.Return) and one.value is None:
-            return one
-        if not isinstance(one, (ast.expr, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            todo.extend(reversed([*ast.iter_child_nodes(one)]))
-    return None
+def open_end(node: Function, module: ModuleSource, returns: Iterable[ast.Return]) -> ast.stmt | None:
+    """A `return` without a value, or the statement behind which control comes out of a function; None without one."""
+    bare = [one for one in returns if one.value is None]
+    return min(bare, key=lambda one: one.lineno) if bare else _Flow(module).open_end(node.body)
 
 
 def _tells_apart(asked: ast.stmt | ast.expr, node: Function, parameters: Mapping[str, Parameter]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from flowdsl.companion import Companion
 from flowdsl.compiler.checks.sharing import ancestors
@@ -16,7 +16,7 @@ from flowdsl.values.value import is_value
 from flowdsl.volume import NewVolume, VolumePath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from flowdsl.tracing.trace import Call, Graph, Trace
     from flowdsl.values.expr import Expr
@@ -34,24 +34,18 @@ class _Used(NamedTuple):
 
 def unwritten(trace: Trace) -> Iterator[Diagnostic]:
     """Calls that read a claim of the run which nothing that has ended before has written to."""
-    graphs = trace.graphs.values()
-    called = {id(call.target) for graph in graphs for call in graph.calls}
-    stored = {
-        name
-        for graph in graphs
-        for options in (graph.owner.options, *_options(graph))
-        for word in ("store", "checkpoints")
-        for name in _made([options.get(word)])
-    }
-    for graph in graphs:
+    called = {id(call.target) for graph in trace.graphs.values() for call in graph.calls}
+    reading = _Reading(trace)
+    for graph in trace.graphs.values():
         if id(graph.owner) not in called and graph.around is None:
-            yield from _graph(graph, trace, stored)
+            yield from _graph(graph, trace, reading)
 
 
-def _graph(graph: Graph, trace: Trace, stored: set[str]) -> Iterator[Diagnostic]:
-    used = [(call, _used(call, trace, set())) for call in graph.calls]
+def _graph(graph: Graph, trace: Trace, reading: _Reading) -> Iterator[Diagnostic]:
+    used = [(call, reading.used(call, frozenset())) for call in graph.calls]
     if not any(one.read for _, one in used):
         return
+    stored = _stored(trace)
     before = ancestors(graph)
     for call, one in used:
         for name in sorted(one.read - stored):
@@ -64,32 +58,54 @@ def _graph(graph: Graph, trace: Trace, stored: set[str]) -> Iterator[Diagnostic]
             yield Diagnostic(finding, call.site, related)
 
 
-def _options(graph: Graph) -> Iterator[Mapping[str, Any]]:
-    for call in graph.calls:
-        yield {**call.target.options, **call.options}
+def _stored(trace: Trace) -> set[str]:
+    """The claims of the run that Argo or a step writes to by an option of its own."""
+    graphs = trace.graphs.values()
+    options = [graph.owner.options for graph in graphs]
+    options += [{**call.target.options, **call.options} for graph in graphs for call in graph.calls]
+    words = ("store", "checkpoints")
+    return {name for each in options for word in words for name in _made([each.get(word)])}
 
 
-def _used(call: Call, trace: Trace, around: set[int]) -> _Used:
-    """What a call reads and writes; of a pipeline all that its own calls do."""
-    target = call.target
-    found = _Used({one for expr in _given(call) for one in _paths(expr)}, set())
-    if isinstance(target, PipelineDef):
-        graph = trace.graphs.get(id(target))
-        for inner in graph.calls if graph is not None and id(target) not in around else ():
-            one = _used(inner, trace, {*around, id(target)})
-            found.read.update(one.read)
-            found.written.update(one.written)
-    else:
-        options = known_options({**target.options, **call.options})
-        mounts: Any = options.get("mounts")
-        others = [one.mounts for word in ("init", "sidecars") for one in _companions(options.get(word))]
-        for each in (mounts, *others):
-            if each and not is_value(each) and is_dict(each):
-                found.written.update(_made(each.values(), read_only=False))
-                found.read.update(_made(each.values(), read_only=True))
-        if options.get("daemon"):  # it looks at what comes
-            found.read.clear()
-    return _Used(found.read - found.written, found.written)
+class _Reading:
+    """What the calls of a trace do with the claims of the run."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._known: dict[tuple[int, int], tuple[_Used, bool]] = {}
+
+    def used(self, call: Call, around: frozenset[int]) -> _Used:
+        """What a call reads and writes; of a pipeline all that its own calls do."""
+        target = call.target
+        read = {one for expr in _given(call) for one in _paths(expr)}
+        written: set[str] = set()
+        if isinstance(target, PipelineDef):
+            graph = self._trace.graphs.get(id(target))
+            for inner in graph.calls if graph is not None and id(target) not in around else ():
+                one = self.used(inner, around | {id(target)})
+                read |= one.read
+                written |= one.written
+        else:
+            mounted, serves = self._of_options(call)
+            read = set[str]() if serves else read | mounted.read
+            written = mounted.written
+        return _Used(read - written, written)
+
+    def _of_options(self, call: Call) -> tuple[_Used, bool]:
+        """What a step mounts, and whether it looks at what comes; calls that say nothing themselves share it."""
+        target = call.target
+        key = id(target), id(call.options) if call.options else 0
+        if key not in self._known:
+            options = known_options({**target.options, **call.options})
+            mounts = [options.get("mounts")]
+            mounts += [one.mounts for word in ("init", "sidecars") for one in _companions(options.get(word))]
+            found = _Used(set(), set())
+            for each in mounts:
+                if each and not is_value(each) and is_dict(each):
+                    found.written.update(_made(each.values(), read_only=False))
+                    found.read.update(_made(each.values(), read_only=True))
+            self._known[key] = found, bool(options.get("daemon"))
+        return self._known[key]
 
 
 def _given(call: Call) -> Iterator[Expr]:
