@@ -120,7 +120,8 @@ def images_by_step(traces: Iterable[Trace]) -> dict[int, list[Image]]:
 
 def _image(*levels: Mapping[str, object]) -> Image:
     """The image that the first of these options names."""
-    more = any(known_options(options).get(word) for options in levels for word in ("packages", "code"))
+    asked = [options for options in levels if "packages" in options or "code" in options]
+    more = any(known_options(options).get(word) for options in asked for word in ("packages", "code"))
     elsewhere = any(word in options for options in levels for word in ("workdir", "argo"))
     return Image(next((options["image"] for options in levels if "image" in options), None), more, elsewhere)
 
