@@ -96,6 +96,7 @@ ONE_OF: Mapping[str, tuple[Sequence[str], bool]] = {
     "Probe": ((*_HANDLERS, "grpc"), True),
     "Artifact": (LOCATIONS, False),
     "ArtifactLocation": (LOCATIONS, False),
+    "ArtifactPaths": (LOCATIONS, False),
     "ClusterTrustBundleProjection": (("name", "signerName"), True),
     "DownwardAPIVolumeFile": (("fieldRef", "resourceFieldRef"), True),
     "FCVolumeSource": (("targetWWNs", "wwids"), True),

@@ -340,11 +340,15 @@ def _chain(names: list[str]) -> str:
 
 
 def _readable(calls: list[Call], needed: set[int]) -> Iterator[Problem]:
-    """The names of tasks are names in the expressions that Argo makes of what others depend on."""
+    """The names of tasks are names in the expressions that Argo makes of what others depend on.
+
+    Of a name with a digit, the API server also refuses an empty field.
+    """
     uses_depends = any(call.data.get("depends") for call in calls)
     for position, call in enumerate(calls):
         if call.name[:1].isdecimal():
-            if uses_depends or call.data.get("dependencies") or position in needed:
+            own = any(call.data.get(field) is not None for field in ("depends", "dependencies"))
+            if uses_depends or own or position in needed:
                 yield Problem((*call.path, "name"), DigitFirst(call.name))
         elif position in needed and not is_depended_upon(call.name) and is_argo_name(call.name):
             yield Problem((*call.path, "name"), WordOfExpressions(call.name, f"{call.name}-1"))
@@ -361,7 +365,7 @@ def _one_way(template: Template) -> Iterator[Problem]:
         if names is not None and ((used and names) or data.get("depends") is not None):
             way = "write `depends: " + " && ".join(map(str, names)) + "`" if names else "take it out"
             yield Problem((*call.path, "dependencies"), MixedDependencies("dependencies", way), on_key=True)
-        if not used:
+        if not (used or data.get("depends") is not None):
             continue
         if data.get("continueOn") is not None:
             way = (
