@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypeVar, Unpack, cast, overload
 
 from flowdsl.options import PipelineOptions, SubgraphOptions
 from flowdsl.places.place import Site, here
@@ -55,11 +55,16 @@ class Pipeline(Generic[P, R_co]):
     """A function that says what a run consists of; called inside another pipeline it is a sub-graph."""
 
     def __init__(
-        self, definition: PipelineDef, overrides: Mapping[str, Any] | None = None, site: Site | None = None
+        self,
+        definition: PipelineDef,
+        overrides: Mapping[str, Any] | None = None,
+        site: Site | None = None,
+        unnamed: tuple[object, ...] = (),
     ) -> None:
         self._definition = definition
         self._overrides = dict(overrides or {})
         self._override_site = site
+        self._unnamed = unnamed  # what `.options` was given by position, and does not take so
         function = definition.function
         self.__wrapped__ = function
         self.__name__ = definition.name
@@ -80,9 +85,9 @@ class Pipeline(Generic[P, R_co]):
         trace_graph(trace, self._definition, here())
         return cast(R_co, add(trace, self, args, kwargs, here()))
 
-    def options(self, **options: Unpack[SubgraphOptions]) -> Pipeline[P, R_co]:
+    def options(self, *unnamed: Never, **options: Unpack[SubgraphOptions]) -> Pipeline[P, R_co]:
         """The same pipeline for one call inside another: `name=` and `after=`."""
-        return Pipeline(self._definition, {**self._overrides, **options}, here())
+        return Pipeline(self._definition, {**self._overrides, **options}, here(), unnamed)
 
     def __repr__(self) -> str:
         return f"<pipeline {self.__name__}>"

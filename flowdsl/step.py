@@ -70,14 +70,19 @@ class StepDef:
 class Step(Generic[P, R_co]):
     """A function that becomes a task when a pipeline calls it, and stays a function elsewhere."""
 
-    __slots__ = ("__dict__", "__weakref__", "_definition", "_override_site", "_overrides")
+    __slots__ = ("__dict__", "__weakref__", "_definition", "_override_site", "_overrides", "_unnamed")
 
     def __init__(
-        self, definition: StepDef, overrides: Mapping[str, Any] | None = None, site: Site | None = None
+        self,
+        definition: StepDef,
+        overrides: Mapping[str, Any] | None = None,
+        site: Site | None = None,
+        unnamed: tuple[object, ...] = (),
     ) -> None:
         self._definition = definition
         self._overrides = dict(overrides or {})
         self._override_site = site
+        self._unnamed = unnamed  # what `.options` was given by position, and does not take so
         function = definition.function
         self.__wrapped__ = function
         self.__name__ = definition.name
@@ -91,9 +96,9 @@ class Step(Generic[P, R_co]):
             return cast(R_co, self._definition.function(*args, **kwargs))
         return cast(R_co, add(trace, self, args, kwargs, here()))
 
-    def options(self, **options: Unpack[CallOptions]) -> Step[P, R_co]:
+    def options(self, *unnamed: Never, **options: Unpack[CallOptions]) -> Step[P, R_co]:
         """The same step with other options for one call: any word of the decorator, `name=` and `after=`."""
-        return Step(self._definition, {**self._overrides, **options}, here())
+        return Step(self._definition, {**self._overrides, **options}, here(), unnamed)
 
     def __repr__(self) -> str:
         return f"<step {self.__name__}>"

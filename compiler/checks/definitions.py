@@ -22,7 +22,7 @@ from flowdsl.compiler.findings.functions import (
     Variadic,
 )
 from flowdsl.compiler.findings.kinds import WORDS
-from flowdsl.compiler.findings.options import NoImage, UnnamedOption
+from flowdsl.compiler.findings.options import NoImage
 from flowdsl.compiler.options import KINDS as OPTIONS
 from flowdsl.compiler.options import (
     STEP_OPTIONS,
@@ -36,6 +36,7 @@ from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.names import is_parameter_name
 from flowdsl.mistakes import mistake
 from flowdsl.mistakes.arguments import WrongDefault
+from flowdsl.mistakes.words import UnnamedOption
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.places.place import Argument, Definition
 from flowdsl.step import StepDef
@@ -84,7 +85,7 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
         yield from unfit(found, found.options, found.site)
     for position, value in enumerate(found.unnamed):
         word = "pipeline" if isinstance(found, PipelineDef) else WORDS[found.kind]
-        unnamed = UnnamedOption(word, isinstance(value, str))
+        unnamed = UnnamedOption(f"@{word}", isinstance(value, str))
         yield Diagnostic(unnamed, Argument(found.site, position=position))
     yield from volumes.mounted(found.options, written)
     yield from problems

@@ -234,25 +234,3 @@ class NoImage(Finding):
     label = "nothing to run it in"
     help = 'say which: image="python:3.12-slim"'
     step: str
-
-
-class UnnamedOption(Finding):
-    """An option of a decorator that is written without its name."""
-
-    code = "FD349"
-    title = "`@{word}` takes its options by name"
-    label = "{meant}"
-    help = "{way}"
-    word: str
-    text: bool
-
-    def words(self) -> dict[str, str]:
-        """The fields, and the option that was probably meant."""
-        name = _MEANT.get(self.word, "") if self.text else ""
-        meant = f"did you mean `{name}=...`?" if name else "which option is this?"
-        way = f"write its name in front of it: @{self.word}({name or 'NAME'}=...)"
-        return {**super().words(), "meant": meant, "way": way}
-
-
-#: The option of a decorator that a text is most likely for.
-_MEANT = {"step": "image", "container": "image", "pipeline": "name"}

@@ -111,3 +111,26 @@ class WrongCall(Finding):
         """The fields, and what is wrong at the place of the call."""
         called = self.problem != "is not called"
         return {**super().words(), "what": "the arguments do not fit" if called else "without parentheses"}
+
+
+class UnnamedOption(Finding):
+    """An option that is written without its name, in a decorator or in `.options`."""
+
+    code = "FD349"
+    title = "`{word}` takes its options by name"
+    label = "{meant}"
+    help = "{way}"
+    word: str
+    text: bool
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the option that was probably meant."""
+        meant_by_text = "name" if self.word.endswith(".options") else _MEANT.get(self.word, "")
+        name = meant_by_text if self.text else ""
+        meant = f"did you mean `{name}=...`?" if name else "which option is this?"
+        way = f"write its name in front of it: {self.word}({name or 'NAME'}=...)"
+        return {**super().words(), "meant": meant, "way": way}
+
+
+#: The option of a decorator that a text is most likely for.
+_MEANT = {"@step": "image", "@container": "image", "@pipeline": "name"}

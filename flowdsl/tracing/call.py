@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.diagnostic import Related, near
 from flowdsl.places.place import Argument, Definition, Place, Site
-from flowdsl.tracing.trace import TOKEN, Call, Graph, Trace
+from flowdsl.tracing.trace import TOKEN, Call, Graph, Trace, held_in, not_text
 from flowdsl.values import types as t
 from flowdsl.values.changes import tell_changed
-from flowdsl.values.expr import Best, Const, Expr, Out, Poison, Rows, leaves
+from flowdsl.values.expr import Best, Const, Expr, Held, OnVolume, Out, Poison, Rows, leaves
 from flowdsl.values.later import later
 from flowdsl.values.lift import items_of, lift, lift_plain
 from flowdsl.values.signature import MISSING, Parameter, Signature
@@ -52,6 +52,11 @@ def begin(trace: Trace, target: Step[..., Any] | Pipeline[..., Any], site: Site)
     if target._override_site is not None:
         options = dict(target._overrides)
         place = target._override_site
+        for position, one in enumerate(target._unnamed):
+            word, text = f"{call.target.name}.options", isinstance(one, str) and not is_value(one)
+            trace.report("UnnamedOption", Argument(place, position=position), (), word=word, text=text)
+        for name in _held(trace, options):
+            del options[name]  # what is wrong with it is said
         call.name = options.pop("name", None)
         after = options.pop("after", ())
         may_fail = options.pop("may_fail", False)
@@ -61,11 +66,25 @@ def begin(trace: Trace, target: Step[..., Any] | Pipeline[..., Any], site: Site)
         call.may_fail = may_fail is True
         call.after = tuple(waited(trace, graph, after, Argument(place, "after")))
         call.options = options
-        for one in later(options):  # which the checks refuse there
-            if not is_value(one.value):
-                trace.arrived.update(int(number) for _, number, *_ in TOKEN.findall(str(one.value)) if number)
         call.override = place
     return call
+
+
+def _held(trace: Trace, options: Mapping[str, object]) -> list[str]:
+    """The options whose text holds what only a pod has, which is told at its place.
+
+    The texts of all have arrived: other values of the run in them are refused by the checks.
+    """
+    found: list[str] = []
+    for name, written in options.items():
+        texts = [str(one.value) for one in later(written) if not is_value(one.value)]
+        numbers = [int(number) for text in texts for _, number, *_ in TOKEN.findall(text) if number]
+        trace.arrived.update(numbers)
+        for made in (trace.tokens[number] for number in numbers if number < len(trace.tokens)):
+            if isinstance(made.expr, (Held, OnVolume)):
+                trace.report("TextType", made.site, (), type=not_text(made.expr))
+                found.append(name)
+    return list(dict.fromkeys(found))
 
 
 def waited(trace: Trace, graph: Graph, after: object, place: Place) -> list[Call]:
@@ -257,6 +276,10 @@ def default_of(trace: Trace, definition: StepDef | PipelineDef, parameter: Param
         else:
             trace.report(kind, place, (), **data)
 
+    for one in later(parameter.default):
+        if not is_value(one.value) and (word := held_in(str(one.value))) is not None:
+            complain("TextType", type=word)
+            return Poison()
     made = lift(parameter.default, parameter.type, complain)
     if isinstance(made, Const):
         trace.defaults[id(definition), parameter.name] = made

@@ -1,4 +1,4 @@
-"""Options of decorators without their names."""
+"""Options of decorators and calls without their names."""
 
 from flowdsl import pipeline, step
 
@@ -11,3 +11,5 @@ def load(table: str) -> int:
 @pipeline("nightly")
 def main() -> None:
     load("orders")
+    load.options("again")("orders")
+    load.options({"memory": "1Gi"})("sales")

@@ -1,4 +1,4 @@
-"""What a pod has for itself inside of texts that are made outside of a pipeline: options, defaults, artifacts."""
+"""What a pod has for itself inside of texts: options, also those of one call, defaults, artifacts."""
 
 from pathlib import Path
 
@@ -22,3 +22,5 @@ def tell(text: str, word: str = f"{TOKEN}") -> None:
 @pipeline
 def main(key: str = f"key {TOKEN}") -> None:
     tell(clean(key, REPORT))
+    tell.options(env={"AUTH": f"Bearer {TOKEN}"}, labels={"folder": f"{DATA / key}"})(key)
+    tell.options(name=f"tell-{key}", image="python:3.13-slim")(key)
