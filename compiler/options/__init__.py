@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cache import Cache
@@ -35,11 +36,10 @@ from flowdsl.compiler.options import (
     schedule,
     store,
 )
-from flowdsl.compiler.options.reading import Reader, Wrong, flattened
+from flowdsl.compiler.options.reading import Doubter, Reader, Wrong, flattened
 from flowdsl.compiler.profile import NOWHERE
 from flowdsl.compiler.volumes import together
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.gpu import GPU
 from flowdsl.mistakes.texts import TextType
 from flowdsl.pipeline import PipelineDef
 from flowdsl.places.place import Argument, Place
@@ -69,7 +69,7 @@ _READERS: dict[str, Reader] = {
     **distributed.READERS,
 }
 STEP_OPTIONS = tuple(_READERS)
-_DOUBTED = frozenset(("gpu", "env", "image", "packages", "code"))
+_DOUBTS: dict[str, Doubter] = {**environment.DOUBTS, **resources.DOUBTS, **code.DOUBTS}
 #: Options of a pipeline that hold for the steps which say nothing themselves.
 INHERITED = (*code.READERS, *caching.READERS)
 
@@ -145,15 +145,8 @@ def settings(
 
     `place` says where an option was written; `known` are the options to choose from.
     """
-    found: dict[str, Any] = {}
-    diagnostics: list[Diagnostic] = []
-    for name, written in options.items():
-        try:
-            found[name] = _read(name, written, KINDS[kind], known, kind)
-            if name in _DOUBTED:
-                diagnostics.extend(_reported(doubt, place(name)) for doubt in _doubts(name, written))
-        except* Wrong as group:
-            diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
+    read = partial(_read, readers=KINDS[kind], known=known, kind=kind)
+    found, diagnostics = _judged(options, place, read, _DOUBTS)
     settled: dict[str, Any] = {}
     for word in found:
         for name in _DECIDES.get(word, ()):
@@ -165,6 +158,22 @@ def settings(
         for name, doubt in _between(made, found):
             diagnostics.append(_reported(doubt, place(name)))
     return made, diagnostics
+
+
+def _judged(
+    options: Mapping[str, Any], place: Callable[[str], Place], read: Reader, doubts: Mapping[str, Doubter]
+) -> tuple[dict[str, Any], list[Diagnostic]]:
+    """What options come to, each by itself, and what is wrong or doubtful about them."""
+    found: dict[str, Any] = {}
+    diagnostics: list[Diagnostic] = []
+    for name, written in options.items():
+        try:
+            found[name] = read(name, written)
+            if name in doubts:
+                diagnostics.extend(_reported(doubt, place(name)) for doubt in doubts[name](written))
+        except* Wrong as group:
+            diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
+    return found, diagnostics
 
 
 def readable(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -241,18 +250,6 @@ def _reported(wrong: Wrong, place: Place) -> Diagnostic:
     return Diagnostic(wrong.finding, place)
 
 
-def _doubts(name: str, written: Any) -> Iterator[Wrong]:
-    """What can be used as written, and is probably not meant."""
-    if name == "gpu" and isinstance(written, GPU):
-        yield from resources.gpu_doubts(written)
-    elif name == "env":
-        yield from environment.env_doubts(written)
-    elif name == "image":
-        yield from environment.image_doubts(written)
-    elif name in code.READERS:
-        yield from code.doubts(name, written)
-
-
 #: Options of which others may be wrong beside them.
 _TOGETHER = frozenset(("action", *daemon.READERS, *companions.READERS, *distributed.READERS))
 
@@ -269,15 +266,8 @@ def pipeline_options(
     options: Mapping[str, Any], place: Callable[[str], Place]
 ) -> tuple[dict[str, Any], list[Diagnostic]]:
     """The options of a pipeline in one form, and what is wrong with them."""
-    found: dict[str, Any] = {}
-    diagnostics: list[Diagnostic] = []
-    for name, written in options.items():
-        try:
-            found[name] = _read(name, written, pipeline.READERS, tuple(pipeline.READERS))
-            if name in code.READERS:
-                diagnostics.extend(_reported(doubt, place(name)) for doubt in code.doubts(name, written))
-        except* Wrong as group:
-            diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
+    read = partial(_read, readers=pipeline.READERS, known=tuple(pipeline.READERS))
+    found, diagnostics = _judged(options, place, read, code.DOUBTS)
     diagnostics.extend(_reported(wrong, place(name)) for name, wrong in schedule.lonely(options))
     return found, diagnostics
 
@@ -294,15 +284,13 @@ def subgraph_options(
     options: Mapping[str, Any], place: Callable[[str], Place], known: tuple[str, ...]
 ) -> tuple[Control, int | None, list[Diagnostic]]:
     """The control and the parallelism that options come to for a called pipeline, and what is wrong with them."""
-    found: dict[str, Any] = {}
-    diagnostics: list[Diagnostic] = []
-    for name, written in options.items():
-        try:
-            if name in pipeline.READERS and name not in SUBGRAPH and name not in known:
-                raise Wrong(UnknownOption(name, known, " of one call: it is one of `@pipeline`"), "name")
-            found[name] = _read(name, written, SUBGRAPH, known)
-        except* Wrong as group:
-            diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
+
+    def read(name: str, written: object) -> Any:
+        if name in pipeline.READERS and name not in SUBGRAPH and name not in known:
+            raise Wrong(UnknownOption(name, known, " of one call: it is one of `@pipeline`"), "name")
+        return _read(name, written, SUBGRAPH, known)
+
+    found, diagnostics = _judged(options, place, read, {})
     return control.settled(found), found.get("parallelism"), diagnostics
 
 

@@ -18,7 +18,7 @@ from flowdsl.volume import Volume, VolumePath
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from flowdsl.compiler.options.reading import Reader
+    from flowdsl.compiler.options.reading import Doubter, Reader
 
 _COMMIT = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 #: A tag as tags of releases are written; a branch called `1.x` or `release-2` is none of these.
@@ -32,22 +32,25 @@ def settled(found: Mapping[str, Any]) -> Code:
     return code._replace(packages=found.get("packages", ())) if "packages" in found else code
 
 
-def doubts(name: str, written: Any) -> Iterator[Wrong]:
-    """What can be used as written, and may be something else tomorrow."""
-    from flowdsl.compiler.findings import code as findings
+def _package_doubts(written: Sequence[str]) -> Iterator[Wrong]:
+    """Packages of which another version may be installed tomorrow."""
+    from flowdsl.compiler.findings.code import UnpinnedPackage
+    from flowdsl.grammar.requirement import requirement
 
-    if name == "packages":
-        from flowdsl.grammar.requirement import requirement
+    for position, text in enumerate(written):
+        one = requirement(text)
+        if not one.pinned:
+            yield Wrong(UnpinnedPackage(text, one.name), f"item:{position}")
 
-        for position, text in enumerate(written):
-            one = requirement(text)
-            if not one.pinned:
-                yield Wrong(findings.UnpinnedPackage(text, one.name), f"item:{position}")
-    elif isinstance(written, Artifact):
-        revision = written.words["revision"]
-        if not is_pinned(revision):
-            what = "a repository without `revision`" if revision is None else f"`{revision}`"
-            yield Wrong(findings.UnpinnedRevision(what), "item:revision" if revision else "value")
+
+def _code_doubts(written: object) -> Iterator[Wrong]:
+    """A repository that may have something else tomorrow."""
+    from flowdsl.compiler.findings.code import UnpinnedRevision
+
+    revision = written.words["revision"] if isinstance(written, Artifact) else None
+    if isinstance(written, Artifact) and not is_pinned(revision):
+        what = "a repository without `revision`" if revision is None else f"`{revision}`"
+        yield Wrong(UnpinnedRevision(what), "item:revision" if revision else "value")
 
 
 def is_pinned(revision: object) -> bool:
@@ -121,3 +124,4 @@ def _folder(text: str) -> str:
 
 
 READERS: dict[str, Reader] = {"packages": _packages, "code": _code}
+DOUBTS: dict[str, Doubter] = {"packages": _package_doubts, "code": _code_doubts}

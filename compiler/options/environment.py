@@ -17,7 +17,7 @@ from flowdsl.volume import Config, Mountable, Secret, Volume, VolumePath
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from flowdsl.compiler.options.reading import Reader
+    from flowdsl.compiler.options.reading import Doubter, Reader
 
 
 def settled(found: Mapping[str, Any]) -> Environment:
@@ -34,14 +34,14 @@ def settled(found: Mapping[str, Any]) -> Environment:
     )
 
 
-def env_doubts(env: Mapping[str, object]) -> Iterator[Wrong]:
+def _env_doubts(env: Mapping[str, object]) -> Iterator[Wrong]:
     """What variables may hold, and probably should not."""
     for variable, value in env.items():
         if isinstance(value, str) and is_secret(variable, value):
             yield Wrong(SecretInText(variable), f"item:{variable}")
 
 
-def image_doubts(image: str) -> Iterator[Wrong]:
+def _image_doubts(image: str) -> Iterator[Wrong]:
     """What an image is called, where nobody knows what runs."""
     if untagged(image):
         yield Wrong(NoTag(image))
@@ -119,3 +119,4 @@ READERS: dict[str, Reader] = {
     "workdir": _workdir,
     "image_pull_policy": _pull_policy,
 }
+DOUBTS: dict[str, Doubter] = {"env": _env_doubts, "image": _image_doubts}

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 Reader = Callable[[str, Any], Any]
+Doubter = Callable[[Any], "Iterator[Wrong]"]
+"""Looks at an option that can be used as it is written, for what is probably not meant."""
 
 
 class Wrong(Exception):

@@ -30,7 +30,7 @@ from flowdsl.grammar.regex import regex
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flowdsl.compiler.options.reading import Reader
+    from flowdsl.compiler.options.reading import Doubter, Reader
     from flowdsl.compiler.profile import Profile
 
 _MIG = regex(r"(?:\d+c\.)?\d+g\.\d+gb[-.+a-z]*")
@@ -163,8 +163,10 @@ def gpu_products(gpu: GPU) -> tuple[str, ...]:
     raise Wrong(OptionType("product of GPU", "a string or a list of strings", have), "item:product")
 
 
-def gpu_doubts(gpu: GPU) -> Iterator[Wrong]:
+def _gpu_doubts(gpu: object) -> Iterator[Wrong]:
     """What a GPU request may ask for, and probably does not mean."""
+    if not isinstance(gpu, GPU):
+        return
     for usual in VENDORS.values():
         if gpu.resource is not None and _misspells(gpu.resource, usual):
             yield Wrong(UnusualResource(gpu.resource, usual), "item:resource")
@@ -188,3 +190,4 @@ def _misspells(text: str, name: str) -> bool:
 
 
 READERS: dict[str, Reader] = {"cpu": _amount, "memory": _amount, "gpu": gpu_request}
+DOUBTS: dict[str, Doubter] = {"gpu": _gpu_doubts}
