@@ -10,7 +10,7 @@ from flowdsl.places.place import Argument, Site, here
 from flowdsl.tracing.trace import TOKEN, Region, Trace, needed, regions
 from flowdsl.values import types as t
 from flowdsl.values.expr import Either, Expr, Many, Op, Poison, negate
-from flowdsl.values.lift import lift
+from flowdsl.values.lift import as_written, lift, spelled
 from flowdsl.values.value import expr_of, fields_of, is_value, maker, value
 
 if TYPE_CHECKING:
@@ -87,7 +87,10 @@ def _condition(trace: Trace, condition: object, site: Site, word: str) -> Expr:
             return expr
         trace.report("NotACondition", place, (), have=t.spell(expr.type), word=word)
     elif not trace.told(site):  # `not flag` has been reported
-        trace.report("KnownCondition", place, (), word=word, value=TOKEN.sub("...", repr(condition)))
+        known = as_written(condition)
+        if known == "...":  # of a text, all of it: it is what was to be a condition
+            known = TOKEN.sub("...", repr(condition)) if isinstance(condition, str) else spelled(condition)
+        trace.report("KnownCondition", place, (), word=word, value=known)
     return Poison(t.BOOL)
 
 

@@ -17,7 +17,7 @@ from flowdsl.tracing.trace import Call, Loop, Trace, hidden, needed
 from flowdsl.values import types as t
 from flowdsl.values.changes import tell_changed
 from flowdsl.values.expr import Best, Const, Expr, Poison
-from flowdsl.values.lift import fits, lift
+from flowdsl.values.lift import as_written, fits, lift
 from flowdsl.values.value import expr_of, is_value, maker_of, outputs_of, value
 
 MOST = 100_000  # items of a loop, which come to more than a Workflow may have
@@ -191,7 +191,7 @@ def shown(thing: object) -> str:
     if is_value(thing):
         return "a run-time value"
     name = getattr(thing, "__name__", None)
-    return name if isinstance(name, str) else repr(thing)
+    return name if isinstance(name, str) else as_written(thing)
 
 
 def count(trace: Trace, site: Site, word: str, given: object) -> int | None:

@@ -82,7 +82,7 @@ def test_a_mistake_of_a_call_shows_the_signature(tmp_path: Path) -> None:
     found = compile_body(tmp_path, "two(1, secnd='a')")
     ((diagnostic,), (related,)) = found.compiled.diagnostics, found.compiled.diagnostics[0].related
     assert diagnostic.finding.caption == "did you mean `second`?"
-    assert related.message == "two(first: int, second: str = 's', third: float = 1.0)"
+    assert related.message == "two(first: int, second: str = 's', *, third: float = 1.0)"
     span = found.loaded.sources.resolve(related.place)
     assert span is not None
     assert found.loaded.sources.excerpt(span)[0][span.column - 1 : span.end_column - 1] == "two"

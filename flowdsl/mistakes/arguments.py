@@ -16,16 +16,20 @@ class TooManyArguments(Finding):
     code = "FD201"
     title = "`{step}` takes {arguments} by position, not {given}"
     label = "{surplus}"
-    help = "leave it out, or name the parameter it is for"
+    help = "{way}"
     step: str
     given: int
     takes: int
+    named: str = ""  # the first parameter without an argument that is taken by name only
 
     def words(self) -> dict[str, str]:
         """The fields, and the numbers in words."""
         arguments = {0: "no arguments", 1: "1 argument"}.get(self.takes, f"{self.takes} arguments")
         surplus = "one too many" if self.given == self.takes + 1 else "the first one too many"
-        return {**super().words(), "arguments": arguments, "surplus": surplus}
+        way = f"name the parameter it is for: `{self.named}=...`" if self.named else "leave it out"
+        if not self.named and self.takes:
+            way = "leave it out, or name the parameter it is for"
+        return {**super().words(), "arguments": arguments, "surplus": surplus, "way": way}
 
 
 class MissingArgument(Finding):
@@ -39,12 +43,14 @@ class MissingArgument(Finding):
     name: str
     type: str
     loop: str = ""  # what the step is given to: `fan_out` or `sweep`, which have words of their own
+    named: bool = True  # whether it may be given by name
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out: a word of the loop itself does not reach the step."""
         from flowdsl.loop import fan_out, own_words, sweep
 
-        way = f"pass `{self.name}=...`, or give the parameter a default"
+        way = f"pass `{self.name}=...`" if self.named else "pass a value, without a name"
+        way = f"{way}, or give the parameter a default"
         if self.loop and self.name in own_words(sweep if self.loop == "sweep" else fan_out):
             way = f"`{self.name}=` is for `{self.loop}` itself: give the parameter another name, or say it in `over`"
         return {**super().words(), "way": way}
@@ -54,7 +60,7 @@ class UnknownParameter(Finding):
     """An argument that the step has no parameter for."""
 
     code = "FD203"
-    title = "`{step}` has no parameter `{name}`"
+    title = "`{step}` has no parameter `{name}`{named}"
     label = "{meant}"
     help = "{way}"
     step: str
@@ -68,9 +74,13 @@ class UnknownParameter(Finding):
         way = f"use one of the parameters of `{self.step}`, or leave it out"
         if self.option:
             way = f"an option of one call is written `{self.step}.options({self.name}=...)`"
-            return {**super().words(), "meant": "that is an option", "way": way}
+            return {**super().words(), "named": "", "meant": "that is an option", "way": way}
+        if self.close == self.name:
+            way = f"write the value alone, without `{self.name}=`"
+            return {**super().words(), "named": " by name", "meant": "taken by position only", "way": way}
         meant = f"did you mean `{self.close}`?" if self.close else suggest(self.name, self.known)
-        return {**super().words(), "meant": meant or f"`{self.step}` takes no arguments", "way": way}
+        meant = meant or f"`{self.step}` takes no arguments"
+        return {**super().words(), "named": "", "meant": meant, "way": way}
 
 
 class RepeatedArgument(Finding):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.diagnostic import Related, near
@@ -140,7 +141,10 @@ def bind(
     positional = parameters
     if parameters and not parameters[-1].positional:  # those by keyword come last
         positional = tuple(parameter for parameter in parameters if parameter.positional)
+    surplus: list[str] = []  # what the arguments that are too many were probably for
     if len(args) > len(positional):
+        named = (one.name for one in parameters[len(positional) :] if one.name not in kwargs)
+        surplus = list(islice(named, len(args) - len(positional)))
         _report_call(
             trace,
             "TooManyArguments",
@@ -149,6 +153,7 @@ def bind(
             step=definition.name,
             given=len(args),
             takes=len(positional),
+            named=surplus[0] if surplus else "",
         )
     for index, (parameter, argument) in enumerate(zip(positional, args, strict=False)):
         bound[parameter.name] = lift_plain(argument, parameter.type) or _lift(
@@ -171,7 +176,7 @@ def bind(
     missing = [
         parameter
         for parameter in parameters
-        if parameter.name not in bound and parameter.name not in given and parameter.default is MISSING
+        if parameter.name not in (*bound, *given, *surplus) and parameter.default is MISSING
     ]
     if not trace.told(site, itself=True):  # `f(*rows)` of a run-time value brings nothing
         _misfits(trace, definition, signature, unknown, missing, site, loop)
@@ -219,6 +224,7 @@ def _misfits(
             name=parameter.name,
             type=t.spell(parameter.type),
             loop=loop,
+            named=parameter.keyword,
         )
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 _SMALL = 2**63
+_SHOWN = 40
 _ADDRESS = regex(r"(\w+)>? (?:object )?at 0x[0-9a-f]{6,}>")
 _LONGEST = (
     14_000  # bits: Python itself writes no number of more than 4300 digits, and as text all others travel
@@ -355,6 +356,16 @@ def _is_str(value: object, want: t.Type) -> bool:
     return isinstance(value, str) and isinstance(want, t.Text)
 
 
+def as_written(value: object) -> str:
+    """A value as it is written in Python, for a message; `...` for one whose text is long, or an address."""
+    if isinstance(value, enum.Enum):
+        return f"{type(value).__name__}.{value.name}"
+    if isinstance(value, int) and is_long(value):
+        return "..."
+    text = TOKEN.sub("...", repr(value))
+    return "..." if len(text) > _SHOWN or " at 0x" in text else text
+
+
 def spelled(value: object, want: t.Type = t.JSON) -> str:
     """A value known now, or its type, for a message about a value that is wanted."""
     if value is None or is_value(value):
@@ -367,8 +378,8 @@ def spelled(value: object, want: t.Type = t.JSON) -> str:
         other = next((key for key in value if not isinstance(key, right) or isinstance(key, bool)), None)
         return name if other is None else f"{name} with the key {spelled(other)}"
     if isinstance(value, enum.Enum):
-        return f"{name}.{value.name}"
-    if type(value) not in (str, int, float, bool) or (isinstance(value, int) and is_long(value)):
+        return as_written(value)
+    if type(value) not in (str, int, float, bool):
         return name
-    shown = TOKEN.sub("...", repr(value))
-    return f"{name} {shown}" if len(shown) <= 40 else name
+    text = as_written(value)
+    return name if text == "..." else f"{name} {text}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import typing
-from enum import Enum
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,13 +37,21 @@ class Signature(NamedTuple):
 
     def spell(self, name: str) -> str:
         """The signature as its author would write it, for a message."""
-        shown: list[str] = []
-        for parameter in self.parameters:
+        from flowdsl.values.lift import as_written
+
+        parts: list[str] = []
+        for index, parameter in enumerate(self.parameters):
+            before = self.parameters[index - 1] if index else None
+            if before is not None and parameter.keyword and not before.keyword:
+                parts.append("/")
+            if not parameter.positional and (before is None or before.positional):
+                parts.append("*")
             text = f"{parameter.name}: {t.spell(parameter.type)}"
             default = parameter.default
-            known = f"{type(default).__name__}.{default.name}" if isinstance(default, Enum) else repr(default)
-            shown.append(text if default is MISSING else f"{text} = {known}")
-        return f"{name}({', '.join(shown)})"
+            parts.append(text if default is MISSING else f"{text} = {as_written(default)}")
+        if self.parameters and not self.parameters[-1].keyword:
+            parts.append("/")
+        return f"{name}({', '.join(parts)})"
 
 
 def innermost(function: FunctionType) -> FunctionType:

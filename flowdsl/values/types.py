@@ -359,7 +359,9 @@ def _missing(value: object) -> bool:
 
 
 def _name(annotation: object) -> str:
-    return annotation.__name__ if isinstance(annotation, type) else _MODULES.sub("", str(annotation))
+    text = _MODULES.sub("", str(annotation))
+    named = isinstance(annotation, type) or " at 0x" in text
+    return str(getattr(annotation, "__name__", type(annotation).__name__)) if named else text
 
 
 def told_apart(one: Type, other: Type) -> tuple[str, str]:
