@@ -45,7 +45,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help environments demo test test-long corpus test-reader test-clients test-cluster test-peers lint types docs wheel-test bench clean
+.PHONY: help environments demo test test-long corpus test-reader test-clients test-cluster test-controller test-peers lint types docs wheel-test bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
@@ -75,6 +75,11 @@ test-cluster: $(DEV) $(VENV)/.group-go ## on a real API server, built once; PROO
 	$(MATERIAL)
 	$(BIN)/python -m tests.apiserver.build
 	export FLOWDSL_PROOFS=$(PROOFS); $(call TESTS,tests/apiserver $(SERVERS))
+
+# A tool of those who change the machine: no part of .ci/run, which has no checkout of Argo.
+test-controller: $(DEV) $(VENV)/.group-go ## made-up workflows, here and by Argo's controller; ARGO=a checkout of argo-workflows, COUNT=, SEED=
+	$(if $(ARGO),,$(error make $@: name a checkout of argo-workflows at the tag v4.1.2: make $@ ARGO=path/to/argo-workflows))
+	@$(BIN)/python -m tests.controller $(ARGO) --count $(or $(COUNT),1000) --seed $(or $(SEED),0)
 
 test-clients: $(DEV) $(CLIENTS:%=.clients/%/.installed) ## the way to a cluster with each version of the client package
 	@for version in $(CLIENTS); do echo "kubernetes $$version"; \

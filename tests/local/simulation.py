@@ -15,6 +15,7 @@ from flowdsl.runtime.local.controller.machine import Machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Self
 
     from flowdsl.runtime.local.controller.node import Node
 
@@ -41,17 +42,17 @@ def succeeds(_: events.StartPod) -> Pod:
     return Pod()
 
 
-class Simulation:
+class World:
     """A run in such a world. What was given and taken is kept in order."""
 
     def __init__(
         self,
-        machine: Machine,
+        controller: Callable[[events.Event], list[events.Action]],
         world: Callable[[events.StartPod], Pod] = succeeds,
         given: Iterable[events.Event] = (),
         start: float = START,
     ) -> None:
-        self.machine = machine
+        self.controller = controller
         self.world = world
         self.given = list(given)
         self.start = start
@@ -63,22 +64,20 @@ class Simulation:
         self.spans: dict[str, tuple[float, float]] = {}
         """From when to when the pods ran, by the names of their nodes."""
         self.ended: events.Ended | None = None
-        self.looks: list[Callable[[Simulation], None]] = []
-        """What is to be looked at after each event."""
         self.queue: list[tuple[float, int, events.Event]] = []
         """What is to come, by time; a heap."""
         self._made = 0
         self._as_told: dict[str, Pod] = {}
         self._gone: set[str] = set()
 
-    def run(self) -> Simulation:
+    def run(self) -> Self:
         """Run to the end, or until nothing is to come any more."""
         self._push(events.Started(self.start))
         for one in self.given:
             self._push(one)
         return self.go_on()
 
-    def go_on(self) -> Simulation:
+    def go_on(self) -> Self:
         """Give the machine what is to come."""
         while self.queue and self.ended is None:
             assert len(self.events) < MOST, "the run does not end"
@@ -95,12 +94,10 @@ class Simulation:
             name = self.pods[event.node].name
             self.spans[name] = (self.spans[name][0], event.now)
         self.events.append(event)
-        found = self.machine.handle(event)
+        found = self.controller(event)
         self.actions.append(found)
         for action in found:
             self._take(action, event.now)
-        for look in self.looks:
-            look(self)
 
     @property
     def now(self) -> float:
@@ -111,23 +108,6 @@ class Simulation:
     def running(self) -> set[str]:
         """The names of the nodes whose pods have not ended."""
         return {pod.name for node, pod in self.pods.items() if node not in self._gone}
-
-    @property
-    def nodes(self) -> dict[str, Node]:
-        """The nodes by display name; the last of those that share one."""
-        return {node.display: node for node in self.machine.nodes.values()}
-
-    def phases(self) -> dict[str, str]:
-        """The phases by display name."""
-        return {node.display: node.phase for node in self.machine.nodes.values()}
-
-    def inputs(self, display: str) -> dict[str, str]:
-        """The values of a node's input parameters."""
-        return _values(self.nodes[display].inputs)
-
-    def outputs(self, display: str) -> dict[str, str]:
-        """The values of a node's output parameters."""
-        return _values(self.nodes[display].outputs)
 
     # --- the world ---------------------------------------------------------------------------------
 
@@ -158,6 +138,45 @@ class Simulation:
             case events.Ended():
                 assert self.ended is None, "the run ends twice"
                 self.ended = action
+
+
+class Simulation(World):
+    """A run of the machine in such a world."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        world: Callable[[events.StartPod], Pod] = succeeds,
+        given: Iterable[events.Event] = (),
+        start: float = START,
+    ) -> None:
+        super().__init__(machine.handle, world, given, start)
+        self.machine = machine
+        self.looks: list[Callable[[Simulation], None]] = []
+        """What is to be looked at after each event."""
+
+    def handle(self, event: events.Event) -> None:
+        """Give an event to the machine, take its actions, and look."""
+        super().handle(event)
+        for look in self.looks:
+            look(self)
+
+    @property
+    def nodes(self) -> dict[str, Node]:
+        """The nodes by display name; the last of those that share one."""
+        return {node.display: node for node in self.machine.nodes.values()}
+
+    def phases(self) -> dict[str, str]:
+        """The phases by display name."""
+        return {node.display: node.phase for node in self.machine.nodes.values()}
+
+    def inputs(self, display: str) -> dict[str, str]:
+        """The values of a node's input parameters."""
+        return _values(self.nodes[display].inputs)
+
+    def outputs(self, display: str) -> dict[str, str]:
+        """The values of a node's output parameters."""
+        return _values(self.nodes[display].outputs)
 
 
 def _values(of: Json | None) -> dict[str, str]:

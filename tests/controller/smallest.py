@@ -1,0 +1,65 @@
+"""The smallest workflow that still differs."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.tree import is_list, is_mapping
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Json = dict[str, Any]
+Path = tuple[str | int, ...]
+
+#: What a part cannot do without.
+_KEPT = ("name", "template", "command", "expression", "duration", "limit", "value", "path", "count", "key")
+
+
+def smallest(manifest: Json, differs: Callable[[Json], bool]) -> Json:
+    """What is left of a manifest when nothing more of its spec can be taken out: the largest parts first."""
+    again = True
+    while again:
+        again = False
+        for path in sorted(_paths(manifest["spec"], ()), key=len):
+            made = copy.deepcopy(manifest)
+            if _take_out(made["spec"], path) and called(made["spec"]) <= _defined(made) and differs(made):
+                manifest, again = made, True
+    return manifest
+
+
+def _paths(value: Any, at: Path) -> Iterator[Path]:
+    """The places of all parts, of lists the last first."""
+    for key, part in reversed(_parts(value)):
+        if key not in _KEPT:
+            yield (*at, key)
+        yield from _paths(part, (*at, key))
+
+
+def _parts(value: Any) -> list[tuple[str | int, Any]]:
+    if is_mapping(value):
+        return [*value.items()]
+    return [*enumerate(value)] if is_list(value) else []
+
+
+def _take_out(value: Any, path: Path) -> bool:
+    """Take a part out, unless it is not there any more."""
+    try:
+        for key in path[:-1]:
+            value = value[key]
+        del value[path[-1]]
+    except (KeyError, IndexError):
+        return False
+    return True
+
+
+def called(value: Any) -> set[str]:
+    """The templates that are called by name."""
+    parts = _parts(value)
+    own = {part for key, part in parts if key in ("template", "entrypoint", "onExit")}
+    return own.union(*(called(part) for _, part in parts))
+
+
+def _defined(manifest: Json) -> set[str]:
+    return {one["name"] for one in manifest["spec"].get("templates", ())}
