@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def read_document(reader: Reader) -> None:
     """Read a document from its beginning."""
-    reader.used = reader.shelf.begin(reader.spec)
+    reader.used, reader.mounted = reader.shelf.begin(reader.spec)
     name = str(reader.metadata.get("name") or reader.metadata.get("generateName") or reader.kind).rstrip("-")
     entry = str(reader.spec.get("entrypoint") or "")
     first = Function("", reader.templates[entry][1], ()) if entry in reader.templates else None

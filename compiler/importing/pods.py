@@ -73,10 +73,11 @@ def mounts(body: Json, template: Json, options: dict[str, Code], shelf: Shelf) -
     scratch: set[str] = set()
     for mount in _taken(body, "volumeMounts"):
         name = str(mount.get("name"))
-        code = shelf.volume(name, own.get(name))
         known = mount.keys() <= {"name", "mountPath", "subPath", "readOnly"} and not has_tags(mount)
-        if code is None or not known or mount["mountPath"] in said:
+        code = shelf.volume(name, own.get(name)) if known and mount["mountPath"] not in said else None
+        if code is None:
             left.append(mount)
+            shelf.left.add(name)
             continue
         if mount.get("readOnly"):
             code = f"{code}.ro"

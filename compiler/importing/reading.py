@@ -79,6 +79,7 @@ class Reading:
         self.hooked: set[str] = set()  # their names
         self.looked: list[Json] = []  # parameters that are looked up in the cluster
         self.used: set[str] = set()  # the volumes that are said
+        self.mounted: set[str] = set()  # those that Argo mounts by their names
         self.beside: Mapping[tuple[str, bool], Reading] = {}  # the templates of the cluster in the same file
 
     def _usual_retries(self) -> Json:

@@ -28,14 +28,15 @@ class Shelf:
         self._volumes: dict[str, Json] = {}
         self._claims: dict[str, Json] = {}
         self._used: set[str] = set()
+        self.left: set[str] = set()  # volumes of the document that Argo mounts by their names
 
-    def begin(self, spec: Json) -> set[str]:
-        """Look at the volumes of another document; those that are used."""
+    def begin(self, spec: Json) -> tuple[set[str], set[str]]:
+        """Look at the volumes of another document; those that are said, and those that Argo mounts by their names."""
         self._volumes = {str(one.get("name")): one for one in entries(spec, "volumes")}
         claims = entries(spec, "volumeClaimTemplates")
         self._claims = {str(inside(one, "metadata").get("name")): one for one in claims}
-        self._used = set[str]()
-        return self._used
+        self._used, self.left = set[str](), set[str]()
+        return self._used, self.left
 
     def constant(self, wish: str, code: Code, apart: str = "") -> str:
         """The name of a constant; what is `apart` is never the same."""

@@ -47,17 +47,18 @@ def pipeline_options(reader: Reading) -> dict[str, Code]:
 
 def _left(reader: Reading) -> Json:
     """What is put on top of the pipeline."""
-    said = _SAID if "workflowTemplateRef" in reader.spec else (*_SAID, *_BEGUN)
+    known = _SAID if "workflowTemplateRef" in reader.spec else (*_SAID, *_BEGUN)
     spec: Json = {
-        key: one for key, one in reader.spec.items() if key not in said and one not in (None, {}, [])
+        key: one for key, one in reader.spec.items() if key not in known and one not in (None, {}, [])
     }
     spec = reader.raw(spec, reader.main)
     if reader.used & {volume_name(one) for one in entries(reader.spec, "volumeClaimTemplates")}:
         spec.setdefault("volumeClaimGC", {"strategy": "OnWorkflowSuccess"})
         if spec["volumeClaimGC"].get("strategy") == "OnWorkflowCompletion":
             del spec["volumeClaimGC"]
-    for field in ("volumes", "volumeClaimTemplates"):
-        rest = [one for one in entries(reader.spec, field) if volume_name(one) not in reader.used]
+    # A claim that is made for the run has the same name in the pipeline.
+    for field, said in (("volumes", reader.used - reader.mounted), ("volumeClaimTemplates", reader.used)):
+        rest = [one for one in entries(reader.spec, field) if volume_name(one) not in said]
         if rest:
             spec[field] = reader.raw(rest, reader.main)
     arguments = list(reader.looked)
