@@ -7,7 +7,7 @@ names in `flowdsl.compiler.options`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,7 +107,7 @@ class IdentityOptions(TypedDict, total=False):
 class PatchOptions(TypedDict, total=False):
     """The last resort: fields of Argo, put on top of what is written."""
 
-    argo: Mapping[str, object]
+    argo: Mapping[str, Any]
 
 
 class CodeOptions(TypedDict, total=False):
