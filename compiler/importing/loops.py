@@ -47,15 +47,21 @@ class Loop:
         """Whether a text names the item."""
         return any(_item(tag.body) is not None for tag in tags(text))
 
-    def is_taken_apart(self, task: Json) -> bool:
+    def is_taken_apart(self, task: Json, path: Path) -> bool:
         """Whether a task has a condition on its items, or asks for more than each as a whole."""
         if self.named(as_text(task.get("when", ""))):
             return True
-        if self.listing is None:
+        if self.items is not None:
             return False
-        texts = [as_text(one.get("value", "")) for one in entries(task, "arguments", "parameters")]
-        named = [text for text in texts if self.named(text)]
-        return any(not only_tag(text.strip()) or _item(tags(text)[0].body) != () for text in named)
+        given = entries(task, "arguments", "parameters")
+        texts = {index: as_text(one.get("value", "")) for index, one in enumerate(given)}
+        named = {index: text for index, text in texts.items() if self.named(text)}
+        return any(
+            not only_tag(text.strip())
+            or _item(tags(text)[0].body) != ()
+            or self.scope.is_apart((*path, "arguments", "parameters", index, "value"))
+            for index, text in named.items()
+        )
 
     def values(self, text: str, port: Port | None, path: Path) -> Render:
         """The list of what each item hands over."""
@@ -84,6 +90,7 @@ class Loop:
             port.asked(text=True)
             return self.listing.code
         port.asked(number=True)
+        self.scope.counted(path, port)
         return self.numbers if self.numbers is not None else (lambda: "[]")
 
     def counted(self, port: Port | None) -> Render:

@@ -229,6 +229,16 @@ class Scope:
         reader = self._reader
         return reader is not None and reader.shelf.types.apart((id(reader.body), path), given, taken)
 
+    def is_apart(self, path: Path) -> bool:
+        """Whether it is known from reading it before that a value at a place keeps its type."""
+        reader = self._reader
+        return reader is not None and reader.shelf.types.is_apart((id(reader.body), path))
+
+    def counted(self, path: Path, taken: Port) -> None:
+        """The numbers of a loop are handed over at a place."""
+        if (reader := self._reader) is not None:
+            reader.shelf.types.counted((id(reader.body), path), taken)
+
     def refuse(self, path: Path, what: str, way: str = "") -> None:
         """Record that something has no word."""
         if self._reader is not None:

@@ -45,7 +45,7 @@ def read_task(graph: Graph, task: Json, path: Path) -> Call:
     waiting = graph.current = Call(name, Function("", {}, path), path)
     loop = loop_of(task, path, graph)
     inner = _exit_hook(task) or ("when" in task and name in graph.order.ended)  # they are those of the items
-    if loop is not None and (inner or loop.is_taken_apart(task)):
+    if loop is not None and (inner or loop.is_taken_apart(task, path)):
         call = graph.current = _rounds(graph, task, path, loop)
         task = {key: one for key, one in task.items() if key in _AROUND}
     else:
@@ -106,6 +106,10 @@ def _rounds(outer: Graph, task: Json, path: Path, loop: Loop) -> Call:
         else:
             port.asked(text=True)  # the items may be any, and stay as they are
         call.over["item"] = loop.listing.code
+        return call
+    if loop.numbers is not None:
+        port.asked(whole=True)
+        call.over["item"] = loop.numbers
         return call
     items = loop.items or []
     for one in items:

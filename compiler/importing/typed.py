@@ -26,6 +26,7 @@ class Types:
         self._left: set[Place] = set() if before is None else {*before._left}
         self._handed: list[tuple[Place, Port, Port]] = []
         self._asked: list[tuple[Place, Asked]] = []
+        self._counted: list[tuple[Place, Port]] = []
 
     def apart(self, place: Place, given: Port, taken: Port) -> bool:
         """Whether what is handed over at a place keeps its type."""
@@ -33,6 +34,14 @@ class Types:
         if place in self._parted:
             taken.root.unknown = True
         return place in self._parted
+
+    def is_apart(self, place: Place) -> bool:
+        """Whether what is handed over at a place is known to keep its type."""
+        return place in self._parted
+
+    def counted(self, place: Place, taken: Port) -> None:
+        """The numbers of a loop are handed over at a place; where texts are wanted, they become texts."""
+        self._counted.append((place, taken))
 
     def is_left(self, place: Place) -> bool:
         """Whether a condition is left to Argo."""
@@ -61,6 +70,7 @@ class Types:
             after._parted |= parted
             if not parted:
                 after._left.add(place)
+        after._parted |= {place for place, taken in self._counted if not taken.counts}
         more = after._parted != self._parted or after._left != self._left
         return after if more else None
 
