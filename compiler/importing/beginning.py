@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.importing import OtherName, Otherwise
+from flowdsl.compiler.importing.fields import has_tags
 from flowdsl.compiler.importing.model import Function, Slot, ports
 from flowdsl.compiler.importing.names import Names, identifier
 from flowdsl.compiler.importing.ports import Port, as_text
@@ -13,6 +14,7 @@ from flowdsl.compiler.importing.tasks import read_task
 from flowdsl.compiler.kinds import LOCATIONS
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.tree import entries, inside
+from flowdsl.grammar.template import only_tag, tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -154,10 +156,15 @@ def _given(inputs: Iterable[Entry], root: str) -> Json:
 def _fed(reader: Reader, one: Entry, alone: bool) -> None:
     """An input of the first template: the workflow's argument of that name, or what it says itself."""
     found = reader.parameters.get(one.name)
+    if found is None and one.text is not None and only_tag(one.text):
+        path = tags(one.text)[0].body.strip().split(".")
+        found = (
+            reader.parameters.get(path[2]) if path[:2] == ["workflow", "parameters"] and path[2:] else None
+        )
     if found is None:
         found = Slot(identifier(one.name), Port() if one.kind == "parameters" else None)
-        if alone and any(where in one.said for where in LOCATIONS):
-            return
+        if alone and (any(where in one.said for where in LOCATIONS) or has_tags(one.text)):
+            return  # its call says that
         if one.text is None and "valueFrom" in one.said:
             reader.looked.append({"name": found.name, "valueFrom": one.said["valueFrom"]})
         reader.usual(found, one)

@@ -182,7 +182,8 @@ class Container(Leaf):
             if one.said.get("path") and one.key in target.inputs:
                 found[target.inputs[one.key].name] = str(one.said["path"])
         for one in ports(self.template, "outputs"):
-            if path := one.said.get("path") or inside(one.said, "valueFrom").get("path"):
+            path = one.said.get("path") or inside(one.said, "valueFrom").get("path")
+            if path and one.key not in target.left:
                 found[target.named(one.key)] = str(path)
         return found
 

@@ -160,9 +160,14 @@ class Reader(Reading):
         """What a template gives; a step says by names where its files are."""
         files = (one.name for one in target.inputs.values() if one.port is None)
         names = Names(files if target.body is not None else ())
+        asked = self.needs.asked(str(target.template.get("name")))
+        prints = target.body in ("container", "script") and ("result", "") in asked
         for one in ports(target.template, "outputs"):
             if "value" in one.said and target.body is not None:
                 continue  # known where it is called
+            if prints and one.key not in asked:
+                target.left.add(one.key)
+                continue
             port = Port(unknown=True) if one.kind == "parameters" else None
             if port is not None and "supplied" in inside(one.said, "valueFrom"):
                 port = Port(_choices(target.template, one.name))

@@ -157,8 +157,11 @@ class Leaf(Scope):
             if kept:
                 found.setdefault("inputs", {}).setdefault(one.kind, []).append({"name": name, **kept})
         for one in ports(self.template, "outputs"):
-            if one.key in self.target.outputs and (kept := self._rest(one, output=True)):
-                given = {"name": self.target.named(one.key), **kept}
+            left = one.key in self.target.left
+            kept = one.said if left else self._rest(one, output=True)
+            if kept and (left or one.key in self.target.outputs):
+                rest = {key: item for key, item in kept.items() if key != "name"}
+                given = {"name": one.name if left else self.target.named(one.key), **rest}
                 found.setdefault("outputs", {}).setdefault(one.kind, []).append(given)
         named: Json = self.reader.raw(found, self.target)
         return named

@@ -106,6 +106,7 @@ class Function:
     outputs: dict[Key, Slot] = field(default_factory=dict[Key, Slot])
     record: str = ""  # the class of its results, if there are several
     lookups: set[Key] = field(default_factory=set["Key"])  # inputs that the template finds by itself
+    left: set[Key] = field(default_factory=set["Key"])  # outputs that nobody takes, beside what it prints
     graph: Graph | None = None  # of a pipeline
     options: dict[str, Code] = field(default_factory=dict[str, "Code"])  # what its calls say about a graph
     written: Callable[[], list[str]] | None = None  # a step as text, when all has been read

@@ -38,6 +38,16 @@ class Needs:
             for one in entries(task, "arguments", kind)
         }
 
+    def asked(self, name: str) -> set[tuple[str, str]]:
+        """What some graph asks of the results of its tasks that call a template: the kinds and names of outputs."""
+        found = set[tuple[str, str]]()
+        for template in self._templates.values():
+            tasks = {str(task.get("name")) for task in _tasks(template) if task.get("template") == name}
+            for path in _paths(template) if tasks else ():
+                if path[0] in ("steps", "tasks") and path[1:3] in {(task, "outputs") for task in tasks}:
+                    found.add(("result", "") if path[3:] == ("result",) else (path[3], path[-1]))
+        return found
+
     def called(self, name: str) -> set[str]:
         """The templates that the tasks of a template call, or that run at their ends."""
         tasks = _tasks(self._templates.get(name, {}))
@@ -84,21 +94,26 @@ def _called(task: Json) -> Iterator[str]:
         yield str(leaving.get("template"))
 
 
-def _named(value: Any, formula: bool = False) -> Iterator[str]:
+def _named(value: Any) -> Iterator[str]:
     """The fields of the workflow that the tags in a value name."""
+    for path in _paths(value):
+        match path:
+            case ("workflow", "parameters", name, *_):
+                yield name
+            case ("workflow", name) if name in _AT_THE_END:
+                yield f".{name}"
+            case _:
+                pass
+
+
+def _paths(value: Any, formula: bool = False) -> Iterator[tuple[str, ...]]:
+    """The paths of the variables that the tags in a value name."""
     if isinstance(value, str):
         found = references(value) if is_filled(value) else variables(value) if formula else ()
-        for one in found:
-            match one.path:
-                case ("workflow", "parameters", name, *_):
-                    yield name
-                case ("workflow", name) if name in _AT_THE_END:
-                    yield f".{name}"
-                case _:
-                    pass
+        yield from (one.path for one in found)
     elif is_mapping(value):
         for key, one in value.items():
-            yield from _named(one, key in FORMULAS)
+            yield from _paths(one, key in FORMULAS)
     elif is_list(value):
         for one in value:
-            yield from _named(one)
+            yield from _paths(one)

@@ -85,7 +85,7 @@ class Graph(Scope):
         if key not in call.target.outputs:
             if (known := self._known(call, key)) is not None:
                 return known
-            call.target.grow(key)
+            grow(call.target, key)
         found = call.output(key)
         if found is not None and self.current is not None:
             self.current.taken.add(id(call))
@@ -127,7 +127,7 @@ class Graph(Scope):
         key = _key(name[2:])
         if call is None or not call.looped or key is None or key[0] == "artifacts":
             return None
-        call.target.grow(key)
+        grow(call.target, key)
         found = call.output(key) if len(call.target.outputs) == 1 else None
         if found is not None and self.current is not None:
             self.current.taken.add(id(call))
@@ -210,6 +210,16 @@ class Round(Graph):
             self._call.arguments[made.name] = value.code
         return _input(self.target.inputs[key])
 
+    def give(self, key: Key) -> None:
+        """Let it return what its task gives."""
+        (call,) = self.calls
+        grow(call.target, key)
+        if (found := call.output(key)) is not None and found.port is not None:
+            named = call.target.outputs[key].name
+            self.target.outputs[key] = Slot(named, found.port, value=found)
+            if len(self.target.outputs) > 1 and not self.target.record:
+                self.target.record = self.reader.shelf.names.free(f"{class_name(self.target.name)}Outputs")
+
     def is_named(self, name: tuple[str, ...]) -> bool:
         """Whether what is left to Argo can name a variable: a field of the item is inside of a JSON."""
         return (name[0] != "item" or len(name) == 1) and super().is_named(name)
@@ -234,6 +244,14 @@ class Round(Graph):
         if identifier(name) != name:
             return None
         return Value(lambda: f"item.{name}", record.field(name))
+
+
+def grow(target: Function, key: Key) -> None:
+    """Let a function give what nothing is said about, if it can."""
+    if isinstance(target.graph, Round):
+        target.graph.give(key)
+    else:
+        target.grow(key)
 
 
 def conjunction(asked: Sequence[Asked | None]) -> Asked | None:

@@ -131,7 +131,7 @@ def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | 
     target = call.target
     left: list[Json] = []
     for one in ports(holder, "arguments", path):
-        if isinstance(target, Library) and loop is None and not _sayable(one, graph):
+        if loop is None and _is_left(graph, call, one):
             left.append({"name": one.name, "value": one.text})
             continue
         taken = target.taken(one.key)
@@ -180,12 +180,25 @@ class _Trial(Scope):
         self.failed = True
 
 
-def _sayable(one: Entry, graph: Graph) -> bool:
-    """Whether there are words for an argument; what a template of the cluster gets can be left to Argo, too."""
-    trial = _Trial(graph)
-    if one.kind == "parameters" and one.text is not None:
-        pieces(one.text, trial, one.path)
-    return not trial.failed
+def _is_left(graph: Graph, call: Call, one: Entry) -> bool:
+    """Whether an argument is left to Argo: one for a template of the cluster, for which there are no words.
+
+    A hook is no task, whose arguments Argo could be told.
+    """
+    before, trial = {*call.taken}, _Trial(graph)
+    text = one.text if one.kind == "parameters" else None
+    if text is None or not isinstance(call.target, Library) or call.blocks or graph.ended:
+        return False
+    pieces(text, trial, one.path)
+    if trial.failed:
+        call.taken &= before  # what it names is not handed over, and so has to be waited for
+    return trial.failed
+
+
+def _known_to_argo(graph: Graph, text: str) -> bool:
+    """Whether Argo knows all that a text names in what is written."""
+    named = [one.path for one in references(text)]
+    return all(name[-1] != "status" and graph.is_named(name) for name in named)
 
 
 def _known(graph: Graph, call: Call, taken: Slot, name: str) -> None:
@@ -253,9 +266,7 @@ def _when(graph: Graph, call: Call, text: str, path: Path) -> None:
 
 def _left(graph: Graph, call: Call, text: str, path: Path) -> None:
     """Leave a condition to Argo, if all that it names is known there."""
-    named = [one.path for one in references(text)]
-    known = all(name[-1] != "status" and graph.is_named(name) for name in named)
-    if call.looped or call.blocks or not known:
+    if call.looped or call.blocks or not _known_to_argo(graph, text):
         graph.refuse(path, f"the condition `{text}`", "compare values with `==`, `!=`, `<` or `>`")
     else:
         graph.patch_task(call, {"when": text})
@@ -274,6 +285,11 @@ def _going_on(graph: Graph, call: Call, on: Json) -> None:
         graph.reader.add((*call.path, "continueOn"), Otherwise(what, _LOOK))
 
 
+def _text(one: Entry) -> str:
+    """What an argument is, or where it comes from."""
+    return as_text(one.said.get("value", one.said.get("from", "")))
+
+
 def _exit_hook(task: Json) -> Json | None:
     """What always runs at the end of a task."""
     hook: Json | None = (
@@ -288,7 +304,10 @@ def _hooks(graph: Graph, call: Call, task: Json, path: Path) -> None:
     Source: Argo Workflows, workflow/controller/dag.go and steps.go, where `runOnExitNode` is called.
     """
     leaving = _exit_hook(task)
-    said = leaving is not None and not call.blocks and call.task not in graph.order.asked
+    # What a task gives may not be there at its end, if it has failed: Argo takes what there is.
+    taken = (references(_text(one)) for one in ports(leaving or {}, "arguments"))
+    takes = any(one.path[1:3] == (call.task, "outputs") for several in taken for one in several)
+    said = leaving is not None and not (call.blocks or takes or call.task in graph.order.asked)
     hooks: Json = {name: one for name, one in inside(task, "hooks").items() if name != "exit" or not said}
     if leaving is not None and not said:
         hooks["exit"] = leaving

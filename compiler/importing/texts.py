@@ -50,6 +50,7 @@ def pieces(text: str, scope: Scope, path: Path) -> list[Piece]:
 
 #: What to do about what there is no word for, by what its name holds.
 _WAYS = {
+    "outputs.result": "let the program write what it prints to a file, and say that as one more of its outputs",
     "exitCode": "let the program end well in any case, and print or write what is asked about its end",
     "workflow.outputs": "return it from the template that makes it, and hand it on from there",
     "workflow.uid": "take `{{workflow.name}}`, which no other run of the namespace has",

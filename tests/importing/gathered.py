@@ -1,0 +1,81 @@
+"""The pipeline `gathered`."""
+
+from typing import NamedTuple
+
+from flowdsl import command, container, fan_out, pipeline
+
+
+class WeighItem(NamedTuple):
+    name: str
+
+
+@container(
+    image="python:3.12-slim",
+    argo={
+        "outputs": {
+            "parameters": [
+                {
+                    "name": "note",
+                    "valueFrom": {"path": "/tmp/parts", "default": "none"},
+                },
+            ],
+            "artifacts": [
+                {
+                    "name": "parts",
+                    "path": "/tmp/parts",
+                    "archive": {"none": {}},
+                    "s3": {"key": "{{workflow.name}}/parts"},
+                },
+            ],
+        },
+    },
+)
+def split(parts: int) -> list[WeighItem]:
+    source = """
+        import ast
+        import os
+        import json
+        open("/tmp/parts", "w").write("parts")
+        print(json.dumps([{"name": f"part {number}"} for number in range(ast.literal_eval(os.environ["PARTS"]))]))
+    """
+    return command("python3", source=source, env={"PARTS": parts}, stdout=True)
+
+
+@container(image="busybox:1.37.0")
+def weigh(name: str) -> str:
+    return command(
+        "sh",
+        "-c",
+        "printf '%s weighs' \"$NAME\" > /tmp/weight",
+        env={"NAME": name},
+        paths={"return": "/tmp/weight"},
+    )
+
+
+@pipeline
+def weigh_each(item: WeighItem) -> str:
+    weigh_ = weigh(name=item.name)
+    return weigh_
+
+
+@container(image="python:3.12-slim")
+def show(weights: list[str]) -> None:
+    source = """
+        import os
+        import json
+        print(*json.loads(os.environ["WEIGHTS"]), sep="; ")
+    """
+    command("python3", source=source, env={"WEIGHTS": weights})
+
+
+@container(image="busybox:1.37.0")
+def each(weight: str) -> None:
+    command("echo", weight)
+
+
+@pipeline
+def gathered(parts: int = 3) -> None:
+    split_ = split(parts=parts)
+    weigh_ = fan_out(weigh_each, over={"item": split_})
+    show(weights=weigh_)
+    fan_out(each, over={"weight": weigh_})
