@@ -8,12 +8,11 @@ from flowdsl.artifact import Artifact
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Code
 from flowdsl.compiler.options.reading import Wrong, said
-from flowdsl.compiler.options.volumes import sub_path
+from flowdsl.compiler.options.volumes import folder
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
 from flowdsl.values.expr import Stored
 from flowdsl.values.lift import text as lifted
-from flowdsl.volume import Volume, VolumePath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -103,10 +102,8 @@ def _package(text: object, found: dict[str, str], part: str) -> None:
 def _code(name: str, written: object) -> Code:
     if written is None:
         return Code()
-    if isinstance(written, Volume):
-        return Code(volume=written)
-    if type(written) is VolumePath and isinstance(written.volume, Volume):
-        return Code(volume=written.volume, folder=sub_path(name, written))
+    if (found := folder(name, written)) is not None:
+        return Code(volume=found[0], folder=found[1])
     if type(written) is not Artifact or written.kind != "Git":
         raise Wrong(OptionType(name, _WANT, said(written)))
     # What is wrong with its words is said where they stand.

@@ -12,7 +12,7 @@ from flowdsl.compiler.options import volumes
 from flowdsl.compiler.options.reading import Wrong, entries, one_of, said, text_option
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.names import is_env_name
-from flowdsl.volume import Config, Mountable, Secret, Volume, VolumePath
+from flowdsl.volume import Config, Mountable, Secret, Volume
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -99,15 +99,12 @@ def _pull_policy(name: str, written: object) -> str:
 
 def checkpoints(name: str, written: object) -> tuple[Volume, str]:
     """The volume and the folder on it that checkpoints go to; raises `Wrong`."""
-    if isinstance(written, Volume):
-        volume, folder = written, ""
-    elif type(written) is VolumePath and isinstance(written.volume, Volume):
-        volume, folder = written.volume, volumes.sub_path(name, written)
-    else:
+    found = volumes.folder(name, written)
+    if found is None:
         raise Wrong(OptionType(name, "a folder on a Volume", said(written)))
-    if volume.read_only:
-        raise Wrong(OptionType(name, "a volume that can be written to", f"{volume!r}.ro"))
-    return volume, folder
+    if found[0].read_only:
+        raise Wrong(OptionType(name, "a volume that can be written to", f"{found[0]!r}.ro"))
+    return found
 
 
 READERS: dict[str, Reader] = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.findings.store import NoStore, StoreNotWritable, StoreOfRun
 from flowdsl.compiler.ir import Store
 from flowdsl.compiler.options.reading import Wrong, said
-from flowdsl.compiler.options.volumes import sub_path
+from flowdsl.compiler.options.volumes import folder
 from flowdsl.values.later import of_run
 from flowdsl.volume import Volume, VolumePath
 
@@ -25,18 +25,16 @@ def store(name: str, written: object) -> Stored | None:
     """The folder that the option names, with its volume; None for the artifact repository. Raises `Wrong`."""
     if written is None:
         return None
-    if isinstance(written, Volume):
-        volume, folder = written, ""
-    elif type(written) is VolumePath and isinstance(written.volume, Volume):
-        if of_run(written.text):
-            raise Wrong(StoreOfRun())
-        volume, folder = written.volume, sub_path(name, written)
-    else:
+    if type(written) is VolumePath and of_run(written.text):
+        raise Wrong(StoreOfRun())
+    found = folder(name, written)
+    if found is None:
         raise Wrong(NoStore(said(written)))
+    volume, below = found
     if volume.read_only or volume.mode == "ReadOnlyMany":
         reason = "`.ro` asks for it read-only" if volume.read_only else "its mode is ReadOnlyMany"
         raise Wrong(StoreNotWritable(str(volume.name), reason))
-    return Store(volume.name, folder), volume
+    return Store(volume.name, below), volume
 
 
 def nearest(around: Stored | None, *levels: Mapping[str, Any]) -> Stored | None:

@@ -59,6 +59,15 @@ def sub_path(name: str, path: VolumePath, part: str = "value") -> str:
     return "/".join(parts)
 
 
+def folder(name: str, written: object) -> tuple[Volume, str] | None:
+    """The volume, and the folder on it, that an option names; None where it names something else. Raises `Wrong`."""
+    if isinstance(written, Volume):
+        return written, ""
+    if type(written) is VolumePath and isinstance(written.volume, Volume):
+        return written.volume, sub_path(name, written)
+    return None
+
+
 def _unmountable(path: object) -> str:
     """Why nothing can be mounted at a path, or nothing."""
     if not isinstance(path, str) or not path.startswith("/"):
