@@ -190,7 +190,9 @@ class Dag(Frame):
         Argo notes it as a child of the ends of what it waited for before it has a place, and for those that are
         containers of a set it looks for their children when it comes to the task again.
         """
-        refuses = self.parallelism or self.run.parallelism.limit or self.template.get("failFast")
+        refuses = (
+            self.written.get("parallelism") or self.run.parallelism.limit or self.written.get("failFast")
+        )
         containers = [end for end in self._ends_before(task) if end.type == "Container"] if refuses else []
         for end in containers:
             end.announced = True

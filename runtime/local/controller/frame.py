@@ -36,8 +36,13 @@ class Frame:
         self.node = node
         self.template = template
         self.base = base
-        self.depth = execution.call.depth
-        self.on_exit = execution.call.on_exit
+        call = execution.call
+        self.written = (
+            run.templates.written(call.base, call.holder)[1] if run.templates.defaults else template
+        )
+        """As children see it, for whom Argo does not look into the defaults (GetTemplateByBoundaryID)."""
+        self.depth = call.depth
+        self.on_exit = call.on_exit
         self.origin = execution.origin
         self.inputs = input_variables(template)
         self._made_at = self._seen = run.globals.changes
@@ -57,23 +62,17 @@ class Frame:
         """What waits for something that never comes, in a sentence each."""
         return []
 
-    @property
-    def parallelism(self) -> int:
-        """How many of its children may be active, or 0."""
-        found = self.template.get("parallelism")
-        return int(found) if found else 0
-
     def blocked(self) -> bool:
         """Whether no child may be started now. Source: checkParallelism."""
-        if self.gives_up():
-            return True
-        return bool(self.parallelism) and self.places.active >= self.parallelism
+        limit = int(self.written.get("parallelism") or 0)
+        return self._lets_none_begin() or (bool(limit) and self.places.active >= limit) or self.full()
 
     def full(self) -> bool:
         """Whether as many of its pods were at work when this pass began as may: then Argo does not look at it."""
+        limit = int(self.template.get("parallelism") or 0)
         return (
-            bool(self.parallelism)
-            and self.places.active_pods >= self.parallelism
+            bool(limit)
+            and self.places.active_pods >= limit
             and self.places.grown != self.run.agenda.passes
             and not self.node.retried
         )
@@ -86,12 +85,15 @@ class Frame:
         """Whether a child has failed, and `failFast` of the template lets nothing more begin."""
         return self.template.get("failFast") is True and self.places.unsuccessful > 0
 
+    def _lets_none_begin(self) -> bool:
+        return self.written.get("failFast") is True and self.places.unsuccessful > 0
+
     def fail_fast(self, *, begins: bool = False) -> bool:
         """End the frame where `failFast` of the template asks for it, and say whether it has ended.
 
         An attempt of a template that is tried again is asked only when a child begins (checkParallelism).
         """
-        asked = self.gives_up() if begins else self.frozen()
+        asked = self._lets_none_begin() if begins else self.frozen()
         if not self.over and asked and not self.places.active_pods:
             self.abort()
         return self.over

@@ -56,6 +56,17 @@ class Templates:
 
         Raises ArgoError.
         """
+        base, template = self.written(base, holder)
+        if self.defaults:
+            body = kind(template)
+            defaults = {
+                name: value for name, value in self.defaults.items() if name not in BODIES or name == body
+            }
+            template = merged(defaults, template, OF_TEMPLATES)
+        return base, template
+
+    def written(self, base: Base, holder: Json) -> tuple[Base, Json]:
+        """The same without the defaults. Raises ArgoError."""
         if holder.get("inline") is not None:
             template: Json = holder["inline"]
         elif reference := holder.get("templateRef"):
@@ -82,12 +93,6 @@ class Templates:
                 **template,
                 "metadata": merged(base.metadata, part(template, "metadata"), OF_TEMPLATES),
             }
-        if self.defaults:
-            body = kind(template)
-            defaults = {
-                name: value for name, value in self.defaults.items() if name not in BODIES or name == body
-            }
-            template = merged(defaults, template, OF_TEMPLATES)
         return base, template
 
     def named(self, base: Base, holder: Json) -> None:
