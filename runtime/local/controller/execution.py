@@ -307,8 +307,8 @@ class Execution:
 
     def _timed_out(self, node: Node) -> bool:
         """Whether a suspension has ended by itself, and not because somebody said so."""
-        wait = any_string(self.template["suspend"].get("duration") or "")
-        return bool(wait) and self.run.now >= node.started + retry.seconds(wait)
+        until = leaves.suspended_until(node, self.template)
+        return until is not None and self.run.now >= until
 
     def _release_late(self, node: Node) -> None:
         frame = self.call.frame

@@ -54,8 +54,12 @@ def start_pod(run: Run, execution: Leaf, node: Node, template: Json) -> None:
             run.act(action)
             run.agenda.in_next_pass(partial(_fail, run, node, STEP_TOO_LATE))
         else:
-            _fail(run, node, STEP_TOO_LATE)
-            del run.running[node.id]
+            _never_begins(run, execution, node)
+        return
+    if _seconds_left(run, execution, template) == 0:  # there is no pod
+        del run.running[node.id]
+        fails = partial(_never_begins, run, execution, node)
+        run.agenda.at(run.deadline or run.now, fails, lambda: node.phase == PENDING)
         return
     run.act(action)
     if deadline is not None:
@@ -64,6 +68,13 @@ def start_pod(run: Run, execution: Leaf, node: Node, template: Json) -> None:
     if pending:
         latest = node.started + duration(any_string(pending))
         run.agenda.at(latest, lambda: _still_pending(run, node), lambda: node.phase == PENDING)
+
+
+def _never_begins(run: Run, execution: Leaf, node: Node) -> None:
+    """Fail the node of a pod that there is not."""
+    run.running[node.id] = execution
+    _fail(run, node, STEP_TOO_LATE)
+    del run.running[node.id]
 
 
 def _stop_at(run: Run, node: Node, deadline: float) -> None:
@@ -89,6 +100,13 @@ def taken_up(run: Run, lost: float) -> None:
             node.started = run.now
 
 
+def _seconds_left(run: Run, execution: Leaf, template: Json) -> int | None:
+    """The whole seconds until the deadline of the run, which are all that a pod gets that begins now."""
+    if run.deadline is None or execution.call.on_exit or kind(template) == "http":
+        return None
+    return int(run.deadline - run.now)
+
+
 def _deadline(run: Run, execution: Leaf, node: Node, template: Json) -> float | None:
     """When the pod is to be stopped. Raises ArgoError."""
     found: list[float] = []
@@ -98,6 +116,9 @@ def _deadline(run: Run, execution: Leaf, node: Node, template: Json) -> float | 
         if whole is None:
             raise ArgoError(f"activeDeadlineSeconds is not a number: {seconds}")
         found.append(run.now + whole)
+    left = _seconds_left(run, execution, template)
+    if left is not None:
+        found.append(run.now + left)
     if template.get("timeout"):
         try:
             latest = node.started + retry.seconds(template["timeout"])
@@ -264,8 +285,7 @@ def suspend(run: Run, execution: Leaf, node: Node, template: Json) -> None:
             if one.get("default") is not None
         }
         node.outputs = {"parameters": [_with_default(one, defaults) for one in supplied_later]}
-    wait = any_string(template["suspend"].get("duration") or "")
-    until = node.started + retry.seconds(wait) if wait else None
+    until = suspended_until(node, template)
     run.suspended[node.id] = (execution, until)
     if until is not None:
         run.agenda.at(
@@ -273,6 +293,12 @@ def suspend(run: Run, execution: Leaf, node: Node, template: Json) -> None:
         )
     if refusal := run.refusal(node):
         run.agenda.in_next_pass(lambda: end_suspension(run, node, refusal))
+
+
+def suspended_until(node: Node, template: Json) -> float | None:
+    """When a suspension ends by itself: Argo counts from the whole second in which it began. Raises ArgoError."""
+    wait = any_string(template["suspend"].get("duration") or "")
+    return math.floor(node.started) + retry.seconds(wait) if wait else None
 
 
 def _with_default(parameter: Json, defaults: Json) -> Json:
