@@ -155,7 +155,8 @@ class Machine:
             return
         self.run.agenda.in_next_pass(self._second_pass)
         self.run.strategy = self.run.spec.get("shutdown") or None
-        self.run.templates = Templates(self.run.name, spec, self.references)
+        named = "" if part(self.manifest, "spec").get("workflowTemplateRef") else self.run.name
+        self.run.templates = Templates(named, spec, self.references)
         self.run.arguments = part(self.run.spec, "arguments")
         claims = several(self.run.spec, "volumeClaimTemplates")
         self.run.volumes = [

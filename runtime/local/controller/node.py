@@ -134,7 +134,7 @@ class Node:
 
     def attempts(self) -> list[Node]:
         """Of a Retry node: its attempts, without the nodes of hooks."""
-        return [child for child in self.children.values() if child.retried]
+        return [child for child in self.children.values() if child.retried and child.type != "Retry"]
 
     def result(self) -> Node:
         """The node whose outputs count: of a Retry node, its last attempt."""
