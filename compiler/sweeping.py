@@ -1,14 +1,16 @@
 """A sweep over a pipeline that is written for one run: what the command line asks for, as a pipeline around it.
 
 That is written in Python and read as a file of its own. So what the language finds wrong with spaces, metrics and
-counts is found here too, and is shown at its line.
+counts is found here too, and is shown at the words of the command line that it was made from.
 """
 
 from __future__ import annotations
 
 import ast
+import copy
 import json
 import keyword
+import shlex
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,12 +18,14 @@ import flowdsl
 from flowdsl.compiler.findings.control import OfARun
 from flowdsl.compiler.load import Loaded
 from flowdsl.compiler.lowering.pick import PYTHON
-from flowdsl.diagnostic import suggest, together
+from flowdsl.diagnostic import Diagnostic, Related, suggest, together
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.space import metric, space
 from flowdsl.loop import own_words
 from flowdsl.options import CacheOptions, CodeOptions, ScheduleOptions
 from flowdsl.pipeline import Pipeline, PipelineDef
+from flowdsl.places.place import Span
 from flowdsl.step import Step, StepDef
 from flowdsl.values import types as t
 from flowdsl.values.signature import MISSING, Signature
@@ -30,8 +34,8 @@ from flowdsl.values.texts import WrongValue, meant
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flowdsl.diagnostic import Diagnostic
     from flowdsl.grammar.space import Value
+    from flowdsl.places.place import Place
     from flowdsl.space import Method
     from flowdsl.values.signature import Parameter
 
@@ -41,6 +45,9 @@ _FORM = "write NAME=SPACE, as in rate=loguniform(1e-4,1e-1) or layers=2,4,8"
 _METRIC = "write NAME:max or NAME:min, or max or min where the trial has one result"
 _OWN = frozenset(own_words(flowdsl.sweep))
 """What `sweep` takes itself, so that it cannot be handed on to the trials."""
+_COMMAND = "the command line"
+_ARGUMENT = regex(rf"\b({'|'.join(sorted(_OWN))})=(\d*)(?![\w\[])")
+_OBJECTIVE = regex(r'\b(max|min)imize\((?:"([^"]*)")?\)')
 _OF_A_TRIAL = frozenset(
     (
         *("name", "parallelism", "timeout", "locks"),
@@ -176,10 +183,11 @@ def _around(
     return Loaded(loaded.path, scope.module, loaded.sources, source)
 
 
-def told(found: Sequence[Diagnostic], loaded: Loaded) -> list[Diagnostic]:
+def told(found: Sequence[Diagnostic], loaded: Loaded, asked: str, search: Search) -> list[Diagnostic]:
     """The findings about a sweep, once each; where the pipeline itself is wrong, those alone.
 
-    The sweep repeats what the pipeline says of its parameters and options, but for the time of a run.
+    The sweep repeats what the pipeline says of its parameters and options, but for the time of a run. What is found
+    in its text is said of the command line, which asks for the sweep of `asked`.
     """
     found = [one for one in found if not isinstance(one.finding, OfARun)]
     once: dict[object, tuple[Diagnostic, bool]] = {}
@@ -188,7 +196,52 @@ def told(found: Sequence[Diagnostic], loaded: Loaded) -> list[Diagnostic]:
         own = span is not None and span.file == loaded.source.filename
         once.setdefault((span, one.finding.code, one.finding.message), (one, own))
     wrong = any(one.finding.severity == "error" and not own for one, own in once.values())
-    return [one for one, own in once.values() if not (wrong and own)]
+    command = _Command(loaded, asked, search)
+    return [command.said(one) if own else one for one, own in once.values() if not (wrong and own)]
+
+
+class _Command:
+    """The command line of a sweep, and what of its text stands for which of its words."""
+
+    def __init__(self, loaded: Loaded, asked: str, search: Search) -> None:
+        self._loaded = loaded
+        self._text = shlex.join(("flowdsl", "sweep", asked))
+        self._words: dict[str, tuple[int, int]] = {}
+        for one in search.spaces:
+            self._add(one.partition("=")[0].strip(), one)
+        self._add("objective", "--metric", search.metric)
+        for word, value in search._asdict().items():
+            if word in _OWN and value is not None:
+                self._add(word, f"--{word.replace('_', '-')}", str(value))
+        loaded.sources.add(_COMMAND, self._text)
+
+    def _add(self, key: str, *words: str) -> None:
+        start = len(self._text) + 1
+        self._text += " " + shlex.join(" ".join(word.split()) for word in words)
+        self._words[key] = start, len(self._text)
+
+    def said(self, one: Diagnostic) -> Diagnostic:
+        """A finding about the text, said of the command line."""
+        help_ = _ARGUMENT.sub(
+            lambda found: f"--{found[1].replace('_', '-')} {found[2]}".rstrip(), one.finding.advice
+        )
+        help_ = _OBJECTIVE.sub(
+            lambda found: f"--metric {':'.join(filter(None, (found[2], found[1])))}", help_
+        )
+        finding = copy.copy(one.finding)
+        finding.__dict__["help"] = help_.replace("{", "{{").replace("}", "}}")
+        related = [Related(self._place(each.place), each.message) for each in one.related]
+        place = None if one.place is None else self._place(one.place)
+        return Diagnostic(finding, place, tuple(each for each in related if each.place != place))
+
+    def _place(self, place: Place) -> Place:
+        span = self._loaded.sources.resolve(place)
+        if span is None or span.file != self._loaded.source.filename:
+            return place
+        line = self._loaded.source.lines[span.line - 1].strip()
+        key = line.split('"')[1] if line.startswith('"') else line.partition("=")[0]
+        start, end = self._words.get(key, (0, len(self._text)))
+        return Span(_COMMAND, 1, start + 1, 1, end + 1)
 
 
 class _Scope:

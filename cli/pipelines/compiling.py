@@ -101,7 +101,7 @@ def judge(
     if search is not None:
         from flowdsl.compiler.sweeping import told
 
-        diagnostics = told(diagnostics, loaded)
+        diagnostics = told(diagnostics, loaded, str(target), search)
     return Judged(compiled, suppressed(diagnostics, loaded.sources, codes), loaded.sources)
 
 
