@@ -396,6 +396,17 @@ class Dag(Frame):
             found.append(f"{left.name}: it is {left.phase}, and what it is part of has failed")
         return [*found, *([self.lost] if self.lost else [])]
 
+    def abort(self) -> None:
+        """Fail at once. Argo has noted tasks that wait for a place already: what is around waits for their nodes."""
+        name = next(
+            (turn.call.name for turn in self.run.parallelism.waiting(self) if not turn.call.hooked), ""
+        )
+        frame = self.execution.call.frame
+        while name and frame is not None:
+            frame.lost = f"{name}: it had no place when {self.node.name} failed"
+            frame = frame.execution.call.frame
+        super().abort()
+
     def shut_down(self) -> None:
         """The run is to stop: the graph has failed as soon as no exit hook of a target runs."""
         if not self.on_exit:
