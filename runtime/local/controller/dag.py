@@ -398,9 +398,7 @@ class Dag(Frame):
 
     def abort(self) -> None:
         """Fail at once. Argo has noted tasks that wait for a place already: what is around waits for their nodes."""
-        name = next(
-            (turn.call.name for turn in self.run.parallelism.waiting(self) if not turn.call.hooked), ""
-        )
+        name = self.run.parallelism.task_in(self)
         frame = self.execution.call.frame
         while name and frame is not None:
             frame.lost = f"{name}: it had no place when {self.node.name} failed"

@@ -101,9 +101,10 @@ class Parallelism:
         heapq.heappush(self._waiting, Turn(call.turn, call, action))
         return True
 
-    def waiting(self, frame: Boundary) -> list[Turn]:
-        """What waits in a template for a place in it, or in the workflow."""
-        return frame.places.waiting + [turn for turn in self._waiting if turn.call.frame is frame]
+    def task_in(self, frame: Boundary) -> str:
+        """The name of a task that waits in a template for a place, in it or in the workflow; or nothing."""
+        turns = (*frame.places.waiting, *(turn for turn in self._waiting if turn.call.frame is frame))
+        return next((turn.call.name for turn in turns if not turn.call.hooked), "")
 
     def after_those_within(self, frame: Boundary, rank: int, action: Callable[[], None]) -> None:
         """Do something when those before it have begun that may and wait for a free place; now, if none do."""
