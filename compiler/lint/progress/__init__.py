@@ -19,6 +19,7 @@ RULES: tuple[Rule, ...] = (
     crowded.daemons,
     daemons.waited_for,
     crowded.sought,
+    crowded.left_out,
     hooks.own_outputs,
     hooks.outputs_of_hooks,
     leaving.left,

@@ -89,6 +89,21 @@ class PerhapsSought(Finding):
     limit: int
 
 
+class LeftOut(Finding):
+    """A task without a place in a graph that fails fast, whose node the graph around it waits for."""
+
+    code: ClassVar[str] = "FD869"
+    severity: ClassVar[Severity] = "warning"
+    title: ClassVar[str] = "the run never ends if a task of `{graph}` fails while this waits for a place"
+    label: ClassVar[str] = (
+        "other tasks may have all places that `parallelism: {limit}` leaves, and `failFast` of the template ends "
+        "`{graph}` without it"
+    )
+    help: ClassVar[str] = "take `failFast` out of the template `{graph}`, or raise `parallelism`"
+    graph: str
+    limit: int
+
+
 def _limits(view: View, template: Template) -> list[tuple[int, int]]:
     """What `parallelism` allows in a template and in the run, and as how many at most the pods of one call count."""
     return [
@@ -194,6 +209,44 @@ def sought(view: View) -> Iterator[Problem]:
             looked += bool(plain)
             if plain and looked <= _MOST and _beside(template, plain[-1]) >= limit:
                 yield Problem(plain[-1].path, PerhapsSought(before[0].title, limit), on_key=True)
+
+
+def left_out(view: View) -> Iterator[Problem]:
+    """A graph in a graph that fails fast has a place for all tasks that may run at once.
+
+    A task in a DAG is noted as a child before it has a place. `failFast` of a template ends it when its pods have
+    ended, and a DAG around it, which walks along the children, waits for the node of that task, which there never is.
+    Source: checkParallelism, connectDependencies and assessDAGPhase in workflow/controller of Argo 4.1.
+    """
+    waiting = [call.callee for one in view.templates if one.body == "dag" for call in one.calls]
+    inside: dict[int, Template] = {}  # what is called from a graph, however far below
+    while waiting:
+        template = waiting.pop()
+        if template is not None and id(template) not in inside:
+            inside[id(template)] = template
+            waiting += [call.callee for call in template.calls]
+    for template in view.templates:
+        limit = min((limit for limit, _ in _limits(view, template)), default=0)
+        fails_fast = template.body == "dag" and template.data.get("failFast") is True
+        if not (limit and fails_fast and id(template) in inside and template.dag.is_sound):
+            continue
+        call = next((one for one in template.calls[:-_MOST:-1] if _at_once(template, one) >= limit), None)
+        if call is not None:
+            yield Problem(call.path, LeftOut(template.title, limit), on_key=True)
+
+
+def _at_once(template: Template, call: Call) -> float:
+    """How many tasks of a graph, or items of their loops, may run beside one that begins."""
+    before = template.dag.before([template.call_index[call.name]])
+    others = [one for one in template.calls if one is not call and _apart(template, one, call, before)]
+    pods = [one for one in others if one.callee is None or one.callee.body != "suspend"]
+    return sum(inf if one.loop else 1 for one in pods) + (inf if call.loop else 0)
+
+
+def _apart(template: Template, one: Call, other: Call, before: set[int]) -> bool:
+    """Whether neither waits for the other; `before` is what the other waits for."""
+    position = template.call_index[one.name]
+    return position not in before and template.call_index[other.name] not in template.dag.before([position])
 
 
 def _unnamed(call: Call) -> bool:
