@@ -87,3 +87,22 @@ def option(*names: str) -> Parameter:
 
 FLAG = SEVERAL = option()
 PARAMETERS = option("--parameter", "-p")
+
+
+def seconds_of(name: str, text: str, *, zero: bool = True, also: str = "") -> float:
+    """The seconds of a duration that was given to an option: `90s`, `1d12h`. Raises Refused.
+
+    `zero`: whether none may be given; `also`: what else the option takes, as it ends a message.
+    """
+    from flowdsl.cli.display.texts import line
+    from flowdsl.grammar.duration import seconds_in
+    from flowdsl.grammar.error import GrammarError
+
+    try:
+        found = seconds_in(text)
+    except GrammarError as error:
+        raise Refused(f"{name} {line(text)}: {error}{also}") from None
+    if found < 0 or (found == 0 and not zero):
+        least = "must be 0 or longer" if zero else "must be longer than 0"
+        raise Refused(f"{name} {text}: {least}, such as 90s, 20m or 6h")
+    return found

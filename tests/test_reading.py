@@ -19,7 +19,8 @@ from flowdsl.cli.display.paint import Paint
 from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import line, wide, wrap
 from flowdsl.cli.process import Refused
-from flowdsl.cli.runs.listing import Wanted, listing, seconds_of
+from flowdsl.cli.root import seconds_of
+from flowdsl.cli.runs.listing import Wanted, listing
 from flowdsl.cli.runs.reading import Picture, machine_readable, rounds_text
 from flowdsl.runtime.cluster.kinds import EVENT, NODE, POD
 from flowdsl.runtime.cluster.trouble import Refusal
@@ -387,6 +388,17 @@ def test_a_run_that_is_not_there_is_the_users_mistake(flowdsl: Callable[..., Res
     code, out, err = flowdsl("get", "hello-2")
     assert (code, out) == (2, "")
     assert "there is no run `hello-2` in .flowdsl/runs (is it `hello-1`?)" in err
+    said = flowdsl("get", "other").err
+    assert "there is no run `other` in .flowdsl/runs (the last ones are hello-1), and" in said
+
+
+def test_runs_of_one_second_are_listed_as_they_began(flowdsl: Callable[..., Result]) -> None:
+    for number, name in enumerate(("b", "c", "a")):
+        keep(name, 1, "Failed")
+        lock = Path(".flowdsl/runs", name, "lock")
+        lock.touch()
+        os.utime(lock, ns=(number, number))
+    assert flowdsl("list", "--local", "-o", "name").out == "a\nc\nb\n"
     assert flowdsl("get").code == 2
 
 
@@ -423,7 +435,8 @@ def test_the_runs_of_this_folder_newest_first(flowdsl: Callable[..., Result]) ->
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--since", "soon"), "--since soon: must be a duration such as 90m, 12h or 2d"),
+        (("--since", "soon"), "--since soon: expected a duration such as `90s`, `5m` or `1h30m`, found `soon`"),
+        (("--since=-5m",), "--since -5m: must be 0 or longer, such as 90s, 20m or 6h"),
         (("--limit", "0"), "--limit 0: must be at least 1"),
         (
             ("--local", "-A"),
@@ -446,13 +459,13 @@ def test_wrong_options(flowdsl: Callable[..., Result], arguments: tuple[str, ...
     [("90", 90), ("2d", 172800), ("1w", 604800), ("1d12h", 129600), ("1w1d1h1s", 694801)],
 )
 def test_durations_may_have_days(since: str, seconds: float) -> None:
-    assert seconds_of(since) == seconds
+    assert seconds_of("--since", since) == seconds
 
 
 @pytest.mark.parametrize("since", ["d", "2 days", "1h1d", "-", "2d2d", "1mo"])
 def test_other_durations_are_refused(since: str) -> None:
     with pytest.raises(Refused):
-        seconds_of(since)
+        seconds_of("--since", since)
 
 
 @pytest.mark.parametrize(

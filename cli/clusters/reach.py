@@ -28,6 +28,7 @@ Json = dict[str, Any]
 
 RUNS = Path(".flowdsl/runs")
 """Where the runs on this machine are."""
+_SHOWN = 5  # names of runs in a message
 _HERE = Path("flowdsl.toml")
 SUBMITTED = RUNS.parent / "submitted"
 """A file that is as old as the last submission from this folder to the usual cluster."""
@@ -199,7 +200,7 @@ def find(name: str, reach: Reach = USUAL, *, nodes: bool = True, within: float |
     except Refusal as refusal:
         if not refusal.absent:
             raise
-        beside = f", and none on this machine{_near(name)}" if not named and RUNS.is_dir() else ""
+        beside = f", and none in {RUNS}{_near(name)}" if not named and RUNS.is_dir() else ""
         where = f"in namespace `{cluster.namespace}` of {cluster.called}"
         raise Missing(f"there is no run `{name}` {where}{beside}: flowdsl list shows what there is") from None
 
@@ -246,9 +247,16 @@ def _read(folder: Path) -> Json:
 
 
 def _near(name: str) -> str:
-    names = [one.name for one in RUNS.glob("*") if _local(one.name) is not None]
+    """Which run on this machine may be meant: one with nearly that name, else the last ones."""
+    from flowdsl.runtime.local.earlier import begun
+
+    names = [
+        one.name for one in sorted(RUNS.glob("*"), key=begun, reverse=True) if _local(one.name) is not None
+    ]
     meant = near(name, names)
-    return f" (is it `{meant}`?)" if meant else ""
+    if meant:
+        return f" (is it `{meant}`?)"
+    return f" (the last ones are {', '.join(names[:_SHOWN])})" if names else ""
 
 
 def code_of(error: ClusterError) -> int:

@@ -16,7 +16,7 @@ from flowdsl.runtime.phases import OMITTED, PENDING, RUNNING, SKIPPED
 from flowdsl.runtime.status.tree import RunNode, idle, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from flowdsl.runtime.local.controller.events import Event
@@ -113,11 +113,14 @@ class Silent:
 class Changes:
     """The lines about what has changed in a run since it was looked at before.
 
-    `stood_in` says by node what stood in for its pod.
+    `stood_in` says by node what stood in for its pod; `took` is how a length of time is written.
     """
 
-    def __init__(self, stood_in: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, stood_in: Mapping[str, str] | None = None, took: Callable[[float], str] = duration
+    ) -> None:
         self._seen: dict[str, str] = {}
+        self._took = took
         self._stood_in: Mapping[str, str] = {} if stood_in is None else stood_in
 
     def __call__(self, run: str, nodes: Iterable[Shown], began: Container[str] = ()) -> list[str]:
@@ -131,7 +134,7 @@ class Changes:
             self._seen[node.id] = now
             if node.id in began and before != RUNNING and node.fulfilled:
                 found.append(one_line(f"{_name(node, run)}: started"))
-            line = _line(node, before, run, self._stood_in.get(node.id, ""))
+            line = _line(node, before, run, self._stood_in.get(node.id, ""), self._took)
             if line:
                 found.append(one_line(line))
         return found
@@ -192,7 +195,7 @@ class Lines:
             self._look(self._machine)
 
 
-def _line(node: Shown, before: str | None, run: str, instead: str) -> str:
+def _line(node: Shown, before: str | None, run: str, instead: str, took: Callable[[float], str]) -> str:
     """The line about a node that is in a new phase; empty for what is no step."""
     name, phase = _name(node, run), node.phase
     if idle(node):
@@ -216,7 +219,7 @@ def _line(node: Shown, before: str | None, run: str, instead: str) -> str:
     if (node.memo or {}).get("hit"):
         return f"{name}: from the cache"
     ended = node.started if node.finished is None else node.finished
-    return f"{name}: {phase.lower()} after {duration(ended - node.started)}{_because(node.message)}"
+    return f"{name}: {phase.lower()} after {took(ended - node.started)}{_because(node.message)}"
 
 
 def _name(node: Shown, run: str) -> str:

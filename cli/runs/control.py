@@ -9,6 +9,7 @@ from flowdsl.cli.clusters.reach import Found, code_of, find
 from flowdsl.cli.display.texts import visible
 from flowdsl.cli.files import shown
 from flowdsl.cli.process import DONE, NO, REFUSED, WRONG, Refused, agreed, can_ask, err, out
+from flowdsl.cli.root import seconds_of
 from flowdsl.grammar.labels import ARTIFACTS
 from flowdsl.runtime.cluster import gates, made, verbs
 from flowdsl.runtime.cluster.kinds import WORKFLOW
@@ -50,7 +51,8 @@ def chosen(names: Sequence[str], selection: Selection, reach: Reach, *, ended: b
     if not selection.given:
         raise Refused("name a run, or select several with -l, --status, --older-than or --all")
     phases = _phases(selection.status or ())
-    age = _age(selection.older_than)
+    old = selection.older_than
+    age = None if old is None else seconds_of("--older-than", old)
     cluster = reach.connect()
     found: list[Found] = []
     for workflow in cluster.list(WORKFLOW, labels=selection.selector or "", keep=without_nodes).items:
@@ -68,18 +70,6 @@ def _phases(texts: Sequence[str]) -> set[str]:
         if one.lower() not in known:
             raise Refused(f"--status {one}: must be one of {', '.join(known.values())}")
     return {known[one.lower()] for one in wanted}
-
-
-def _age(text: str | None) -> float | None:
-    from flowdsl.grammar.duration import seconds_in
-    from flowdsl.grammar.error import GrammarError
-
-    if text is None:
-        return None
-    try:
-        return seconds_in(text)
-    except GrammarError as error:
-        raise Refused(f"--older-than {text}: {error}") from None
 
 
 def _since(workflow: Json) -> float:

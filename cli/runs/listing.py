@@ -14,8 +14,7 @@ from flowdsl.cli.display.signs import SIGNS, plain, shown
 from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import line, safe
 from flowdsl.cli.process import DONE, Refused, err, out
-from flowdsl.grammar.duration import seconds_in
-from flowdsl.grammar.error import GrammarError
+from flowdsl.cli.root import seconds_of
 from flowdsl.grammar.labels import COMPLETED, PHASE
 from flowdsl.runtime.parts import part, text
 from flowdsl.runtime.phases import FULFILLED, RunPhase
@@ -59,21 +58,13 @@ class Wanted(NamedTuple):
 
     def begin(self, now: float) -> float:
         """The time from which on runs are wanted. Raises Refused."""
-        return 0.0 if self.since is None else now - seconds_of(self.since)
+        return 0.0 if self.since is None else now - seconds_of("--since", self.since)
 
     def has(self, run: Run) -> bool:
         """Whether a run is wanted, by all but its labels and its time."""
         if self.phases and run.phase not in self.phases:
             return False
         return self.running == self.completed or run.ended == self.completed
-
-
-def seconds_of(since: str) -> float:
-    """The seconds of a duration: `90m`, `2d`, `1d12h`. Raises Refused."""
-    try:
-        return seconds_in(since)
-    except GrammarError:
-        raise Refused(f"--since {line(since)}: must be a duration such as 90m, 12h or 2d") from None
 
 
 def list_runs(reach: Reach, wanted: Wanted, output: Output | None, *, local: bool, everywhere: bool) -> int:
@@ -88,7 +79,8 @@ def list_runs(reach: Reach, wanted: Wanted, output: Output | None, *, local: boo
         raise Refused("--all-namespaces is about all of them: leave out --namespace")
     workflows, where, local = _found(reach, wanted, local=local, everywhere=everywhere)
     runs = [run for run in map(_run, workflows) if (run.created or now) >= begin and wanted.has(run)]
-    runs.sort(key=lambda run: (-(run.created or now), run.namespace, run.name))
+    # Workflow objects count whole seconds: on this machine more is known.
+    runs.sort(key=lambda run: (-(run.created or now), *(() if local else (run.namespace, run.name))))
     runs = runs[: wanted.limit]
     if output == "name":
         out(safe("".join(f"{line(run.name)}\n" for run in runs)))
@@ -138,9 +130,11 @@ def _kept(workflow: Json) -> Json:
 
 
 def _local() -> list[Json]:
-    """The Workflows of the runs in this folder; what cannot be read is said, and left out."""
+    """The Workflows of the runs in this folder, the newest first; what cannot be read is said, and left out."""
+    from flowdsl.runtime.local.earlier import begun
+
     found: list[Json] = []
-    for path in sorted(RUNS.glob("*/workflow.json")):
+    for path in sorted(RUNS.glob("*/workflow.json"), key=lambda one: (-begun(one.parent), one)):
         try:
             one: Json = json.loads(path.read_bytes())
         except (OSError, ValueError) as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flowdsl.cli.clusters.reach import USUAL, Found, Reach, find
 from flowdsl.cli.display.streaming import ReaderGone, Style, Writer, harmless, note
 from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, Refused, err
+from flowdsl.cli.root import seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -68,18 +69,14 @@ def follow(found: Found, reach: Reach) -> int:
 
 def _time(text: str) -> int:
     """The nanoseconds since 1970 of a time, or of one so long ago. Raises Refused."""
-    from flowdsl.grammar.duration import seconds_in
-    from flowdsl.grammar.error import GrammarError
     from flowdsl.runtime.logs.join import nanoseconds
 
     try:
         return nanoseconds(text.upper().encode())
     except ValueError:
         pass
-    try:
-        return time.time_ns() - round(seconds_in(text) * 10**9)
-    except GrammarError as error:
-        raise Refused(f"--since {text}: {error}; or a time such as 2026-11-21T12:00:00Z") from None
+    ago = seconds_of("--since", text, also="; or a time such as 2026-11-21T12:00:00Z")
+    return time.time_ns() - round(ago * 10**9)
 
 
 def _pattern(text: str | None) -> re.Pattern[str] | None:

@@ -46,10 +46,10 @@ def submit_file(
     target: str, options: Options, reach: Reach, goal: Target, search: Search | None = None
 ) -> int:
     """Submit what a file holds, or a sweep over it; the exit code. Raises Refused and ClusterError."""
-    from flowdsl.cli.runs.waiting import seconds_of
+    from flowdsl.cli.runs.waiting import limit_of
     from flowdsl.runtime.submit import submission
 
-    seconds_of(options.timeout)
+    limit_of(options.timeout)
     right = right_documents((target,), goal, search=search)
     if right is None:
         return WRONG
@@ -67,10 +67,10 @@ def submit_file(
 
 def submit_from(reference: str, options: Options, reach: Reach) -> int:
     """Submit what the cluster has; the exit code. Raises Refused and ClusterError."""
-    from flowdsl.cli.runs.waiting import seconds_of
+    from flowdsl.cli.runs.waiting import limit_of
     from flowdsl.runtime.submit import from_template, template_of
 
-    seconds_of(options.timeout)
+    limit_of(options.timeout)
     try:
         cluster = reach.connect()
         kind, template = template_of(cluster, reference)
@@ -147,7 +147,7 @@ def _beside(cluster: Cluster, run: Json, made: Json) -> None:
 
 def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:
     from flowdsl.cli.clusters.reach import Found
-    from flowdsl.cli.runs.waiting import follow, lost, seconds_of
+    from flowdsl.cli.runs.waiting import follow, limit_of, lost
     from flowdsl.runtime.cluster.trouble import ClusterError, Overdue, Vanished
 
     if not options.after:
@@ -157,11 +157,11 @@ def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:
         if options.after == "logs":
             from flowdsl.cli.runs import logs
 
-            cluster.policy = cluster.policy.ending(seconds_of(options.timeout))
+            cluster.policy = cluster.policy.ending(limit_of(options.timeout))
             code = logs.follow(found, reach)
             if code not in (DONE, REFUSED):  # a log that cannot be read keeps no run from its end
                 return code
-        return follow(found, seconds_of(options.timeout), reach, options.after)
+        return follow(found, limit_of(options.timeout), reach, options.after)
     except (Overdue, Vanished):
         raise
     except ClusterError as error:  # the run is there, whatever keeps it from being seen

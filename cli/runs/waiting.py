@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.clusters.reach import find
 from flowdsl.cli.display.texts import line, visible
-from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, Refused, err, on_terminal, out
+from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, err, on_terminal, out
+from flowdsl.cli.root import seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,7 @@ def wait_for(name: str, timeout: str | None, reach: Reach, *, watch: bool = Fals
 
     Raises Refused and ClusterError.
     """
-    seconds = seconds_of(timeout)
+    seconds = limit_of(timeout)
     return follow(find(name, reach, within=seconds), seconds, reach, "watch" if watch else "wait")
 
 
@@ -100,29 +101,18 @@ def detached(found: Found, word: str, reach: Reach) -> str:
 
 def ending(workflow: Json) -> str:
     """The end of a run in one line."""
-    from flowdsl.cli.display.lengths import duration
+    from flowdsl.cli.display.lengths import length
     from flowdsl.runtime.status.run import Run
 
     run = Run(workflow)
     taken = run.duration(time.time())
-    after = f" after {duration(taken)}" if taken is not None and run.ended else ""
+    after = f" after {length(taken)}" if taken is not None and run.ended else ""
     return line(f"{run.name}: {run.status}{after}" + (f": {run.message}" if run.message else ""))
 
 
-def seconds_of(text: str | None) -> float | None:
-    """A length of time that somebody typed, in seconds. Raises Refused."""
-    if text is None:
-        return None
-    from flowdsl.grammar.duration import seconds_in
-    from flowdsl.grammar.error import GrammarError
-
-    try:
-        found = seconds_in(text)
-    except GrammarError as error:
-        raise Refused(f"--timeout {text}: {error}") from None
-    if found <= 0:
-        raise Refused(f"--timeout {text}: must be longer than 0, such as 90s, 20m or 6h")
-    return found
+def limit_of(timeout: str | None) -> float | None:
+    """The seconds of --timeout. Raises Refused."""
+    return None if timeout is None else seconds_of("--timeout", timeout, zero=False)
 
 
 def _close(shown: _Shown | None) -> None:
@@ -134,11 +124,12 @@ class _Shown:
     """The steps of a run while it goes on: a tree on a terminal, elsewhere a line for each change."""
 
     def __init__(self) -> None:
+        from flowdsl.cli.display.lengths import length
         from flowdsl.cli.display.live import Tree
         from flowdsl.cli.display.progress import Changes
 
         self._tree = Tree() if on_terminal(sys.stderr) else None
-        self._changes = Changes()
+        self._changes = Changes(took=length)
         self._said = False
 
     def __call__(self, workflow: Json) -> None:
