@@ -76,6 +76,7 @@ VersionOption = Annotated[
 ]
 OutputOption = Annotated[Path | None, Parameter(name=["--output", "-o"], converter=_output)]
 FolderOption = Annotated[Path | None, Parameter(name=["--output", "-o"], converter=_folder)]
+FolderArgument = Annotated[Path, Parameter(converter=_folder)]
 FileArgument = Annotated[Path, Parameter(converter=_target)]
 WRITTEN = Parameter(converter=_file)
 

@@ -108,6 +108,14 @@ def test_it_goes_to_a_file_that_is_not_there_yet(
     assert Path("pipeline.py").read_text("utf-8") == "mine"
 
 
+def test_python_is_not_imported(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(WRITTEN[0].parent)
+    assert flowdsl(["import", WRITTEN[0].with_suffix(".py").name]) == 2
+    assert (
+        "is Python already, no YAML: `flowdsl compile`, `check` and `run` take it" in capsys.readouterr().err
+    )
+
+
 def test_it_comes_from_standard_input(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,3 +70,7 @@ def test_a_folder_that_cannot_be_made(folder: Path, capsys: pytest.CaptureFixtur
     (folder / "file").write_text("", encoding="utf-8")
     assert flowdsl(["init", "file/project"]) == 2
     assert "cannot be made" in capsys.readouterr().err
+    before = sorted(folder.iterdir())
+    assert flowdsl(["init", "-"]) == 2
+    assert "- is no folder: name the one to write into" in capsys.readouterr().err
+    assert sorted(folder.iterdir()) == before

@@ -15,6 +15,7 @@ from flowdsl.cli.root import (
     WRITTEN,
     ClusterOption,
     FileArgument,
+    FolderArgument,
     FormatOption,
     Kind,
     OutputOption,
@@ -30,7 +31,7 @@ Examples:
   flowdsl init
   flowdsl init training""",
 )
-def init_command(folder: Path = Path(), /) -> int:
+def init_command(folder: FolderArgument = Path(), /) -> int:
     """Write the first files of a project: a pipeline that runs as it is, its test, and settings.
 
     Existing files are not overwritten.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowdsl.cli.display.report import suppressed
@@ -13,8 +14,6 @@ from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, err, out
 from flowdsl.diagnostic import any_error
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from flowdsl.cli.display.report import Format
 
 
@@ -22,6 +21,8 @@ def import_file(target: str, *, output: Path | None, format: Format) -> int:
     """Import a file of manifests, to standard output or to `output`; the exit code. Raises `Refused`."""
     if output is not None and os.path.lexists(output) and not _is_device(output):
         raise Refused(f"{output} is there already: name another file to write")
+    if target.endswith(".py") and Path(target).is_file():
+        raise Refused(f"{target} is Python already, no YAML: `flowdsl compile`, `check` and `run` take it")
     text, judged = _imported(STDIN if target == "-" else target)
     found = judged.diagnostics
     show([judged], format, err)

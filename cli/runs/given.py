@@ -61,7 +61,7 @@ def paths(texts: Sequence[str], option: str) -> dict[str, Path]:
 
 def folders(texts: Sequence[str], option: str) -> dict[str, Path]:
     """Folders by name; one that does not exist is made when the run begins. Raises RunError."""
-    found = {name: _path(option, name, text) for name, text in pairs(texts, option, "NAME=FOLDER").items()}
+    found = {name: _path(option, name, text) for name, text in pairs(texts, option, "CLAIM=PATH").items()}
     for name, path in found.items():
         if path.exists() and not path.is_dir():
             raise RunError(f"{option} {name}={path}: {path} is a file; a claim is a folder")

@@ -77,7 +77,7 @@ def manifest(run: Run, outcomes: Sequence[Outcome], before: Json) -> Json:
             outputs.append({**one.record, "also": also, "files": files})
         for trouble in one.trouble:
             place = {"step": piece.step.path, "output": piece.output, "source": piece.location.said}
-            refused.append({**place, "kind": type(trouble).__name__, "reason": str(trouble)})
+            refused.append({**place, "kind": trouble.kind, "reason": str(trouble)})
     return {
         "flowdsl": FORMAT,
         "run": identity(status.workflow),

@@ -167,9 +167,9 @@ def test_nothing_outside_of_the_claim_is_read(on: On, claim: Path, played: Playe
     assert command([]) == 1
     assert there(tmp_path / "demo") == {name: data for name, data in WANTED.items() if "report" not in name}
     assert {(one["output"], one["kind"]) for one in told(tmp_path / "demo")["refused"]} == {
-        ("model", "Unfit"),
-        ("escape", "Missing"),
-        ("up", "Missing"),
+        ("model", "unfit"),
+        ("escape", "missing"),
+        ("up", "missing"),
     }
 
 

@@ -166,7 +166,7 @@ def test_missing_objects_are_named_and_the_rest_arrives(
     assert command([]) == 1
     assert "make.notes: there is no object s3://argo/demo/notes.txt" in capsys.readouterr().err
     assert there(tmp_path / "demo").keys() == EVERYTHING.keys() - {"make/notes"}
-    assert [one["kind"] for one in told(tmp_path / "demo")["refused"]] == ["Missing"]
+    assert [one["kind"] for one in told(tmp_path / "demo")["refused"]] == ["missing"]
     objects.put("demo/notes.txt", b"notes")
     assert command([]) == 0
     assert there(tmp_path / "demo") == EVERYTHING

@@ -286,7 +286,7 @@ def test_steps_that_are_called_as_what_a_fetch_makes(
     on(workflow(objects.endpoint, {step: {"artifacts": [plain("lock", "a")]}}))
     assert command([]) == 1
     assert there(tmp_path / "demo") == {}
-    assert told(tmp_path / "demo")["refused"][0]["kind"] == "Unfit"
+    assert told(tmp_path / "demo")["refused"][0]["kind"] == "unfit"
 
 
 def test_two_steps_with_one_object(on: On, objects: Objects, tmp_path: Path) -> None:
