@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flowdsl.grammar.lalr import Lalr, kind_of, span
 from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Kind = Literal["simple", "expression", "unclosed"]
 
@@ -95,6 +98,13 @@ def is_filled(text: str) -> bool:
     return not bodies or any(
         body.startswith("=") or body.strip().partition(".")[0] in ROOTS or "{{" in body for body in bodies
     )
+
+
+def may_be(judge: Callable[[str], bool], text: str) -> bool:
+    """Whether a text is a name as `judge` says, or may be one when its tags are filled, with nothing or letters."""
+    if not is_filled(text):
+        return judge(text)
+    return any("{{" in filled or judge(filled) for filled in (TAG.sub("", text), TAG.sub("x", text)))
 
 
 def masked(text: str) -> str:

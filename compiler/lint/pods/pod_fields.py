@@ -395,6 +395,19 @@ _KEPT = {
 }
 """The Secrets of artifacts. Source: Argo Workflows, createSecretVolumesFromArtifactLocations."""
 
+NAMES = frozenset(
+    (
+        is_data_key,
+        is_dns_label,
+        is_dns_subdomain,
+        is_header,
+        is_port_name,
+        is_qualified_name,
+        is_relaxed_env_name,
+    )
+)
+"""The forms of which a part tells whether the whole can be one: all take a letter at any place."""
+
 FORMS: Mapping[Field, Form] = {
     **{
         (owner, f"{kept}Secret", "name"): _CREDENTIALS for owner, several in _KEPT.items() for kept in several

@@ -13,6 +13,7 @@ from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.pods.pod_fields import (
     CONTAINERS,
     FORMS,
+    NAMES,
     NEEDED,
     ONE_OF,
     PROBES,
@@ -31,7 +32,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_qualified_name
 from flowdsl.grammar.quantity import has_exponent, quantity
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import is_filled
+from flowdsl.grammar.template import is_filled, may_be
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -160,7 +161,7 @@ def _forms(found: Typed) -> Iterator[Problem]:
     for path, text, form in _values(found, _FORMS):
         if not isinstance(text, str) or (not text and not isinstance(path[-1], int)):
             continue  # of an entry in a list, nothing is no value either
-        if not is_filled(text) and not form.fits(text):
+        if not (may_be(form.fits, text) if form.fits in NAMES else is_filled(text) or form.fits(text)):
             yield Problem(path, NotForPods(form.what, text, form.reason, form.way))
 
 

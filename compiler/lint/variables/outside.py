@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.kinds import BODY_OF
+from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.globals import CRON, workflow_variables
 from flowdsl.compiler.lint.variables import conditions, reading, typing
 from flowdsl.compiler.lint.variables.findings import UnknownVariable
 from flowdsl.compiler.lint.variables.known import CRON_STOP, known_at
 from flowdsl.compiler.lint.variables.references import EXPRESSIONS, strings
-from flowdsl.compiler.lint.variables.scope import misspelt, workflow_fault
+from flowdsl.compiler.lint.variables.scope import Scope, misspelt, workflow_fault
 from flowdsl.compiler.lint.variables.unreplaced import left_open, unreadable
 from flowdsl.compiler.lint.variables.uses import Spot, expression_use, unclosed
 from flowdsl.compiler.tree import inside, string
@@ -57,14 +57,47 @@ def _fault(view: View, known: frozenset[str], path: Path, name: str) -> Finding 
         return UnknownVariable(name, (), _IN_HOOK)
     if place[0] == "arguments" and name.startswith(_OF_TEMPLATES):
         return UnknownVariable(name, (), _IN_ARGUMENT)
-    if _is_of_run(place) and name.startswith(_OF_TEMPLATES):
+    if _is_of_run(place) and root in ROOTS:
         return UnknownVariable(name, (), _OF_RUN)
+    if place[0] == "podMetadata":
+        return _in_metadata(view, known, name, place)
+    return _unfilled(view, name, path) or misspelt(name)
+
+
+def _unfilled(view: View, name: str, path: Path) -> Finding | None:
+    """The finding about a variable that a pod has not, in a text in which braces are not taken."""
+    place, root = path[len(view.path) :], name.partition(".")[0]
     reason = unreadable(path, known=True)
     if name.startswith("inputs.parameters.") and (reason or place == ("podSpecPatch",)):
         return _in_all(view, name, path)
-    if reason and root in _OF_CALLS:
+    if reason and (root in _OF_CALLS or name.startswith("inputs.artifacts.")):
         return UnknownVariable(name, (), f"take it out: {reason}")
-    return misspelt(name)
+    return None
+
+
+def _in_metadata(view: View, known: frozenset[str], name: str, place: Path) -> Finding | None:
+    """The finding about a variable in the metadata of all pods, which a template lacks.
+
+    Argo gives each template those that it has not itself, and validates them there, also where no pod runs; those
+    of an inline template stand as they are. Source: Argo Workflows, addPodMetadata and validateLeaf.
+    """
+    without = [
+        each.title
+        for each in view.listed
+        if each.body not in GRAPH_BODIES
+        and place[-1] not in inside(each.data, "metadata", str(place[1]))
+        and name not in Scope(view, each, known).allowed
+    ]
+    if without and name.startswith("inputs."):
+        way = (
+            f"this is for all templates, and `{without[0]}` has no such input: move it to those that have it"
+        )
+        return UnknownVariable(name, (), way)
+    if without and name.startswith(_OF_TEMPLATES):
+        return UnknownVariable(name, (), "take it out: no pod has it by itself")
+    if without or any(each.is_pod and each.around is not None for each in view.templates):
+        return _unfilled(view, name, (*view.path, *place)) or misspelt(name)
+    return None
 
 
 def _in_all(view: View, name: str, path: Path) -> Finding | None:
@@ -84,8 +117,8 @@ def _in_all(view: View, name: str, path: Path) -> Finding | None:
 
 _OF_TEMPLATES = ("inputs.", "item.", "steps.", "tasks.")
 """Variables that Argo has to replace where they stand. Source: Argo Workflows, workflow/validate/validate.go."""
-_OF_CALLS = frozenset(("item", *BODY_OF))
-"""Roots of variables that no pod has by itself."""
+_OF_CALLS = ROOTS - {"inputs", "pod", "workflow"}
+"""Roots of variables that no pod has by itself. Source: Argo Workflows, substitutePodParams."""
 _LATER = ("workflow.duration", "workflow.failures", "workflow.mainStatus", "workflow.status")
 """What is known only when a run goes on."""
 
@@ -174,7 +207,12 @@ def workflow_expression(
             span = start + reference.start, start + reference.end
             yield Spot(path, span, expression=True).problem(UnknownVariable(name, (), why))
             continue
-        if reference.path[0] != "workflow" or len(reference.path) == 1 or reference.guarded:
+        if len(reference.path) == 1 or reference.guarded:
+            continue
+        if reference.path[0] != "workflow":
+            if offset is not None and (finding := _unfilled(view, name, path)) is not None:
+                span = start + reference.start, start + reference.end
+                yield Spot(path, span, expression=True).problem(finding)
             continue
         part = any(each.startswith(f"{name}.") for each in known)
         if name not in known and not part and (finding := workflow_fault(view, name, known)) is not None:

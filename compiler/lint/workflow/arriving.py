@@ -86,24 +86,41 @@ def arriving_keys(view: View) -> Iterator[Problem]:
 
 def arriving_labels(view: View) -> Iterator[Problem]:
     """The values that labels of runs, pods, claims and nodes get by a tag are such, where they are written."""
+    told: set[tuple[Path, str]] = set()
+    for template, place, text in _labelled(view):
+        what = "a node's label" if place[-2] == "nodeSelector" else "a label"
+        if "{{" not in str(text) or not is_label_value(_plain(text)):
+            continue
+        for path, value in composed(view, template, text, place):
+            if value and not is_label_value(value) and (path, value) not in told:
+                told.add((path, value))
+                yield Problem(path, BadLabel(value, f"the value of {what}", VALUE_FORM))
+
+
+def _labelled(view: View) -> Iterator[tuple[Template, Path, str]]:
+    """The values of labels, each with the template that fills its tags; of what all pods have, with each of those."""
     around = Template(view.spec, view.path)
     owners = [
-        (around, "podMetadata"),
-        (around, "workflowMetadata"),
-        *((each, "metadata") for each in view.all),
+        (around, ("podMetadata", "labels")),
+        (around, ("workflowMetadata", "labels")),
+        (around, ("nodeSelector",)),
     ]
     for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates")):
-        owners.append((Template(claim, (*view.path, "volumeClaimTemplates", index)), "metadata"))
-    told: set[tuple[Path, str]] = set()
-    for template, pod in owners:
-        for fields, what in (((pod, "labels"), "a label"), (("nodeSelector",), "a node's label")):
-            for key, text in inside(template.data, *fields).items():
-                if "{{" not in str(text) or not is_label_value(_plain(text)):
-                    continue
-                for path, value in composed(view, template, text, (*template.path, *fields, key)):
-                    if value and not is_label_value(value) and (path, value) not in told:
-                        told.add((path, value))
-                        yield Problem(path, BadLabel(value, f"the value of {what}", VALUE_FORM))
+        owners.append((Template(claim, (*view.path, "volumeClaimTemplates", index)), ("metadata", "labels")))
+    for each in view.all:
+        owners += [(each, ("metadata", "labels")), (each, ("nodeSelector",))]
+    for owner, fields in owners:
+        for key, text in inside(owner.data, *fields).items():
+            yield owner, (*owner.path, *fields, key), text
+    pods = [each for each in view.templates if each.is_pod]
+    for key, text in inside(view.spec, "podMetadata", "labels").items():
+        for each in pods:
+            if key not in inside(each.data, "metadata", "labels"):
+                yield each, (*view.path, "podMetadata", "labels", key), text
+    for key, text in inside(view.spec, "nodeSelector").items():
+        for each in pods:
+            if "nodeSelector" not in each.data:
+                yield each, (*view.path, "nodeSelector", key), text
 
 
 def arriving_made_labels(view: View) -> Iterator[Problem]:

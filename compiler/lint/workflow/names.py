@@ -21,10 +21,10 @@ from flowdsl.grammar.names import (
     is_relaxed_env_name,
 )
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import TAG, is_filled
+from flowdsl.grammar.template import TAG, may_be
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from flowdsl.compiler.lint.manifest.view import Template, View
     from flowdsl.compiler.tree import Object, Path
@@ -404,15 +404,20 @@ def label_faults(labels: Object, path: Path, what: str, filled: bool) -> Iterato
     """The keys and values of labels."""
     yield from _keys(labels, path, what, filled)
     for key, value in labels.items():
-        if value and not is_label_value(value) and not (filled and is_filled(value)):
+        if value and not _fits(is_label_value, value, filled):
             yield Problem((*path, key), BadLabel(value, f"the value of {what}", VALUE_FORM))
+
+
+def _fits(judge: Callable[[str], bool], text: str, filled: bool) -> bool:
+    """Whether a text is a name as `judge` says, or may be one where Argo fills tags in."""
+    return may_be(judge, text) if filled else judge(text)
 
 
 def _keys(labels: Object, path: Path, what: str, filled: bool) -> Iterator[Problem]:
     """The keys of labels or annotations; Kubernetes looks at the keys of annotations in lower case."""
     for key in map(str, labels):
         name = key.lower() if what == "an annotation" else key
-        if not is_qualified_name(name) and not (filled and is_filled(key)):
+        if not _fits(is_qualified_name, name, filled):
             finding = BadLabel(key, f"the key of {what}", KEY_FORM)
             yield Problem((*path, key), finding, on_key=True)
 
@@ -428,7 +433,7 @@ def containers(view: View) -> Iterator[Problem]:
                 yield Problem(path, BadContainerName(name, reason, instead))
             for index, variable in enumerate(entries(container, "env")):
                 name = variable.get("name") or ""
-                if name and not is_filled(name) and (finding := _variable_fault(name, variable)) is not None:
+                if name and (finding := _variable_fault(name, variable)) is not None:
                     yield Problem((*template.path, *place, "env", index, "name"), finding)
 
 
@@ -453,16 +458,16 @@ def _variable_fault(name: str, variable: Object) -> Finding | None:
         # Who asks for the name of the run gets it.
         same = name == "ARGO_WORKFLOW_NAME" and "{{" in str(variable.get("value"))
         return None if same else OwnVariable(name)
-    if is_env_name(name):
+    if may_be(is_env_name, name):
         return None
-    return UnusualVariableName(name) if is_relaxed_env_name(name) else BadVariableName(name)
+    return UnusualVariableName(name) if may_be(is_relaxed_env_name, name) else BadVariableName(name)
 
 
 def _container_fault(name: str) -> str:
     """Why a container cannot have a name; empty when it can."""
     if is_argo_container(name):
         return "Argo uses this name for a container of its own"
-    return "" if is_filled(name) or is_dns_label(name) else "at most 63 lower-case letters, digits and `-`"
+    return "" if may_be(is_dns_label, name) else "at most 63 lower-case letters, digits and `-`"
 
 
 OWN_VOLUMES = frozenset(
