@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.cli.files import shown
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.places.place import Span
 from flowdsl.values.lift import is_dict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from flowdsl.compiler.carry.carry import ModuleSource, carry
 from flowdsl.compiler.checks import check_definitions, check_trace
@@ -19,6 +19,7 @@ from flowdsl.compiler.options import cached_calls, declared
 from flowdsl.compiler.profile import NOWHERE
 from flowdsl.compiler.steps.described import said_twice
 from flowdsl.diagnostic import Diagnostic, any_error
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.step import Step, StepDef
 from flowdsl.tracing.body import BodyError, trace_pipeline

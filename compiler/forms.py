@@ -7,7 +7,7 @@ A value becomes *ports*: one text or file each, named after the parameter.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from flowdsl.compiler.ir import Argument, Input, Kind
 from flowdsl.compiler.ports import (
@@ -22,6 +22,7 @@ from flowdsl.compiler.ports import (
     Reader,
     file_reader,
 )
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
 from flowdsl.values.expr import Cell, Expr, Get, Item, Join, Param
 from flowdsl.values.node import Node

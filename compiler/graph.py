@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.values.expr import Best, Const, Expr, Get, Item, Op, Out, Param, Ran, RunField, Status
 
 if TYPE_CHECKING:

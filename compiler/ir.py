@@ -6,9 +6,10 @@ with tasks by name. `compiler/argo/` is the only reader that knows Argo's field 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.grammar.digest import digest
+from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,9 +10,10 @@ import sys
 from importlib.util import decode_source
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.mistakes import mistake
 from flowdsl.places.place import Site, Span

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from flowdsl.compiler.lint import WRITTEN, lint, shelf
 from flowdsl.compiler.lint.config_maps import config_maps, lacking
@@ -14,6 +14,7 @@ from flowdsl.compiler.schema.versions import LATEST, misfits
 from flowdsl.compiler.tree import is_mapping
 from flowdsl.compiler.yaml.documents import Document, read
 from flowdsl.diagnostic import AGAIN, Diagnostic, Finding, Related
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.places.place import Span
 
 if TYPE_CHECKING:

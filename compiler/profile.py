@@ -7,7 +7,9 @@ A profile is the table `[clusters.NAME]` of flowdsl.toml, or `[tool.flowdsl.clus
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

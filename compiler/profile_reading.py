@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from flowdsl.compiler.findings.profile import BadSetting, UnknownCluster, UnknownSetting
 from flowdsl.compiler.options.placement import toleration
 from flowdsl.compiler.profile import Claim, Pool, Product, Profile, Sharing, Spot
 from flowdsl.compiler.schema.versions import VERSIONS
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
 from flowdsl.volume import AccessMode

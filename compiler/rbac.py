@@ -6,13 +6,14 @@ Read off the manifests alone, whoever wrote them: each account gets what its pod
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings.objects import UnknownRights
 from flowdsl.compiler.kinds import POD_BODIES
 from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, is_mapping, string
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:

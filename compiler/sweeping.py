@@ -12,7 +12,7 @@ import json
 import keyword
 import shlex
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import flowdsl
 from flowdsl.compiler.findings.control import OfARun
@@ -20,6 +20,7 @@ from flowdsl.compiler.load import Loaded
 from flowdsl.compiler.lowering.pick import PYTHON
 from flowdsl.diagnostic import Diagnostic, Related, suggest, together
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.space import metric, space
 from flowdsl.loop import own_words

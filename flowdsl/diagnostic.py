@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, cast, dataclass_transform
+from typing import TYPE_CHECKING, ClassVar, Literal, cast, dataclass_transform
+
+from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

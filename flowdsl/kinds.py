@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Never, Unpack, cast
 
-from flowdsl.options import GateStepOptions, LibraryStepOptions, RequestOptions, ResourceStepOptions
 from flowdsl.places.place import here
 from flowdsl.step import StepDecorator, declared, describe
 
 if TYPE_CHECKING:
+    from flowdsl.options import GateStepOptions, LibraryStepOptions, RequestOptions, ResourceStepOptions
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.space_condition import Compared, Joined
 from flowdsl.loop import count, shown
 from flowdsl.places.place import Argument

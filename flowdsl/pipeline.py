@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypeVar, Unpack, cast, overload
 
-from flowdsl.options import PipelineOptions, SubgraphOptions
 from flowdsl.places.place import Site, here
 from flowdsl.tracing.call import add
 from flowdsl.tracing.trace import OutsidePipeline, current
 from flowdsl.values.signature import Signature, innermost, read
 
 if TYPE_CHECKING:
+    from flowdsl.options import PipelineOptions, SubgraphOptions
     from types import CodeType, FunctionType
 
 P = ParamSpec("P")

@@ -7,9 +7,10 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.space_condition import Compared, Condition, Joined, comparisons, condition
 from flowdsl.places.place import Argument, Site
 from flowdsl.space import Space

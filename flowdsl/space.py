@@ -6,8 +6,9 @@ the parameter it is for, and draws.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.places.place import Site, here
 
 Method = Literal["grid", "random", "sobol", "tpe"]

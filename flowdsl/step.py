@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypeVar, Unpack, cast
 
-from flowdsl.options import CallOptions, DeclaredOptions
 from flowdsl.places.place import Argument, Site, here
 from flowdsl.tracing.call import add
 from flowdsl.tracing.trace import OutsidePipeline, current
@@ -18,6 +17,7 @@ from flowdsl.values.expr import InPod
 from flowdsl.values.signature import Signature, innermost, read
 
 if TYPE_CHECKING:
+    from flowdsl.options import CallOptions, DeclaredOptions
     from types import CodeType, FunctionType
 
 P = ParamSpec("P")

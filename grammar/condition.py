@@ -8,10 +8,11 @@ labels.Parse.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.lalr import Lalr, kind_of, span
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_label_value, is_qualified_name
 from flowdsl.grammar.regex import regex
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression_tree import (
@@ -38,6 +38,7 @@ from flowdsl.grammar.expression_tree import (
     Unary,
     levels,
 )
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:

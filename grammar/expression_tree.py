@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.template import Reference
 
 if TYPE_CHECKING:

@@ -7,7 +7,9 @@ github.com/Masterminds/sprig 3.3.0, functions.go (`sprig.` in expressions; `env`
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal, NamedTuple, cast
+from typing import Literal, cast
+
+from flowdsl.grammar.named import NamedTuple
 
 Kind = Literal["text", "whole", "number", "flag", "list", "map", "time", "numbers", "any", "nil"]
 """What a value is; `number` is a float or a whole number, and `any` may be everything."""

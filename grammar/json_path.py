@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from flowdsl.grammar.lalr import Lalr, kind_of
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 
 

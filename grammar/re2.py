@@ -10,8 +10,9 @@ import re
 import string
 import sys
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:

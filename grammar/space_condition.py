@@ -10,10 +10,11 @@ words or quoted text, as in the spaces of the command line.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.lalr import Lalr, kind_of, span
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.space import Value
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.grammar.lalr import Lalr, kind_of, span
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:

@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 from functools import cache
 from itertools import chain, product
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.lalr import Lalr
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_qualified_name
 from flowdsl.grammar.quantity import quantity
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.amounts import amounts, asked
 from flowdsl.grammar.devices import is_gpu
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.cluster.kinds import NODE, QUOTA
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
 from flowdsl.runtime.parts import part, several, texts

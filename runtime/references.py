@@ -5,9 +5,10 @@ What is known only when it runs, because its name has a tag, is left to whoever 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.tree import is_list, is_mapping
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.cluster.kinds import (
     ACCOUNT,
     CLAIM,

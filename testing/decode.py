@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local.places import unpacked
 from flowdsl.runtime.local.rounds import INDEX
 from flowdsl.runtime.parts import several

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import tomllib
@@ -55,3 +56,17 @@ def test_the_language_loads_only_the_standard_library() -> None:
     assert not {name[:2] for name in loaded} & {
         ("flowdsl", above) for above in ("testing", "cli", "runtime", "compiler")
     }
+
+
+def test_named_tuples_are_those_that_are_quick_to_define() -> None:
+    def is_slow(node: ast.AST) -> bool:
+        return (
+            isinstance(node, ast.ImportFrom)
+            and node.module == "typing"
+            and "NamedTuple" in [alias.name for alias in node.names]
+        )
+
+    files = [one for several in package_files().values() for one in several if one.suffix == ".py"]
+    slow = [one for one in files if any(map(is_slow, ast.parse(one.read_text(encoding="utf-8")).body))]
+    assert slow == []
+    assert len(files) > 500

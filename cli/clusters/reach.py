@@ -10,12 +10,13 @@ import shlex
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from flowdsl.cli.process import GONE, LATE, REFUSED, STDIN, UNKNOWN, WRONG, Refused, err
 from flowdsl.diagnostic import near
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_dns_label, is_dns_subdomain
 from flowdsl.runtime.names import LATEST
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.live import Live as Screen
@@ -17,6 +17,7 @@ from flowdsl.cli.display.progress import Pace
 from flowdsl.cli.display.signs import SIGNS, plain, shown
 from flowdsl.cli.display.texts import line
 from flowdsl.cli.process import err
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local import logs
 from flowdsl.runtime.status.tree import Entry, tree
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.cli.display.paint import Paint
 from flowdsl.cli.process import Refused, err, mute
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.cli.display.texts import clip, wide
+from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,12 +6,13 @@ import contextlib
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from flowdsl.cli.display.report import render_all, suppressed
 from flowdsl.cli.files import difference, same, save
 from flowdsl.cli.process import DONE, NO, STDIN, WRONG, Refused, colored, err, out
 from flowdsl.diagnostic import Diagnostic, any_error
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.places.source import Sources
 
 if TYPE_CHECKING:

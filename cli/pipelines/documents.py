@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.pipelines.checking import judge_manifests
 from flowdsl.cli.pipelines.compiling import MANIFESTS, judge, parted, show
 from flowdsl.cli.process import STDIN, Refused, err
 from flowdsl.diagnostic import any_error
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.documents import base_of
 from flowdsl.runtime.local.prepare import runnable
 

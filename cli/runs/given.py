@@ -6,13 +6,14 @@ import posixpath
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.process import Refused
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.ir import Reference
 from flowdsl.diagnostic import together
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.documents import workflow_spec
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.faked import in_place_of

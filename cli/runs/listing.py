@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from flowdsl.cli.clusters.reach import RUNS
 from flowdsl.cli.display.lengths import age, length
@@ -16,6 +16,7 @@ from flowdsl.cli.display.texts import line, safe
 from flowdsl.cli.process import DONE, Refused, err, out
 from flowdsl.cli.root import seconds_of
 from flowdsl.grammar.labels import COMPLETED, PHASE
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.parts import part, text
 from flowdsl.runtime.phases import FULFILLED, RunPhase
 from flowdsl.runtime.status.compressed import opened, without_nodes

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.cli.clusters.reach import USUAL, Found, Reach, find
 from flowdsl.cli.display.streaming import ReaderGone, Style, Writer, harmless, note
 from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, Refused, err
 from flowdsl.cli.root import seconds_of
+from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

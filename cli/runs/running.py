@@ -6,13 +6,14 @@ import contextlib
 import json
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.pipelines.compiling import USUAL
 from flowdsl.cli.pipelines.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out, said
 from flowdsl.cli.runs import given
 from flowdsl.cli.runs.asking import ask, waiting, wanted
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.documents import base_of
 from flowdsl.runtime.local import earlier as past
 from flowdsl.runtime.local.error import RunError

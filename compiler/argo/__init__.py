@@ -6,7 +6,7 @@ template has one module here, as in `flowdsl.options`, `compiler.options` and `i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
 from flowdsl.compiler.argo import objects, volumes
@@ -16,6 +16,7 @@ from flowdsl.compiler.argo.origins import Json, Origins, filled
 from flowdsl.compiler.argo.patch import Patcher
 from flowdsl.compiler.argo.sources import location
 from flowdsl.compiler.argo.template import Writer
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.values.expr import Stored
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ away. The merged manifest meets the same schema and rules as any other, with pla
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.argo.provenance import EMITTER, PIPELINE, SOURCE
 from flowdsl.compiler.argo.provenance import SPEC as SPEC_DIGEST
@@ -15,6 +15,7 @@ from flowdsl.compiler.kinds import BODIES, GRAPH_BODIES
 from flowdsl.compiler.schema.table import fields, is_type, rules
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.places.place import Argument
 
 if TYPE_CHECKING:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 from collections import deque
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.carry.module import ModuleSource, Piece, Trouble
 from flowdsl.compiler.carry.piece import finding, imported, inner_function, piece
 from flowdsl.compiler.carry.text import OLDEST
 from flowdsl.compiler.carry.tree import Function, Import, called, first_line, local_names
 from flowdsl.diagnostic import Related, any_error
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.places.place import Definition
 
 if TYPE_CHECKING:

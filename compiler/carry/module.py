@@ -8,7 +8,7 @@ import sys
 from functools import cached_property, partial
 from importlib.util import resolve_name
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.artifact import Artifact
 from flowdsl.compiler.carry.scan import keeps_something, scan
@@ -27,6 +27,7 @@ from flowdsl.compiler.carry.tree import (
     walrus,
 )
 from flowdsl.compiler.findings.kinds import WORDS
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.pipeline import Pipeline
 from flowdsl.places.place import Span

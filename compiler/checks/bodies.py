@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cache
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.carry.tree import Function, inside, local_names, root
 from flowdsl.compiler.checks.calls import calls_of, uncalled
@@ -16,6 +16,7 @@ from flowdsl.compiler.checks.images import images_by_step, unsuited
 from flowdsl.compiler.checks.returns import ends_without, open_end
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.mistakes.arguments import WrongType
 from flowdsl.mistakes.bodies import WrongReturn
 from flowdsl.mistakes.values import NothingMade

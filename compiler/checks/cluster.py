@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings import cluster as findings
 from flowdsl.compiler.findings.placement import ProductPattern
@@ -18,6 +18,7 @@ from flowdsl.compiler.options.resources import (
 )
 from flowdsl.diagnostic import Diagnostic, near
 from flowdsl.grammar.devices import VENDORS
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.quantity import quantity
 from flowdsl.places.place import Argument
 from flowdsl.step import StepDef

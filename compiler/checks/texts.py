@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.checks.identity import Function, nodes_of
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.mistakes.texts import TextCompared
 from flowdsl.places.locate import extent_of
 from flowdsl.places.place import extent

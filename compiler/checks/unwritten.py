@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from flowdsl.companion import Companion
 from flowdsl.compiler.checks.sharing import ancestors
 from flowdsl.compiler.findings.data import ReadUnwritten
 from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.pipeline import PipelineDef
 from flowdsl.values.expr import OnVolume, children
 from flowdsl.values.later import known_options

@@ -6,11 +6,12 @@ A row without an answer for what stands in its field leaves it to `argo={...}`, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from flowdsl.compiler.importing.layout import Code, call, listed, literal, mapped, quoted
 from flowdsl.compiler.tree import entries, inside, is_list, is_mapping
 from flowdsl.grammar.devices import VENDORS
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.template import is_filled
 
 Json = dict[str, Any]

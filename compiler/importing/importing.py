@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.importing import DoesNotCompile, LeftOut, OtherName, Otherwise
 from flowdsl.compiler.importing.beginning import read_document
@@ -17,6 +17,7 @@ from flowdsl.compiler.manifests import is_argo
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import is_mapping
 from flowdsl.diagnostic import Diagnostic, any_error
+from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.layout import Parts, flat
 from flowdsl.compiler.importing.names import Names
 from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.kinds import BODIES, GRAPH_BODIES
 from flowdsl.compiler.tree import entries, inside
+from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

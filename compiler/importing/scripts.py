@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.importing.programs import in_javascript, in_python
 from flowdsl.compiler.importing.shells import in_shell
 from flowdsl.compiler.importing.spans import Refused
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import tags
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from flowdsl.grammar.named import NamedTuple
 
 Span = tuple[int, int, str]
 """A tag by its offsets, and the variable for it."""

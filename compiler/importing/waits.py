@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.tree import entries, inside
 from flowdsl.grammar.depends import CONTENT, LOOP_RESULTS, RESULTS, depends, holds
+from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.pods.bodies import UnknownVolume
@@ -11,6 +11,7 @@ from flowdsl.compiler.lint.variables.arguments import MissingArgument, MisspeltA
 from flowdsl.compiler.lint.variables.findings import UnknownOutput, UnknownVariable
 from flowdsl.compiler.lint.workflow.calls import UndefinedTemplate
 from flowdsl.compiler.lint.workflow.graph import UndefinedTask
+from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Call, Template, View

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.manifest.view import named_by
 from flowdsl.compiler.lint.progress.daemons import LostDaemon
@@ -12,6 +12,7 @@ from flowdsl.compiler.lint.variables.early import TooEarly
 from flowdsl.compiler.schema.table import value_at
 from flowdsl.compiler.tree import inside, is_list, is_mapping, string
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.ports import IN, OUT
 from flowdsl.compiler.steps.script import quote
 from flowdsl.compiler.steps.script_prepare import PACKAGES, PIP
+from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.ir import Control
 from flowdsl.compiler.options import SUBGRAPH, subgraph_options
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.places.place import Argument
 
 if TYPE_CHECKING:

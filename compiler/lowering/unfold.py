@@ -6,7 +6,7 @@ What differs between such files is text, and texts can be items.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.forms import (
     PLAIN,
@@ -20,6 +20,7 @@ from flowdsl.compiler.forms import (
     part_types,
     volumes,
 )
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Many, Stored
 from flowdsl.volume import Secret

@@ -10,12 +10,13 @@ import re
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import findings
 from flowdsl.compiler.schema.table import API_VERSION, beside, is_type, kinds, table
 from flowdsl.compiler.tree import is_list, is_mapping
+from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.carry.text import argo_tags, control_characters, replaced_dollar
 from flowdsl.compiler.checks.kinds import one_result, serves
@@ -24,6 +24,7 @@ from flowdsl.compiler.ports import IN
 from flowdsl.compiler.steps.described import described
 from flowdsl.compiler.steps.paths import FixedPath, fixed_paths
 from flowdsl.diagnostic import Diagnostic, near
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_env_name
 from flowdsl.places.place import Argument, Place
 from flowdsl.run import AT_THE_END

@@ -7,7 +7,7 @@ step so that they can be handed on.
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import ir
 from flowdsl.compiler.carry.text import control_characters, replaced_dollar
@@ -20,6 +20,7 @@ from flowdsl.compiler.steps.command import CommandLine, bind, command_line
 from flowdsl.compiler.steps.manifest import Manifest, manifest
 from flowdsl.compiler.steps.request import Request, request
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.places.place import Definition
 from flowdsl.step import StepDef
 from flowdsl.values import types as t

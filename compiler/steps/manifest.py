@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.findings import kinds as findings
 from flowdsl.compiler.findings.kinds import WORDS
@@ -15,6 +15,7 @@ from flowdsl.compiler.steps.manifest_rules import judged
 from flowdsl.diagnostic import Diagnostic, near, suggest
 from flowdsl.grammar import kube_path
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.scalar import plain
 from flowdsl.mistakes import mistake

@@ -6,11 +6,12 @@ object every five seconds; the CRDs of Kubeflow's Training Operator.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.kinds import BadManifest
 from flowdsl.compiler.options.reading import is_mapping, said
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, InPod, Join, Many
 

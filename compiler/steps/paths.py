@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.findings.paths import (
@@ -16,6 +16,7 @@ from flowdsl.compiler.findings.paths import (
 from flowdsl.compiler.forms import Absent, File, Gathered, Mounted
 from flowdsl.compiler.options.reading import is_mapping
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.places.place import Argument
 from flowdsl.values import types as t

@@ -6,12 +6,13 @@ Source of the rules: Argo Workflows, workflow/executor/agent.go; RFC 9110 for th
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings import kinds as findings
 from flowdsl.compiler.options.reading import Wrong, is_mapping, said, seconds
 from flowdsl.compiler.steps.described import described
 from flowdsl.diagnostic import Diagnostic, suggest
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_dns_subdomain
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import unbalanced, variables

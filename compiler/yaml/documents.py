@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from itertools import accumulate, count
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import yaml
 
@@ -28,6 +28,7 @@ from flowdsl.compiler.yaml.findings import (
 from flowdsl.compiler.yaml.scalars import positions
 from flowdsl.compiler.yaml.slips import slip
 from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.scalar import plain
 from flowdsl.places.place import Span

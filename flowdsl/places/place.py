@@ -7,7 +7,9 @@ are looked up in the file's syntax tree only when a diagnostic is shown.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
+
+from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from types import CodeType, FrameType

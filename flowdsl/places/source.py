@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.places.place import Argument, Definition, Span, hole, position
 
 if TYPE_CHECKING:

@@ -12,10 +12,11 @@ import enum
 import re
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.artifact import Artifact
 from flowdsl.diagnostic import Related, near
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.places.place import Argument, Place, Site, is_library, is_ours, operation, words
 from flowdsl.tracing.trace import OutsidePipeline, function_word
 from flowdsl.values import types as t

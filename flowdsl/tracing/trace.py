@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from binascii import crc32
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.diagnostic import Diagnostic, Related, any_error
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.mistakes import mistake
 from flowdsl.places.place import (
     Argument,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
 from flowdsl.values.lift import parts_of
 from flowdsl.values.value import expr_of, is_value

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.artifact import Artifact
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.tracing.trace import TOKEN
 from flowdsl.values.value import is_value
 from flowdsl.volume import Volume, VolumePath

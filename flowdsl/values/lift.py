@@ -6,10 +6,11 @@ import enum
 import math
 import pathlib
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from flowdsl.artifact import Artifact
 from flowdsl.diagnostic import is_long
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.tracing.trace import DAMAGED, TOKEN, current, parts
 from flowdsl.values import types as t

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import typing
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ import os
 import re
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.artifacts.sources import BLOCK, Entry
 from flowdsl.runtime.artifacts.trouble import Broken, Changed, FetchError, Missing, StoreError, Unfit

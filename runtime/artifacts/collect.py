@@ -10,8 +10,9 @@ import shutil
 import threading
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.artifacts.disk import content, keep, room
 from flowdsl.runtime.artifacts.download import TWICE, download
 from flowdsl.runtime.artifacts.folder import MANIFEST, WORK

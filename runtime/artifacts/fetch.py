@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.artifacts.collect import Collector
 from flowdsl.runtime.artifacts.folder import FORMAT, Folder
 from flowdsl.runtime.artifacts.pieces import aliases, values

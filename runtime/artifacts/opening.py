@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.kinds import STORES
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.artifacts.buckets import KINDS, SECRETS, Bucket, Keys, opened
 from flowdsl.runtime.artifacts.sources import Local, Text
 from flowdsl.runtime.artifacts.trouble import Missing, StoreError, Unfit

@@ -6,10 +6,11 @@ no whole place has its key, and the rest from the repository, which the status h
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.kinds import STORES
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.artifacts.steps import steps
 from flowdsl.runtime.names import is_hidden, is_log
 from flowdsl.runtime.parts import part, several

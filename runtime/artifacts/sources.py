@@ -6,8 +6,9 @@ import hashlib
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.artifacts.trouble import Changed, Missing, StoreError
 
 if TYPE_CHECKING:

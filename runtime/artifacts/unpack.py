@@ -13,8 +13,9 @@ import sys
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.artifacts.disk import write_all
 from flowdsl.runtime.artifacts.paths import Names, fault, link_fault
 from flowdsl.runtime.artifacts.sources import BLOCK

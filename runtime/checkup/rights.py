@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.rbac import rbac
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.checkup.visit import Check, Unread
 from flowdsl.runtime.cluster.kinds import (
     ACCESS_REVIEW,

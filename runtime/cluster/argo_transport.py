@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE, WORKFLOW
 from flowdsl.runtime.cluster.transport import Access, Transport, Way, unverified
 from flowdsl.runtime.cluster.trouble import Misconfigured

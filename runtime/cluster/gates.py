@@ -5,8 +5,9 @@ Source: Argo 4.1, ResumeWorkflow and updateSuspendedNode in workflow/util/util.g
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.cluster.trouble import Unfit
 from flowdsl.runtime.parts import part, several
 

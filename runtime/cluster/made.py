@@ -6,9 +6,10 @@ Source: Argo 4.1, workflow/executor/resource.go, which makes what a `resource` t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.grammar.labels import RUN
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.seam import Kind
 from flowdsl.runtime.cluster.trouble import CONFLICT, Refusal, Unreachable, Unsupported

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import random
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.cluster.trouble import Overdue, Refusal, Unreachable
 
 if TYPE_CHECKING:

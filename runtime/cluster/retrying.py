@@ -6,9 +6,10 @@ Source of all rules: Argo 4.1.2, FormulateRetryWorkflow in workflow/util/util.go
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.grammar.labels import ARCHIVING, COMPLETED
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.cluster.trouble import Unfit
 from flowdsl.runtime.parts import part, several, texts
 from flowdsl.runtime.phases import FAILURES, over, phase

@@ -14,9 +14,10 @@ import time
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.cluster.trouble import Misconfigured, Unconfigured, Unreachable
 
 if TYPE_CHECKING:

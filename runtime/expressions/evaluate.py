@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import contextlib
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar import expression_types as types
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.functions import builtins
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.expressions.functions import FUNCTIONS
 from flowdsl.runtime.expressions.lists import ordered
 from flowdsl.runtime.expressions.operators import binary, cut, flag, member, unary

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local.places import on_volume
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from flowdsl.compiler.kinds import GRAPH_BODIES, POD_BODIES, STORES, kind
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.documents import called, containers
 from flowdsl.runtime.local import objects
 from flowdsl.runtime.local.controller.tags import ArgoError

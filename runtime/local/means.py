@@ -6,9 +6,10 @@ import os
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.digest import digest
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.store import RUNS
 from flowdsl.runtime.parts import part, several

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple, Never
+from typing import TYPE_CHECKING, Any, Never
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.space import metric
 from flowdsl.runtime.names import is_hidden
 from flowdsl.runtime.parts import several

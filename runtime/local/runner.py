@@ -9,9 +9,10 @@ from collections import deque
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from flowdsl.compiler.yaml.emit import emit
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local import journal
 from flowdsl.runtime.local.caches import Caches
 from flowdsl.runtime.local.controller import events

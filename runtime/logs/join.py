@@ -15,8 +15,8 @@ from __future__ import annotations
 from array import array
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import NamedTuple
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.times import rfc3339
 

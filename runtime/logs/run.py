@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.labels import NODE_ID, NODE_NAME, RUN, WORKER, maker
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_argo_container
 from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.trouble import Unsupported

@@ -6,8 +6,9 @@ the task `train`. Source: operator.go and steps.go of Argo 4.1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.names import LEARNING
 

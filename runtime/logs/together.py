@@ -6,9 +6,10 @@ import heapq
 import math
 import queue
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.labels import RUN
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.cluster.ended import states
 from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import POD, WORKFLOW

@@ -7,9 +7,10 @@ fields may be missing, and names may lead nowhere.
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.tree import is_mapping
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.parts import part, text, texts
 from flowdsl.runtime.phases import ENDED, FULFILLED, PENDING
 from flowdsl.runtime.times import seconds

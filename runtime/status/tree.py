@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.names import LEARNING
 from flowdsl.runtime.phases import ERROR, FAILED, FAILURES, OMITTED, PENDING, RUNNING, SKIPPED, SUCCEEDED

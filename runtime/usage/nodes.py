@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.amounts import amounts, asked, gpus
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.phases import POD_ENDED
 from flowdsl.runtime.status.gpu import card

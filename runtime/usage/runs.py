@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.labels import COMPLETED, RUN
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.parts import part
 from flowdsl.runtime.status.run import Run
 from flowdsl.runtime.times import seconds

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from itertools import chain
 from operator import methodcaller
-from typing import Any, NamedTuple
+from typing import Any
+
+from flowdsl.grammar.named import NamedTuple
 
 _BELOW = methodcaller("values")
 

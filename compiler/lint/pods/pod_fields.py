@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import LOCATIONS
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import (
     is_data_key,
     is_dns_label,

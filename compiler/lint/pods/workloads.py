@@ -6,13 +6,14 @@ Source: Kubernetes 1.35, pkg/apis/batch/validation and pkg/apis/apps/validation;
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.schema.findings import UnknownField, dotted
 from flowdsl.compiler.schema.table import fields
 from flowdsl.compiler.schema.validate import At, reading
 from flowdsl.compiler.tree import compact, is_list, is_mapping
 from flowdsl.diagnostic import near
+from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

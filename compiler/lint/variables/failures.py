@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.typing_findings import MayBeMissing, NothingLooped, PassedOn
@@ -17,6 +17,7 @@ from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.depends import asks, depends, holds
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.globals import CRON
 from flowdsl.compiler.lint.variables.findings import UnknownVariable
 from flowdsl.compiler.lint.variables.scope import RETRY
 from flowdsl.compiler.lint.variables.typing import Extra
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.template import ROOTS
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.variables import conditions, typing
 from flowdsl.compiler.lint.variables.failures import needed, passed_on
@@ -16,6 +16,7 @@ from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar import kube_path
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, TAG, masked, unbalanced
 

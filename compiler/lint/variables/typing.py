@@ -7,7 +7,7 @@ Source of what fails and what runs: github.com/expr-lang/expr 1.17.8 (checker, v
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from flowdsl.compiler.lint.variables.kinds import (
     NUMERIC,
@@ -34,6 +34,7 @@ from flowdsl.compiler.problem import Fault
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.expression_types import ANY, MAP, STRING, refusal
 from flowdsl.grammar.functions import builtins, sprig
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.template import ROOTS
 
 if TYPE_CHECKING:

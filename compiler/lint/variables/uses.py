@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.variables.findings import (
@@ -15,6 +15,7 @@ from flowdsl.compiler.lint.variables.findings import (
     in_expression,
 )
 from flowdsl.compiler.problem import Problem
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:

@@ -5,7 +5,9 @@ Times are seconds since 1970, and never older than those of the event before.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from flowdsl.grammar.named import NamedTuple
 
 Json = dict[str, Any]
 Phase = Literal["Succeeded", "Failed", "Error"]

@@ -6,9 +6,10 @@ Sources: workflow/controller/{hooks,exit_handler}.go of Argo 4.1.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError
 from flowdsl.runtime.local.controller.arguments import marked, of_step

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import ExpressionError, json_of
 from flowdsl.runtime.local.controller import go_json

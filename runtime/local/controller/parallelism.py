@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import heapq
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local.controller.node import Node
 from flowdsl.runtime.phases import FAILURES, PENDING, RUNNING
 

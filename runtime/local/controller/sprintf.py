@@ -6,8 +6,8 @@ Source: fmt/print.go and fmt/format.go of Go 1.25.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 
 _VERB = regex(

@@ -6,10 +6,11 @@ mergedTemplateDefaultsInto in workflow/controller/operator.go, of Argo 4.1.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from flowdsl.compiler.kinds import BODIES, LOCATIONS, kind
 from flowdsl.compiler.merge import OF_TEMPLATES, merged
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import json_of
 from flowdsl.runtime.local.controller.names import any_string, parameters_json

@@ -5,8 +5,7 @@ Source: inferFailedReason and assessNodeStatus in workflow/controller/operator.g
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local.controller.events import Outcome, Phase
 from flowdsl.runtime.local.pods.outputs import Taken
 from flowdsl.runtime.local.pods.units import Shape, Unit

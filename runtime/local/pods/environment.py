@@ -11,9 +11,10 @@ import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.labels import COMPLETED, NODE_ID, NODE_NAME, RUN
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.quantity import quantity
 from flowdsl.runtime.local.pods.amounts import machine
 from flowdsl.runtime.local.pods.expansion import expanded

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+
+from flowdsl.grammar.named import NamedTuple
 
 ROOT = Path("/sys/fs/cgroup")
 OWN = Path("/proc/self/cgroup")

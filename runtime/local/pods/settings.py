@@ -6,7 +6,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from flowdsl.grammar.named import NamedTuple
 
 _NOTHING: Mapping[str, Path] = MappingProxyType({})
 _NO_DATA: Mapping[str, Mapping[str, str]] = MappingProxyType({})

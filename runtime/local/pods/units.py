@@ -5,10 +5,11 @@ from __future__ import annotations
 import posixpath
 import shlex
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_argo_container
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import json_of
