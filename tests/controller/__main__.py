@@ -45,9 +45,7 @@ def main() -> int:
             except Refused:
                 told["are refused by Argo"] += 1
                 continue
-            except (
-                Gone
-            ):  # which `flowdsl check` says (FD803), and a run on this machine has no controller that could
+            except Gone:  # `flowdsl check` tells that (FD803); here there is no controller that could end
                 told["end Argo's controller"] += 1
                 continue
             if found:
