@@ -12,10 +12,10 @@ from flowdsl.places.place import here
 from flowdsl.step import StepDecorator, declared, describe
 
 if TYPE_CHECKING:
-    from flowdsl.options import GateStepOptions, LibraryStepOptions, RequestOptions, ResourceStepOptions
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from flowdsl.options import GateStepOptions, LibraryStepOptions, RequestOptions, ResourceStepOptions
     from flowdsl.volume import Secret
 
 Action = Literal["create", "apply", "replace", "patch", "delete", "get"]

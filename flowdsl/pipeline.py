@@ -11,8 +11,9 @@ from flowdsl.tracing.trace import OutsidePipeline, current
 from flowdsl.values.signature import Signature, innermost, read
 
 if TYPE_CHECKING:
-    from flowdsl.options import PipelineOptions, SubgraphOptions
     from types import CodeType, FunctionType
+
+    from flowdsl.options import PipelineOptions, SubgraphOptions
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)

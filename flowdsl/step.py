@@ -17,8 +17,9 @@ from flowdsl.values.expr import InPod
 from flowdsl.values.signature import Signature, innermost, read
 
 if TYPE_CHECKING:
-    from flowdsl.options import CallOptions, DeclaredOptions
     from types import CodeType, FunctionType
+
+    from flowdsl.options import CallOptions, DeclaredOptions
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
