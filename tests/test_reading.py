@@ -435,7 +435,10 @@ def test_the_runs_of_this_folder_newest_first(flowdsl: Callable[..., Result]) ->
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--since", "soon"), "--since soon: expected a duration such as `90s`, `5m` or `1h30m`, found `soon`"),
+        (
+            ("--since", "soon"),
+            "--since soon: expected a duration such as `90s`, `5m` or `1h30m`, found `soon`",
+        ),
         (("--since=-5m",), "--since -5m: must be 0 or longer, such as 90s, 20m or 6h"),
         (("--limit", "0"), "--limit 0: must be at least 1"),
         (

@@ -79,10 +79,19 @@ def _looped(graph: Graph, call: Call, loop: Loop) -> None:
         if call.count is None:
             graph.refuse(call.path, "a loop whose items are not used")
         call.over[taken.name] = loop.counted(taken.port)
-    if (limit := graph.template.get("parallelism")) is not None:
+    limit = graph.template.get("parallelism")
+    if limit is not None:
         call.parallel = str(limit)
-    if graph.template.get("failFast"):
+    if not graph.template.get("failFast"):
+        return
+    if limit is None and not graph.reader.spec.get("parallelism"):
         graph.patched.append({"name": slug(call.task), "failFast": True})
+        return
+    # See FD869.
+    way = "in a pipeline the loop has a DAG of its own, which never ends then: leave out `failFast` or `parallelism`"
+    graph.refuse(
+        (*graph.path, "failFast"), "a loop with `parallelism` that ends at the first item that fails", way
+    )
 
 
 def _rounds(outer: Graph, task: Json, path: Path, loop: Loop) -> Call:
