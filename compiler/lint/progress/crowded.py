@@ -13,7 +13,7 @@ from flowdsl.diagnostic import Finding, Severity
 from flowdsl.grammar.depends import asks, depends, holds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
     from flowdsl.compiler.tree import Path
@@ -218,35 +218,25 @@ def left_out(view: View) -> Iterator[Problem]:
     ended, and a DAG around it, which walks along the children, waits for the node of that task, which there never is.
     Source: checkParallelism, connectDependencies and assessDAGPhase in workflow/controller of Argo 4.1.
     """
-    waiting = [call.callee for one in view.templates if one.body == "dag" for call in one.calls]
-    inside: dict[int, Template] = {}  # what is called from a graph, however far below
-    while waiting:
-        template = waiting.pop()
-        if template is not None and id(template) not in inside:
-            inside[id(template)] = template
-            waiting += [call.callee for call in template.calls]
-    for template in view.templates:
+    fast = [one for one in view.templates if one.body == "dag" and one.data.get("failFast") is True]
+    if not fast:
+        return
+
+    def called(template: Template | None) -> list[Template | None]:
+        graphs = [one for one in view.templates if one.body == "dag"] if template is None else [template]
+        return [call.callee for one in graphs for call in one.calls]
+
+    all_graphs: Template | None = None
+    within = {id(each) for each in inner_first(all_graphs, called)}
+    for template in fast:
         limit = min((limit for limit, _ in _limits(view, template)), default=0)
-        fails_fast = template.body == "dag" and template.data.get("failFast") is True
-        if not (limit and fails_fast and id(template) in inside and template.dag.is_sound):
+        if not (limit and id(template) in within and template.dag.is_sound):
             continue
-        call = next((one for one in template.calls[:-_MOST:-1] if _at_once(template, one) >= limit), None)
-        if call is not None:
-            yield Problem(call.path, LeftOut(template.title, limit), on_key=True)
-
-
-def _at_once(template: Template, call: Call) -> float:
-    """How many tasks of a graph, or items of their loops, may run beside one that begins."""
-    before = template.dag.before([template.call_index[call.name]])
-    others = [one for one in template.calls if one is not call and _apart(template, one, call, before)]
-    pods = [one for one in others if one.callee is None or one.callee.body != "suspend"]
-    return sum(inf if one.loop else 1 for one in pods) + (inf if call.loop else 0)
-
-
-def _apart(template: Template, one: Call, other: Call, before: set[int]) -> bool:
-    """Whether neither waits for the other; `before` is what the other waits for."""
-    position = template.call_index[one.name]
-    return position not in before and template.call_index[other.name] not in template.dag.before([position])
+        for call in template.calls[:-_MOST:-1]:
+            beside = _pods(_unordered(template, call))
+            if beside + (inf if call.loop else 0) >= limit:
+                yield Problem(call.path, LeftOut(template.title, limit), on_key=True)
+                break
 
 
 def _unnamed(call: Call) -> bool:
@@ -262,14 +252,23 @@ def _beside(template: Template, call: Call) -> float:
     Without those that begin with the graph: Argo asks for places in an order, and who has one has asked later.
     """
     needs = template.dag.needs
+    return _pods(one for one in _unordered(template, call) if needs[template.call_index[one.name]])
+
+
+def _unordered(template: Template, call: Call) -> list[Call]:
+    """The other tasks of a graph that neither wait for one nor are waited for by it."""
     own = template.call_index[call.name]
     after = {own}
     for position in template.dag.order:
-        if not after.isdisjoint(needs[position]):
+        if not after.isdisjoint(template.dag.needs[position]):
             after.add(position)
     ordered = template.dag.before([own]) | after
-    others = [one for at, one in enumerate(template.calls) if needs[at] and at not in ordered]
-    pods = [one for one in others if one.callee is None or one.callee.body != "suspend"]
+    return [one for at, one in enumerate(template.calls) if at not in ordered]
+
+
+def _pods(calls: Iterable[Call]) -> float:
+    """How many pods tasks, or items of their loops, may have at once."""
+    pods = [one for one in calls if one.callee is None or one.callee.body != "suspend"]
     return sum(inf if one.loop else 1 for one in pods)
 
 
