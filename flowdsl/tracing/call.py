@@ -176,7 +176,7 @@ def bind(
     missing = [
         parameter
         for parameter in parameters
-        if parameter.name not in (*bound, *given, *surplus) and parameter.default is MISSING
+        if parameter.default is MISSING and parameter.name not in (*bound, *given, *surplus)
     ]
     if not trace.told(site, itself=True):  # `f(*rows)` of a run-time value brings nothing
         _misfits(trace, definition, signature, unknown, missing, site, loop)

@@ -225,9 +225,8 @@ class Execution:
         if self.node is None:
             self.node = self._new(self.call.name, "Retry", RUNNING)
             self.call.created(self.node)
-            self.node.retried = (
-                self.node.hooked
-            )  # it shares the flags of its attempts, and counts as one of its task
+            # It shares the flags of its attempts, and counts as one of its task.
+            self.node.retried = self.node.hooked
         self.attempts = Attempts(self, self.retry, self.node)
         self.attempts.begin()
 
