@@ -86,15 +86,15 @@ def _larger(view: View) -> Iterator[tuple[Whole | None, tuple[Rule, ...]]]:
 def _found(view: View, rules: tuple[Rule, ...], by_schema: Sequence[Problem] = ()) -> list[Problem]:
     """What the rules find: by templates and calls of each sort first, and by all of them if that is something."""
     found = problems(view, rules, by_schema)
-    if found and (len(view.templates) < len(view.all) or _may_repeat(view, found)):
+    if _may_repeat(view, found):
         return problems(View(view.document, library=view.library), rules, by_schema)
     return found
 
 
 def _may_repeat(view: View, found: Sequence[Problem]) -> bool:
-    """Whether calls that were not looked at may have what was found in another call of their outline."""
+    """Whether templates or calls that were not looked at may have what was found in another one of their sort."""
     at = len(view.path)
-    return len(view.outlines) < len(view.calls) and any(
+    return (len(view.templates) < len(view.all) or len(view.outlines) < len(view.calls)) and any(
         problem.path[at : at + 1] == ("templates",) for problem in found
     )
 
