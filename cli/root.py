@@ -66,8 +66,6 @@ def _output(hint: Any, tokens: Sequence[Token]) -> Path | None:
     return None if tokens[0].value == STDIN else _file(hint, tokens)
 
 
-Unscheduled = Literal["workflow", "template", "cluster-template"]
-Kind = Literal[Unscheduled, "cron"]
 FormatOption = Annotated[Format, Parameter(help="How findings are shown.")]
 ClusterOption = Annotated[str | None, Parameter(help="A cluster of the project's settings.")]
 VersionOption = Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flowdsl.compiler.carry.carry import ModuleSource, carry
 from flowdsl.compiler.checks import check_definitions, check_trace
@@ -18,6 +18,7 @@ from flowdsl.compiler.naming import task_names
 from flowdsl.compiler.options import cached_calls, declared
 from flowdsl.compiler.profile import NOWHERE
 from flowdsl.compiler.steps.described import said_twice
+from flowdsl.compiler.written_as import KINDS
 from flowdsl.diagnostic import Diagnostic, any_error
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.pipeline import Pipeline, PipelineDef
@@ -26,7 +27,7 @@ from flowdsl.tracing.body import BodyError, trace_pipeline
 from flowdsl.values.signature import is_function
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Sequence
 
     from flowdsl.compiler.argo import Manifest
     from flowdsl.compiler.carry.carry import Carried
@@ -35,15 +36,8 @@ if TYPE_CHECKING:
     from flowdsl.compiler.problem import Problem
     from flowdsl.compiler.profile import Profile
     from flowdsl.compiler.steps.leaves import Descriptions
+    from flowdsl.compiler.written_as import Kind
     from flowdsl.tracing.trace import Graph, Trace
-
-Kind = Literal["workflow", "template", "cluster-template", "cron"]
-KINDS: Mapping[Kind, str] = {
-    "workflow": "Workflow",
-    "template": "WorkflowTemplate",
-    "cluster-template": "ClusterWorkflowTemplate",
-    "cron": "CronWorkflow",
-}
 
 
 #: Puts values into the documents of programs, before these are sealed.

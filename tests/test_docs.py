@@ -27,8 +27,8 @@ import yaml
 
 import flowdsl
 from flowdsl.cli.app import run
-from flowdsl.compiler.compile import KINDS
 from flowdsl.compiler.options import STEP_OPTIONS
+from flowdsl.compiler.written_as import KINDS
 from flowdsl.options import CallOptions, PipelineOptions, StepOptions, SubgraphOptions
 from tools import options
 

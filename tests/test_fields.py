@@ -9,11 +9,12 @@ import pytest
 
 from flowdsl.compiler.argo.origins import Origins
 from flowdsl.compiler.argo.patch import Patcher
-from flowdsl.compiler.compile import Kind, compile_loaded
+from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 from flowdsl.compiler.schema import check_schema
 from flowdsl.compiler.schema.table import fields, is_type, kinds
 from flowdsl.compiler.tree import is_list, is_mapping
+from flowdsl.compiler.written_as import Kind
 from flowdsl.places.place import Span
 from tools.fields import LANGUAGE, PAGE, ROOTS, page, patch, paths, reach, written
 

@@ -19,7 +19,7 @@ from tests.goldens import same
 from tools.diagnostics import CASES, ROOT, found, kinds, of_a_manifest, pages, stale
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.compile import Kind
+    from flowdsl.compiler.written_as import Kind
 
 FILES = sorted(CASES.glob("*/*.py"))
 

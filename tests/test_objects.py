@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 from flowdsl.compiler.argo import provenance
-from flowdsl.compiler.compile import KINDS, Kind, compile_loaded
+from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
+from flowdsl.compiler.written_as import KINDS, Kind
 from tests.goldens import same
 
 CASES = sorted((Path(__file__).parent / "objects").glob("*.py"))

@@ -8,9 +8,10 @@ import pytest
 import yaml
 
 from flowdsl.cli.app import run
-from flowdsl.compiler.compile import Kind, compile_loaded
+from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 from flowdsl.compiler.rbac import plural, rbac
+from flowdsl.compiler.written_as import Kind
 from tests.goldens import same
 
 CASES = sorted((Path(__file__).parent / "rbac").glob("*.py"))

@@ -13,12 +13,13 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, get_args
 
 from flowdsl.compiler.argo.patch import CRON, METADATA, SPEC, TASK, TEMPLATE
-from flowdsl.compiler.compile import Kind, compile_loaded
+from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 from flowdsl.compiler.options import STEP_OPTIONS
 from flowdsl.compiler.options.pipeline import READERS
 from flowdsl.compiler.schema.table import fields, is_type, kinds, required, rules
 from flowdsl.compiler.tree import is_list, is_mapping
+from flowdsl.compiler.written_as import Kind
 from flowdsl.places.place import Argument
 from tools.page import DOCS, ROOT, keep
 

@@ -15,7 +15,7 @@ from flowdsl.runtime.drift import KINDS, as_stored, comparable, live, of_run
 
 if TYPE_CHECKING:
     from flowdsl.cli.clusters.reach import Reach
-    from flowdsl.compiler.compile import Kind
+    from flowdsl.compiler.written_as import Kind
     from flowdsl.runtime.cluster.seam import Cluster
 
 Json = dict[str, Any]

@@ -7,7 +7,8 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
-from flowdsl.cli.root import FileArgument, Kind, app, option
+from flowdsl.cli.root import FileArgument, app, option
+from flowdsl.compiler.written_as import Kind
 
 top = App(name="top", help="Show how many GPUs nodes have, and who uses them.")
 app.command(top)

@@ -17,11 +17,11 @@ from flowdsl.cli.root import (
     FileArgument,
     FolderArgument,
     FormatOption,
-    Kind,
     OutputOption,
     VersionOption,
     app,
 )
+from flowdsl.compiler.written_as import Kind
 
 
 @app.command(

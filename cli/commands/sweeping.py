@@ -15,11 +15,11 @@ from flowdsl.cli.root import (
     FileArgument,
     FormatOption,
     OutputOption,
-    Unscheduled,
     VersionOption,
     app,
     option,
 )
+from flowdsl.compiler.written_as import Unscheduled
 from flowdsl.space import Method
 
 

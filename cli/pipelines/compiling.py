@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from flowdsl.cli.display.report import Format
-    from flowdsl.compiler.compile import Compiled, Kind, Supply
+    from flowdsl.compiler.compile import Compiled, Supply
     from flowdsl.compiler.load import Loaded, LoadError
     from flowdsl.compiler.profile import Profile
     from flowdsl.compiler.sweeping import Search
+    from flowdsl.compiler.written_as import Kind
 
 
 class Target(NamedTuple):

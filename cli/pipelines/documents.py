@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flowdsl.cli.pipelines.compiling import Judged, Target
-    from flowdsl.compiler.compile import Kind
     from flowdsl.compiler.ir import Program
     from flowdsl.compiler.sweeping import Search
+    from flowdsl.compiler.written_as import Kind
 
 Json = dict[str, Any]
 

@@ -12,6 +12,7 @@ from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.lint.sound import sound
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.schema.table import value_at
 from flowdsl.compiler.tree import inside, is_mapping, string
 from flowdsl.diagnostic import Finding, near
 
@@ -103,7 +104,7 @@ def _label(reference: Object, path: Path, namespace: str, maps: ConfigMaps, want
     """The finding about a ConfigMap that Argo does not look into, because no label says what it is for."""
     name = string(reference, "name")
     there = maps.get((namespace, name))
-    if there is not None and _at(there, "metadata", "labels").get(_LABEL) != wanted:
+    if there is not None and _mapping(there, "metadata", "labels").get(_LABEL) != wanted:
         way = f"add the label `{_LABEL}: {wanted}` to its `metadata`"
         finding = MapLacks(name, f"is not labelled as one of type {wanted}", "Argo does not read it", way)
         yield Problem((*path, "name"), finding)
@@ -115,7 +116,7 @@ def _key(reference: Object, path: Path, namespace: str, maps: ConfigMaps) -> Ite
     there = maps.get((namespace, name))
     if there is None or not key or "{{" in key:
         return
-    known = [*map(str, _at(there, "data")), *map(str, _at(there, "binaryData"))]
+    known = [*map(str, _mapping(there, "data")), *map(str, _mapping(there, "binaryData"))]
     if key not in known:
         close = near(key, known)
         way = f"write `{close}`" if close else f"add `{key}` to its `data`"
@@ -123,11 +124,10 @@ def _key(reference: Object, path: Path, namespace: str, maps: ConfigMaps) -> Ite
         yield Problem((*path, "key"), MapLacks(name, f"has no key `{key}`", reason, way))
 
 
-def _at(node: Any, *fields: str) -> Object:
+def _mapping(document: Any, *fields: str) -> Object:
     """The mapping that fields of an object of any form lead to; empty where there is none."""
-    for field in fields:
-        node = node.get(field) if is_mapping(node) else None
-    return node if is_mapping(node) else {}
+    found = value_at(document, fields)
+    return found if is_mapping(found) else {}
 
 
 _CHECKS = {"Cache": _cache, "EnvVar": _variable, "Parameter": _parameter, "SemaphoreRef": _semaphore}

@@ -9,8 +9,9 @@ from typing import Any, get_args
 import pytest
 import yaml
 
-from flowdsl.compiler.compile import Kind, compile_loaded
+from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
+from flowdsl.compiler.written_as import Kind
 from tests.corpus.closed import validate_with_crd, validate_with_schema
 
 ROOT = Path(__file__).resolve().parents[2]
