@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Context, Decimal
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.amounts import amounts, asked_by
@@ -308,61 +309,64 @@ def placement(view: View) -> Iterator[Problem]:
                 yield Problem((*template.path, "nodeSelector", name), DeviceAsLabel(str(name)), on_key=True)
     for owner, path in view.owners:
         for index, toleration in enumerate(entries(owner, "tolerations")):
-            place = (*path, "tolerations", index)
             if any(is_filled(str(value)) for value in toleration.values()):
                 continue
-            operator: str = toleration.get("operator") or "Equal"
-            effect: str = toleration.get("effect") or ""
-            if operator not in _OPERATORS:
-                wrong = BadToleration(f"has the operator `{operator}`", "write `Exists` or `Equal`")
-                yield Problem((*place, "operator"), wrong)
-            elif effect and effect not in _EFFECTS:
-                wrong = BadToleration(f"has the effect `{effect}`", f"write one of {', '.join(_EFFECTS)}")
-                yield Problem((*place, "effect"), wrong)
-            elif operator == "Exists" and toleration.get("value"):
-                yield Problem(
-                    (*place, "value"), BadToleration("has a value beside `Exists`", "take `value` out")
-                )
-            elif (key := toleration.get("key") or "") and not is_qualified_name(key):
-                wrong = BadToleration(
-                    f"has the key `{key}`", "write the key of a taint, as `name` or `domain/name`"
-                )
-                yield Problem((*place, "key"), wrong)
-            elif operator == "Equal" and not is_label_value(value := toleration.get("value") or ""):
-                way = "use at most 63 letters, digits, `-`, `_` and `.`"
-                yield Problem((*place, "value"), BadToleration(f"has the value `{value}`", way))
-            elif toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
-                way = "write `effect: NoExecute`, or take `tolerationSeconds` out"
-                yield Problem(
-                    (*place, "tolerationSeconds"),
-                    BadToleration("stays for a time, which only evictions have", way),
-                )
-            elif not toleration.get("key") and operator != "Exists":
-                way = "add `key`, or `operator: Exists` for every taint"
-                yield Problem(place, BadToleration("has no key", way))
-        if not (affinity := inside(owner, "affinity", "nodeAffinity")):
-            continue
-        place = (*path, "affinity", "nodeAffinity")
-        needed = "requiredDuringSchedulingIgnoredDuringExecution"
-        terms: list[tuple[Path, Object]] = [
-            ((*place, needed, "nodeSelectorTerms", i), term)
-            for i, term in enumerate(entries(affinity, needed, "nodeSelectorTerms"))
-        ]
-        liked = "preferredDuringSchedulingIgnoredDuringExecution"
-        for i, each in enumerate(entries(affinity, liked)):
-            terms.append(((*place, liked, i, "preference"), inside(each, "preference")))
-        required = [term for here, term in terms if here[-2] == "nodeSelectorTerms"]
-        if required and not any(_FIELDS & {field for field, each in one.items() if each} for one in required):
-            yield Problem((*place, needed, "nodeSelectorTerms"), NoNode())
-        for here, term in terms:
-            for i, requirement in enumerate(entries(term, "matchExpressions")):
-                yield from requirement_faults(requirement, (*here, "matchExpressions", i))
-            for i, field in enumerate(entries(term, "matchFields")):
-                if field.get("key") != "metadata.name" or len(field.get("values") or ()) != 1:
-                    way = "write `metadata.name` with the name of one node, or use `matchExpressions` for labels"
-                    found = "is about a field, and one field of nodes is known: `metadata.name`"
-                    about = BadRequirement(str(field.get("key") or ""), found, way)
-                    yield Problem((*here, "matchFields", i), about)
+            for field, found, way in islice(_toleration_faults(toleration), 1):
+                yield Problem((*path, "tolerations", index, *field), BadToleration(found, way))
+        yield from _node_affinity(
+            inside(owner, "affinity", "nodeAffinity"), (*path, "affinity", "nodeAffinity")
+        )
+
+
+def _toleration_faults(toleration: Object) -> Iterator[tuple[Path, str, str]]:
+    """What is wrong with a toleration, with the field in which it is and the way out.
+
+    What comes after the first may follow from it.
+    """
+    operator: str = toleration.get("operator") or "Equal"
+    effect: str = toleration.get("effect") or ""
+    key: str = toleration.get("key") or ""
+    value: str = toleration.get("value") or ""
+    if operator not in _OPERATORS:
+        yield ("operator",), f"has the operator `{operator}`", "write `Exists` or `Equal`"
+    if effect and effect not in _EFFECTS:
+        yield ("effect",), f"has the effect `{effect}`", f"write one of {', '.join(_EFFECTS)}"
+    if operator == "Exists" and value:
+        yield ("value",), "has a value beside `Exists`", "take `value` out"
+    if key and not is_qualified_name(key):
+        yield ("key",), f"has the key `{key}`", "write the key of a taint, as `name` or `domain/name`"
+    if operator == "Equal" and not is_label_value(value):
+        way = "use at most 63 letters, digits, `-`, `_` and `.`"
+        yield ("value",), f"has the value `{value}`", way
+    if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
+        way = "write `effect: NoExecute`, or take `tolerationSeconds` out"
+        yield ("tolerationSeconds",), "stays for a time, which only evictions have", way
+    if not key and operator != "Exists":
+        yield (), "has no key", "add `key`, or `operator: Exists` for every taint"
+
+
+def _node_affinity(affinity: Object, place: Path) -> Iterator[Problem]:
+    """The terms of an affinity to nodes, those that have to be met and those that are liked."""
+    needed = "requiredDuringSchedulingIgnoredDuringExecution"
+    liked = "preferredDuringSchedulingIgnoredDuringExecution"
+    required = entries(affinity, needed, "nodeSelectorTerms")
+    if required and not any(_FIELDS & {field for field, each in one.items() if each} for one in required):
+        yield Problem((*place, needed, "nodeSelectorTerms"), NoNode())
+    for i, term in enumerate(required):
+        yield from _term(term, (*place, needed, "nodeSelectorTerms", i))
+    for i, each in enumerate(entries(affinity, liked)):
+        yield from _term(inside(each, "preference"), (*place, liked, i, "preference"))
+
+
+def _term(term: Object, place: Path) -> Iterator[Problem]:
+    """What nodes are asked for, by their labels and fields."""
+    for i, requirement in enumerate(entries(term, "matchExpressions")):
+        yield from requirement_faults(requirement, (*place, "matchExpressions", i))
+    for i, field in enumerate(entries(term, "matchFields")):
+        if field.get("key") != "metadata.name" or len(field.get("values") or ()) != 1:
+            way = "write `metadata.name` with the name of one node, or use `matchExpressions` for labels"
+            found = "is about a field, and one field of nodes is known: `metadata.name`"
+            yield Problem((*place, "matchFields", i), BadRequirement(str(field.get("key") or ""), found, way))
 
 
 def _asks(template: Template, vendor: str) -> bool:
