@@ -49,53 +49,26 @@ def draw(
     kind = ("random" if trials is not None else "grid") if search is None else search
     method = Tpe() if kind == "tpe" else kind
     kind = "tpe" if isinstance(method, Tpe) else kind
-    if is_value(kind) or kind not in get_args(Method):
-        trace.report("UnknownSearch", Argument(site, "search"), (), have=shown(search))
+    if not _asked(trace, site, target, kind, trials, seed):
         return []
-    number = cast("object", seed)
-    if is_value(number) or isinstance(number, bool) or not isinstance(number, int):
-        trace.report("BadSeed", Argument(site, "seed"), (), have=shown(seed))
-        return []
-    if trials is not None:
-        if count(trace, site, "trials", trials) is None:
-            return []
-        if trials > MOST:
-            trace.report("TooMany", Argument(site, "trials"), (), what="trials", name=target.name, most=MOST)
-            return []
-    if kind != "grid" and trials is None:
-        trace.report("TrialsMissing", site, (), search=kind)
-        return []
-    if kind == "grid":
-        for name, space in read.items():
-            if callable(space):
-                place = Argument(site, "over", part=f"item:{name}")
-                trace.report("GridContinuous", place, (), name=name, space=spaces[name].__class__.__name__)
-                return []
-    else:
+    if kind != "grid":
         _ranges(trace, target, spaces, read, site)
+    elif not _listed(trace, site, spaces, read):
+        return []
     rules = _rules(trace, target, spaces, read, site)
     if any(space is None for space in read.values()) or not read or rules is None:
         return []
     whole = {name: space for name, space in read.items() if space is not None}
     lists = {name: space for name, space in whole.items() if not callable(space)}
-    finite = len(lists) == len(whole)
-    if kind == "grid":
-        rows = list(islice(_points(lists, rules), MOST + 1))
-        if len(rows) > MOST:
-            found = "too many" if rules else str(_size(lists, rules, MOST))
-            trace.report("GridTooLarge", Argument(site, "over"), (), most=MOST, found=found)
-            return []
-        if trials is not None and trials != len(rows):
-            trace.report("GridTrials", Argument(site, "trials"), (), trials=trials, size=len(rows))
-            return []
-        return rows
-    assert trials is not None
+    if trials is None or kind == "grid":
+        return _grid(trace, site, lists, rules, trials)
     if isinstance(method, Tpe):
         from flowdsl.learnt import learnt
 
         loop.learnt = learnt(trace, loop, target, spaces, lists, rules, method, trials, seed)
         if loop.learnt is None:
             return []
+    finite = len(lists) == len(whole)
     if finite and trials > (size := _size(lists, rules, trials)):
         trace.report("TooManyTrials", Argument(site, "trials"), (), trials=trials, size=size)
         return []
@@ -110,6 +83,54 @@ def draw(
         rows += islice(others, trials - len(rows))
     if len(rows) < trials:
         trace.report("TooManyTrials", Argument(site, "trials"), (), trials=trials, size=len(rows))
+    return rows
+
+
+def _asked(
+    trace: Trace, site: Site, target: StepDef | PipelineDef, kind: object, trials: int | None, seed: object
+) -> bool:
+    """Whether the kind of a search, its number of trials and its seed can be; mistakes are recorded."""
+    if is_value(kind) or kind not in get_args(Method):
+        trace.report("UnknownSearch", Argument(site, "search"), (), have=shown(kind))
+        return False
+    if is_value(seed) or isinstance(seed, bool) or not isinstance(seed, int):
+        trace.report("BadSeed", Argument(site, "seed"), (), have=shown(seed))
+        return False
+    if trials is None:
+        if kind != "grid":
+            trace.report("TrialsMissing", site, (), search=kind)
+        return kind == "grid"
+    if count(trace, site, "trials", trials) is None:
+        return False
+    if trials > MOST:
+        trace.report("TooMany", Argument(site, "trials"), (), what="trials", name=target.name, most=MOST)
+    return trials <= MOST
+
+
+def _listed(
+    trace: Trace, site: Site, spaces: Mapping[str, object], found: Mapping[str, _Drawn | None]
+) -> bool:
+    """Whether all spaces have lists of values, as a grid needs; the first that has none is recorded."""
+    for name, space in found.items():
+        if callable(space):
+            place = Argument(site, "over", part=f"item:{name}")
+            trace.report("GridContinuous", place, (), name=name, space=type(spaces[name]).__name__)
+            return False
+    return True
+
+
+def _grid(
+    trace: Trace, site: Site, lists: Mapping[str, list[Expr]], rules: Mapping[str, Rule], trials: int | None
+) -> list[dict[str, Expr]]:
+    """Every point; none, which is recorded, where there are too many or not as many as trials are asked for."""
+    rows = list(islice(_points(lists, rules), MOST + 1))
+    if len(rows) > MOST:
+        found = "too many" if rules else str(_size(lists, rules, MOST))
+        trace.report("GridTooLarge", Argument(site, "over"), (), most=MOST, found=found)
+        return []
+    if trials is not None and trials != len(rows):
+        trace.report("GridTrials", Argument(site, "trials"), (), trials=trials, size=len(rows))
+        return []
     return rows
 
 
