@@ -222,65 +222,33 @@ def _outputs(
     step: StepDef, told: Described, managed: Managed, found: list[Diagnostic]
 ) -> dict[str, tuple[Origin, str]]:
     """Where each result is read."""
-    single, several = told.arguments[1], told.options["outputs"]
     kinds = {out.name: out.type for out in t.outputs(step.signature.returns)}
     known = list(kinds)
-    places: dict[str, Place] = {}
-    paths: dict[str, object] = {}
-    if single is not None:
-        paths["return"] = single
-        places["return"] = Argument(told.site, position=1)
-        if known and known != ["return"]:
-            problem = f"`{step.name}` has several results, and one path has no name"
-            way = f'write outputs={{"{known[0]}": "{{.status...}}"}}'
-            found.append(Diagnostic(findings.ResultPath(problem, "of which result?", way), places["return"]))
-            return {}
-    if several is not None:
-        if is_value(several) or not is_mapping(several):
-            wrong = OptionType("outputs", "a dict of strings", spelled(several))
-            found.append(Diagnostic(wrong, Argument(told.site, "outputs")))
-            return {}
-        for name, path in several.items():
-            paths[str(name)] = path
-            places[str(name)] = Argument(told.site, "outputs", part=f"item:{name}")
+    paths = _paths(step, told, known, found)
+    if paths is None:
+        return {}
     if managed.action == "delete" and (paths or known):
-        place = next(iter(places.values()), None) or told.site
+        place = next((place for _, place in paths.values()), told.site)
         problem = f"`{step.name}` reads results off an object that is deleted"
         way = "return None, and read them in a step before this one"
         found.append(Diagnostic(findings.ResultPath(problem, "nothing is left of it", way), place))
         return {}
     made: dict[str, tuple[Origin, str]] = {}
     missing = [name for name in known if name not in paths]
-    for name, path in paths.items():
-        place = places[name]
-        if name not in known:
-            close = near(name, missing)
-            missing = [one for one in missing if one != close]
-            label = suggest(name, known) or "it returns nothing"
-            problem = f"`{step.name}` has no result `{name}`" if known else f"`{step.name}` returns nothing"
-            way = "name the results of its return annotation, or add one there"
-            found.append(Diagnostic(findings.ResultPath(problem, label, way), place))
+    for name, (path, place) in paths.items():
+        if name in known:
+            read = _path(path, kinds[name])
+            if isinstance(read, findings.ResultPath):
+                found.append(Diagnostic(read, place))
+            else:
+                made[name] = read
             continue
-        reason = _unreadable(path)
-        if reason or not isinstance(path, str):
-            shown = path if isinstance(path, str) else said(path)
-            shown = "a run-time value" if is_value(path) else f"`{TOKEN.sub('...', shown)}`"
-            problem = f"{shown} is no path to a result"
-            way = 'write a JSONPath, "{.metadata.uid}", or a filter of jq, ".status.succeeded"'
-            if isinstance(path, str) and reason == _NO_DOT:
-                bare = path.strip().strip("{}").lstrip("$").lstrip(".")
-                way = f'write "{{.{bare}}}", a JSONPath, or ".{bare}", a filter of jq'
-            found.append(Diagnostic(findings.ResultPath(problem, reason, way), place))
-            continue
-        text = path.strip()
-        origin: Origin = "json path" if text.startswith("{") else "jq"
-        if origin == "json path" and not t.is_text(kinds[name]) and _SEVERAL.search(text):
-            problem = f"`{text}` finds several values, and kubectl writes them with blanks between"
-            way = f'use a filter of jq, which writes JSON: "[{text[1:-1].replace("[*]", "[]")}]"'
-            label = f"no {t.spell(kinds[name])}"
-            found.append(Diagnostic(findings.ResultPath(problem, label, way), place))
-            continue
-        made[name] = (origin, text)
+        close = near(name, missing)
+        missing = [one for one in missing if one != close]
+        label = suggest(name, known) or "it returns nothing"
+        problem = f"`{step.name}` has no result `{name}`" if known else f"`{step.name}` returns nothing"
+        way = "name the results of its return annotation, or add one there"
+        found.append(Diagnostic(findings.ResultPath(problem, label, way), place))
     for name in missing:
         label = "which part of the object is it?"
         way = 'add its path: manifest(..., "{.metadata.uid}")'
@@ -289,6 +257,51 @@ def _outputs(
         problem = f"`{step.name}` does not say where its result{'' if known == ['return'] else f' `{name}`'} is read"
         found.append(Diagnostic(findings.ResultPath(problem, label, way), told.site))
     return made
+
+
+def _paths(
+    step: StepDef, told: Described, known: list[str], found: list[Diagnostic]
+) -> dict[str, tuple[object, Place]] | None:
+    """What is given as the path of each result, and where; None after a mistake."""
+    single, several = told.arguments[1], told.options["outputs"]
+    paths: dict[str, tuple[object, Place]] = {}
+    if single is not None:
+        paths["return"] = single, Argument(told.site, position=1)
+        if known and known != ["return"]:
+            problem = f"`{step.name}` has several results, and one path has no name"
+            way = f'write outputs={{"{known[0]}": "{{.status...}}"}}'
+            about = findings.ResultPath(problem, "of which result?", way)
+            found.append(Diagnostic(about, paths["return"][1]))
+            return None
+    if several is not None:
+        if is_value(several) or not is_mapping(several):
+            wrong = OptionType("outputs", "a dict of strings", spelled(several))
+            found.append(Diagnostic(wrong, Argument(told.site, "outputs")))
+            return None
+        for name, path in several.items():
+            paths[str(name)] = path, Argument(told.site, "outputs", part=f"item:{name}")
+    return paths
+
+
+def _path(path: object, kind: t.Type) -> tuple[Origin, str] | findings.ResultPath:
+    """How a result of a type is read by a path, or why it cannot be."""
+    reason = _unreadable(path)
+    if reason or not isinstance(path, str):
+        shown = path if isinstance(path, str) else said(path)
+        shown = "a run-time value" if is_value(path) else f"`{TOKEN.sub('...', shown)}`"
+        way = 'write a JSONPath, "{.metadata.uid}", or a filter of jq, ".status.succeeded"'
+        if isinstance(path, str) and reason == _NO_DOT:
+            bare = path.strip().strip("{}").lstrip("$").lstrip(".")
+            way = f'write "{{.{bare}}}", a JSONPath, or ".{bare}", a filter of jq'
+        return findings.ResultPath(f"{shown} is no path to a result", reason, way)
+    text = path.strip()
+    if not text.startswith("{"):
+        return "jq", text
+    if not t.is_text(kind) and _SEVERAL.search(text):
+        problem = f"`{text}` finds several values, and kubectl writes them with blanks between"
+        way = f'use a filter of jq, which writes JSON: "[{text[1:-1].replace("[*]", "[]")}]"'
+        return findings.ResultPath(problem, f"no {t.spell(kind)}", way)
+    return "json path", text
 
 
 def _unreadable(path: object) -> str:
