@@ -167,6 +167,7 @@ def _ready(
 
 def _run(folder: Path, ready: _Ready, approve: bool) -> Machine:
     """Run to the end. Raises RunError, CannotRun."""
+    from flowdsl.cli.runs.asking import wanted
     from flowdsl.runtime.local.means import cache_of, settings_of
     from flowdsl.runtime.local.pods.pods import Pods
     from flowdsl.runtime.local.runner import Inputs, Runner, Waits
@@ -177,13 +178,12 @@ def _run(folder: Path, ready: _Ready, approve: bool) -> Machine:
     def executor(report: Callable[[Event], None]) -> Pods:
         return Pods(place, report, settings)
 
-    def answer(_: Node) -> dict[str, str] | None:
-        return {} if approve else None
+    def supplied(node: Node) -> dict[str, str] | None:
+        given = ready.fake.supplied(node)
+        return {} if given is None and approve and not wanted(node) else given
 
     caches = cache_of(folder / "cache", ready.means.artifacts)
-    runner = Runner(
-        place, executor, fake=ready.fake, supplied=ready.fake.supplied, approve=answer, caches=caches
-    )
+    runner = Runner(place, executor, fake=ready.fake, supplied=supplied, caches=caches)
     configs = {name: dict(data) for name, data in ready.means.config_maps.items()}
     try:
         return runner.begin(Inputs(ready.manifest, [], configs, {}))

@@ -796,6 +796,8 @@ def test_what_was_tried_again_or_waited_is_taken_from_an_earlier_run(
     done = flowdsl("tries.yaml", "--fake", "gate=no", "--name", "one")
     assert (done.code, "gate: succeeded" in done.err) == (1, True), "a gate that is faked waits for no time"
     assert done.out.endswith("after a change: flowdsl run tries.yaml --from last --of one\n")
+    done = flowdsl("tries.yaml", "--approve", "--name", "approved")
+    assert (done.code, "gate: succeeded" in done.err) == (1, True), "nor one that is approved"
     done = flowdsl("tries.yaml", "--from", "last", "--of", "one", "--name", "two")
     assert (done.code, "last: failed" in done.err) == (1, True)
     done = flowdsl("tries.yaml", "--only", "last", "--of", "two", "--name", "three")

@@ -114,9 +114,19 @@ def halves(numbers: list[int], least: float = 0.0) -> float:
     return total
 
 
+@approve(duration="1h")
+def timed_gate() -> None:
+    raise NotImplementedError
+
+
 @pipeline
 def asked() -> str:
     return gate()
+
+
+@pipeline
+def timed() -> None:
+    timed_gate()
 
 
 @pytest.fixture
@@ -460,6 +470,9 @@ def test_a_step_that_is_faked_does_not_run(run_pipeline: RunPipeline, raw: Path)
 
 def test_a_gate_is_answered(run_pipeline: RunPipeline) -> None:
     assert run_pipeline(asked, fakes={"gate": "yes"}).outputs == "yes"
+    assert run_pipeline(timed, approve=True).steps["timed_gate"].phase == "Succeeded", "an hour is not waited"
+    with pytest.raises(CannotRun, match="the run waits for gate"):
+        run_pipeline(asked, approve=True)
     with pytest.raises(CannotRun, match="the run waits for gate"):
         run_pipeline(asked)
 

@@ -418,14 +418,13 @@ class _Run:
         self.view(machine, batch)
 
     def supplied(self, node: Node) -> dict[str, str] | None:
-        """What a suspended node is given, if something stands in for it."""
+        """What a suspended node is given, if something stands in for it, or nobody is to be asked."""
         found = (one.supplied(node) for one in self.stand_ins)
-        return next((given for given in found if given is not None), None)
+        unasked: dict[str, str] | None = {} if self.options.approve and not wanted(node) else None
+        return next((given for given in found if given is not None), unasked)
 
     def approve(self, node: Node) -> dict[str, str] | None:
-        """What a suspended node goes on with, if it may."""
-        if self.options.approve and not wanted(node):
-            return {}
+        """What a suspended node goes on with, if somebody says that it may."""
         self.view.pause()
         return ask(node, lambda name, text: given.answer(self.program, node.template, name, text))
 
