@@ -47,7 +47,7 @@ _METRIC = "write NAME:max or NAME:min, or max or min where the trial has one res
 _OWN = frozenset(own_words(flowdsl.sweep))
 """What `sweep` takes itself, so that it cannot be handed on to the trials."""
 _COMMAND = "the command line"
-_ARGUMENT = regex(rf"""\b({'|'.join(sorted(_OWN))})=(?:"(\w+)"|(\d*)(?![\w\[]))""")
+_ARGUMENT = regex(rf"""\b({"|".join(sorted(_OWN))})=(?:"(\w+)"|(\d*)(?![\w\[]))""")
 _OBJECTIVE = regex(r'\b(max|min)imize\((?:"([^"]*)")?\)')
 _OF_A_TRIAL = frozenset(
     (
@@ -224,7 +224,8 @@ class _Command:
     def said(self, one: Diagnostic) -> Diagnostic:
         """A finding about the text, said of the command line."""
         help_ = _ARGUMENT.sub(
-            lambda found: f"--{found[1].replace('_', '-')} {found[2] or found[3]}".rstrip(), one.finding.advice
+            lambda found: f"--{found[1].replace('_', '-')} {found[2] or found[3]}".rstrip(),
+            one.finding.advice,
         )
         help_ = _OBJECTIVE.sub(
             lambda found: f"--metric {':'.join(filter(None, (found[2], found[1])))}", help_

@@ -384,7 +384,10 @@ def _objective(trace: Trace, call: Call, objective: object, site: Site) -> Objec
             (),
             name=name,
             step=call.target.name,
-            known=(*outs, *(f"{out}.{one.name}" for out, kind in outs.items() for one in _fields(kind) if "." in name)),
+            known=(
+                *outs,
+                *(f"{out}.{one.name}" for out, kind in outs.items() for one in _fields(kind) if "." in name),
+            ),
             inside=_holder(outs, name),
             single=t.spell(returns) if tuple(outs) == ("return",) else "",
             goal=objective.goal,
