@@ -375,7 +375,7 @@ def test_a_tree_has_what_is_wanted_most() -> None:
         (["--fake", "attempt=1"], "it has several outputs: --fake attempt.loss=... --fake attempt.model=..."),
         (["--fake", "attempt.los=1"], "`attempt` has no output `los`; did you mean `loss`?"),
         (["--fake", "attempt.model=pipeline.py"], "the output `loss` needs a value too"),
-        (["--fake", "runs=1"], "`runs` is a graph of steps; name one of these"),
+        (["--fake", "runs=1"], "`runs` is a graph of steps; name one of these: attempt"),
         (["--mount", "data=."], "--mount data: the workflow has no claim `data`; it has none"),
         (["--mount", "data=no/where"], "there is no no"),
         (["--mount", "data="], "--mount data=: the path is empty; the current folder is --mount data=."),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.kinds import GRAPH_BODIES, STORES, kind
 from flowdsl.grammar.regex import regex
+from flowdsl.runtime.documents import called
 from flowdsl.runtime.local import journal
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.names import any_string
@@ -100,7 +101,8 @@ class Fakes:
         last = [one for one in inside if several(part(one, "outputs"), "parameters")]
         leaves = all(one and kind(one) not in GRAPH_BODIES for one in inside)
         if looped or len(last) > 1 or not leaves or part(template, "outputs").keys() - {"parameters"}:
-            raise RunError(f"--fake {step}: `{step}` is a graph of steps; name one of these")
+            names = ", ".join(str(one.get("name")) for one in called(template))
+            raise RunError(f"--fake {step}: `{step}` is a graph of steps; name one of these: {names}")
         del self._given[step]
         for one in inside:
             self._given[str(one["name"])] = dict(given) if one in last or not last else {"": ""}
