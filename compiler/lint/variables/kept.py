@@ -66,7 +66,6 @@ def _late(expression: str, place: Path, view: View, template: Template) -> str |
         root = one.path[0]
         if (
             (place[0] == "metrics" and root in _MEASURED)
-            or (root == "item" and template.around is None)
             or (root in ("retries", "lastRetry") and not view.tries(template))
             or (one.path == ("workflow", "scheduledTime") and view.kind == "Workflow")
         ):
@@ -80,8 +79,6 @@ def _way(place: Path, name: str) -> str:
             "compare without these signs, as `max(asFloat(duration), 60.0) != 60.0` does, "
             "or measure it in a template of tasks or steps that calls this one"
         )
-    if name.startswith("item"):
-        return "hand the item on as an argument, and compare the input"
     if name.startswith("workflow"):
         return "only a CronWorkflow has a scheduled time: use `workflow.creationTimestamp`"
     return "give the template a `retryStrategy`, or take it out"

@@ -388,7 +388,7 @@ class Reader:
         """The findings about an expression, alone in its field or in a tag: its form, kinds and variables."""
         offset = 0 if tag is None else tag.offset
         known = known_at(path) if tag is None else None
-        extra = known.extra(use) if known else self.extra(use, text, place)
+        extra = known.extra(use) if known else self.extra(use, text, place, path)
         if "metrics" in path:
             extra = extra._replace(names=_METRICS)
         read = reading.expression(text, extra, tag is not None, tag is not None and tag.braces)
@@ -416,7 +416,7 @@ class Reader:
                 continue
             if root == "$env" and tag is not None and place.call is not None and place.call.loop:
                 yield spot.problem(UnknownVariable(root, (), _ENV))
-            if root not in ROOTS or not rest or name in self.scope.allowed:
+            if root not in ROOTS or not (rest or root == "item") or name in self.scope.allowed:
                 continue
             if root in BODY_OF:
                 target = (root, rest[0], ".".join(rest[1:]))
@@ -541,9 +541,9 @@ class Reader:
         reason = "no target waits for it, so it does not run: add it to `target`"
         return UnknownOutput(graph.calls[position].name, output, (), reason)
 
-    def extra(self, use: typing.Use, text: str, place: Place) -> typing.Extra:
+    def extra(self, use: typing.Use, text: str, place: Place, path: Path) -> typing.Extra:
         """What is known of the place of an expression, and of `item` in it: of a mapping, it is one."""
-        call = loop_around(place) if "item" in text else None
+        call = loop_around(place, path) if "item" in text else None
         if call is None or call.loop != "withItems":
             return typing.Extra(use, open=call is not None and call.loop == "withParam")
         found = self.view.survey(call).kinds
@@ -565,16 +565,18 @@ class Reader:
         self, spot: Spot, key: str, place: Place, exact: bool, text: str | None = None
     ) -> Iterator[Problem]:
         """The findings about `item` or `item.key`, in a tag of a `text` or in an expression."""
-        call = loop_around(place)
+        call = loop_around(place, spot.path)
         name = f"item.{key}" if key else "item"
         if call is None:
-            reason = "add a loop here, or hand the item on as an argument"
-            if key:
-                yield spot.problem(UnknownVariable(name, (), reason))
-            else:
-                literal: Finding | None = LiteralTag(name, "there is no loop", reason)
-                literal = unreplaced(literal, name, spot.path, text, place) if text else literal
-                yield from [] if literal is None else [spot.problem(literal)]
+            own = loop_around(place)
+            why = "there is no loop" if own is None else "a loop has no items before it begins"
+            reason = "add a loop here, or hand the item on as an argument" if own is None else "take it out"
+            if key or text is None:
+                yield spot.problem(UnknownVariable(name, (), reason if own is None else f"{reason}: {why}"))
+            elif (
+                literal := unreplaced(LiteralTag(name, why, reason), name, spot.path, text, place)
+            ) is not None:
+                yield spot.problem(literal)
             return
         if not key:
             return

@@ -74,7 +74,7 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
     when, field = call.data.get("when") or "", path[len(call.path)]
     if not call.loop or (when and "{{" not in when):
         return ""
-    if field in LOOPS and call.owner.body == "steps":
+    if field in LOOPS and (call.owner.body == "steps" or name == "item"):
         return _uncounted(path, text)
     return "in a loop, Argo replaces every tag or fails"
 

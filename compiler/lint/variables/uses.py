@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODY_OF
+from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.lint.variables.findings import (
     LoopArtifact,
     NotAncestor,
@@ -81,11 +82,19 @@ class Place(NamedTuple):
         return Place(around.owner, around) if around is not None else Place(None, None)
 
 
-def loop_around(place: Place) -> Call | None:
-    """The nearest loop around a text, whose items it may name."""
-    while place.graph is not None and (place.call is None or not (place.call.parent or place.call).loop):
+def loop_around(place: Place, path: Path = ()) -> Call | None:
+    """The nearest loop around a text at a path, whose items it may name; what makes the items of one stands outside."""
+    while place.graph is not None and not (place.call is not None and _has_items(place.call, path)):
         place = place.outer
     return None if place.call is None else place.call.parent or place.call
+
+
+def _has_items(call: Call, path: Path) -> bool:
+    """Whether a call is a loop, and a text at a path belongs to its rounds."""
+    return bool((call.parent or call).loop) and path[len(call.path) : len(call.path) + 1] not in _OF_LOOPS
+
+
+_OF_LOOPS = tuple((field,) for field in LOOPS)
 
 
 _GATHERED = regex(r"\{\{\s*(tasks|steps)\.([^{}.\s]+)\.outputs\.parameters\s*\}\}")
