@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.variables import conditions, reading
 from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
+from flowdsl.compiler.lint.variables.measured import Measured
 from flowdsl.compiler.lint.variables.references import RESULTS
-from flowdsl.compiler.lint.variables.scope import OF_METRICS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.validate import is_number
 from flowdsl.compiler.tree import compact, entries, inside, string
-from flowdsl.diagnostic import Finding, near
+from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import tags, variables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
     from flowdsl.compiler.tree import Object, Path
@@ -53,7 +53,7 @@ def metrics(view: View) -> Iterator[Problem]:
             yield from _gauge(metric, place, owner is view.spec)
             yield from _when(metric, (*place, "when"))
             template = measured.get(path)
-            yield from _names(metric, place, template, whole=owner is view.spec)
+            yield from _names(metric, place, Measured(view, template, whole=owner is view.spec))
             if template is not None and _is_never_kept(view, template, whole=owner is view.spec):
                 yield from _results(metric, place)
 
@@ -190,21 +190,13 @@ def _when(metric: Object, path: Path) -> Iterator[Problem]:
         yield from (fault.at(path) for fault in reading.condition(text))
 
 
-def _names(metric: Object, place: Path, template: Template | None, *, whole: bool) -> Iterator[Problem]:
-    """The findings about variables that metrics do not have; `template`: what is measured, where that is known.
-
-    `whole`: it is the whole run. Source: Argo Workflows, prepareMetricScope.
-    """
+def _names(metric: Object, place: Path, measured: Measured) -> Iterator[Problem]:
+    """The findings about variables that metrics do not have."""
     for fields, text in _texts(metric):
-        for tag in tags(text) if "{{" in text else ():
-            name = tag.body.strip()
-            if tag.kind != "simple":
-                continue
-            known = _known(name, template, whole=whole)
-            if known and name not in known:
-                found = f"names `{name}`, which metrics do not have"
-                finding = BadMetric(string(metric, "name"), found, _way(name, known))
-                yield Problem((*place, *fields), finding, part=(tag.start, tag.end))
+        path = (*place, *fields)
+        for each in measured.strange(text):
+            yield Problem(path, BadMetric(string(metric, "name"), each.found, each.way), part=each.part)
+        yield from measured.of_workflow(path, text)
 
 
 def _texts(metric: Object) -> Iterator[tuple[Path, str]]:
@@ -217,29 +209,3 @@ def _texts(metric: Object) -> Iterator[tuple[Path, str]]:
             yield (kind, "value"), string(metric, kind, "value")
     for index, label in enumerate(entries(metric, "labels")):
         yield ("labels", index, "value"), string(label, "value")
-
-
-def _known(name: str, template: Template | None, *, whole: bool) -> Sequence[str]:
-    """The variables of which one has to be one that metrics have; none where other rules look at it."""
-    root, _, rest = name.partition(".")
-    if not rest:
-        return OF_METRICS if root.isidentifier() and root != "item" else ()
-    leaf = template is not None and template.is_leaf and not whole
-    if template is None or root not in (("outputs",) if leaf else _OF_TEMPLATES):
-        return ()
-    own = [f"inputs.parameters.{each}" for each in template.parameters]
-    outputs = [f"outputs.parameters.{each}" for each in template.output_parameters]
-    return (*OF_METRICS, *own, "outputs.result", *outputs)
-
-
-_OF_TEMPLATES = ("inputs", "outputs", "tasks", "steps", "item", "pod")
-
-
-def _way(name: str, known: Sequence[str]) -> str:
-    """What was probably meant by a variable that metrics do not have, as something to do."""
-    above, _, last = name.rpartition(".")
-    if above and last in OF_METRICS:
-        return f"write `{{{{{last}}}}}`"
-    close = near(last, [each.rpartition(".")[2] for each in known if each.rpartition(".")[0] == above])
-    meant = f"{above}.{close}".lstrip(".")
-    return f"write `{{{{{meant}}}}}`" if close else f"known here: {', '.join(f'`{each}`' for each in known)}"

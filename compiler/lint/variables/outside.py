@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.globals import CRON, workflow_variables
 from flowdsl.compiler.lint.variables import conditions, reading, typing
-from flowdsl.compiler.lint.variables.findings import UnknownVariable
+from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.known import CRON_STOP, known_at
 from flowdsl.compiler.lint.variables.references import EXPRESSIONS, strings
-from flowdsl.compiler.lint.variables.scope import Scope, misspelt, workflow_fault
+from flowdsl.compiler.lint.variables.scope import MEASURED, Scope, misspelt, workflow_fault
 from flowdsl.compiler.lint.variables.unreplaced import left_open, unreadable
-from flowdsl.compiler.lint.variables.uses import Spot, expression_use, unclosed
+from flowdsl.compiler.lint.variables.uses import Spot, expression_use, of_metric, unclosed
 from flowdsl.compiler.tree import inside, string
 from flowdsl.grammar.template import ROOTS, tags
 
@@ -30,19 +30,21 @@ def workflow_references(view: View) -> Iterator[Problem]:
     known = workflow_variables(view)
     spec = {key: value for key, value in view.spec.items() if key != "templates"}
     for path, field, text in strings(spec, view.path):
+        here = known | _AT_END if path[len(view.path)] == "metrics" else known
         if field in EXPRESSIONS:
-            yield from workflow_expression(view, path, text, known)
+            yield from workflow_expression(view, path, text, here)
         for tag in tags(text):
             name = tag.body.strip()
             if left_open(tag):
                 yield unclosed(path, text, tag)
                 continue
             if tag.kind == "expression":
-                yield from workflow_expression(view, path, tag.body, known, tag.end - 2 - len(tag.body))
+                yield from workflow_expression(view, path, tag.body, here, tag.end - 2 - len(tag.body))
                 continue
             if tag.kind != "simple":
                 continue
-            if (finding := _fault(view, known, path, name)) is not None:
+            finding = _fault(view, here, path, name)
+            if finding is not None and not (of_metric(path) and isinstance(finding, LiteralTag)):
                 yield Spot.of_name(path, name, tag.body, tag.start + 2).problem(finding)
 
 
@@ -119,6 +121,8 @@ _OF_TEMPLATES = ("inputs.", "item.", "steps.", "tasks.")
 """Variables that Argo has to replace where they stand. Source: Argo Workflows, workflow/validate/validate.go."""
 _OF_CALLS = ROOTS - {"inputs", "pod", "workflow"}
 """Roots of variables that no pod has by itself. Source: Argo Workflows, substitutePodParams."""
+_AT_END = frozenset(("workflow.failures",))
+"""What is known besides when a whole run is measured. Source: Argo Workflows, operate."""
 _LATER = ("workflow.duration", "workflow.failures", "workflow.mainStatus", "workflow.status")
 """What is known only when a run goes on."""
 
@@ -192,7 +196,7 @@ def workflow_expression(
     """The findings about an expression outside of the templates, in a tag at an offset or alone in its field."""
     use: typing.Use = expression_use(path) if offset is None else "value"
     only = known_at(path) if offset is None else None
-    extra = only.extra(use) if only else typing.Extra(use)
+    extra = only.extra(use) if only else typing.Extra(use, MEASURED if of_metric(path) else frozenset())
     read = reading.expression(text, extra, tag=offset is not None)
     start = offset or 0
     yield from (fault.at(path, start) for fault in read.found)

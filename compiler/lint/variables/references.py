@@ -23,7 +23,7 @@ from flowdsl.compiler.lint.variables.findings import (
 )
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.known import known_at
-from flowdsl.compiler.lint.variables.scope import OF_METRICS, Scope
+from flowdsl.compiler.lint.variables.scope import MEASURED, Scope
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault, PassedOn, WrongOperand
 from flowdsl.compiler.lint.variables.unreplaced import is_quoted, left_open, must_close, unreplaced
 from flowdsl.compiler.lint.variables.uses import (
@@ -37,6 +37,7 @@ from flowdsl.compiler.lint.variables.uses import (
     guarded_fault,
     late_problems,
     loop_around,
+    of_metric,
     other_sort,
     output_fault,
     short,
@@ -149,7 +150,6 @@ RESULTS = {
 """How Argo finds the results that are read, in the JSON of a graph."""
 
 
-_METRICS = frozenset((*OF_METRICS, "resourcesDuration"))
 _NO_WORKFLOW = "the expression of an output has no `workflow`: write the simple tag in quotes"
 _ENV = "in a loop, Argo takes it for a variable that is missing: name the variable itself"
 _BOUND = "in a loop, Argo takes what `let` binds for a variable that is missing: write the value itself"
@@ -389,8 +389,8 @@ class Reader:
         offset = 0 if tag is None else tag.offset
         known = known_at(path) if tag is None else None
         extra = known.extra(use) if known else self.extra(use, text, place, path)
-        if "metrics" in path:
-            extra = extra._replace(names=_METRICS)
+        if of_metric(path):
+            extra = extra._replace(names=MEASURED)
         read = reading.expression(text, extra, tag is not None, tag is not None and tag.braces)
         yield from (fault.at(path, offset) for fault in read.found)
         if not read.found:

@@ -25,6 +25,9 @@ RETRY = ("retries", "lastRetry.exitCode", "lastRetry.status", "lastRetry.duratio
 OF_METRICS = ("duration", "status", "exitCode", "retries")
 """The variables of one word that metrics have."""
 
+MEASURED = frozenset((*OF_METRICS, "resourcesDuration"))
+"""The names that only expressions of metrics have."""
+
 
 class Scope:
     """The variables of one template, as Argo's validator and controller see them.

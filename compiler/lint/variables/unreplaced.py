@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
-from flowdsl.compiler.lint.variables.uses import WORD_OF
+from flowdsl.compiler.lint.variables.uses import WORD_OF, of_metric
 from flowdsl.compiler.lint.workflow.loops import no_list
 from flowdsl.compiler.tree import compact
 from flowdsl.diagnostic import near
@@ -34,6 +34,8 @@ def unreplaced(finding: Finding | None, name: str, path: Path, text: str, place:
     """
     if finding is not None and not isinstance(finding, LiteralTag):
         return finding
+    if of_metric(path):
+        return None  # which is told of the metric
     if finding is None and name in ROOTS and place.call is not None:
         finding = LiteralTag(name, "no variable is called so", "write the whole name of a variable")
     root = name.partition(".")[0]

@@ -134,6 +134,11 @@ def unclosed(path: Path, text: str, tag: Tag) -> Problem:
     return Spot(path, (tag.start, tag.start + 2)).problem(UnclosedTag(written[:end]))
 
 
+def of_metric(path: Path) -> bool:
+    """Whether a text is one of a metric."""
+    return "prometheus" in path and path[path.index("prometheus") - 1] == "metrics"
+
+
 def expression_use(path: Path) -> Use:
     """What Argo does with the result of a field that holds an expression."""
     owner, around = path[-2:-1], path[-3:-2]
