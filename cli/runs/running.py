@@ -30,7 +30,7 @@ from flowdsl.runtime.names import suffix
 from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flowdsl.cli.display.progress import View
     from flowdsl.cli.pipelines.compiling import Target
@@ -204,8 +204,7 @@ def _ready(found: _Found, options: Options, refused: contextlib.ExitStack) -> tu
             settings["from"] = [before.name, step]
             files = {**given.stood_for(options.artifacts), **files}
     files = given.stand_for(manifest, {**given.paths(options.artifacts, "--artifact"), **files})
-    kept = (one for one in options.artifacts if one.partition("=")[0] not in files)
-    options = options._replace(artifacts=[*kept, *(f"{key}={path}" for key, path in files.items())])
+    options = options._replace(artifacts=_with(options.artifacts, files))
     settings["artifacts"] = [_absolute(one) for one in options.artifacts]
     fakes.check(steps(manifest, found.references))
     skipped |= fakes.names
@@ -215,9 +214,15 @@ def _ready(found: _Found, options: Options, refused: contextlib.ExitStack) -> tu
     if verdict.refusals:
         raise RunError(_together(verdict.refusals))
     run = _Run(folder, manifest, settings, options, data, stand_ins, found.program)
+    notes = [*verdict.notes, *_make_room(options.folder, mounts, taken)]
+    return run, Inputs(manifest, found.references, data.config_maps, settings), notes
+
+
+def _make_room(folder: Path, mounts: Mapping[str, Path], taken: Earlier | None) -> list[str]:
+    """Make the folders that a run needs, and bring what it takes of an earlier one; what is to be said of it."""
+    notes: list[str] = []
     try:
-        _keep_apart(options.folder)
-        notes = list(verdict.notes)
+        _keep_apart(folder)
         for claim, path in mounts.items():
             if not path.exists():
                 path.mkdir()
@@ -226,7 +231,7 @@ def _ready(found: _Found, options: Options, refused: contextlib.ExitStack) -> tu
             taken.bring()
     except OSError as error:
         raise Refused(f"the run cannot begin: {said(error)}") from None
-    return run, Inputs(manifest, found.references, data.config_maps, settings), notes
+    return notes
 
 
 def _take_back(folder: Path, last: Path) -> None:
@@ -328,6 +333,12 @@ def _kept(options: Options, found: _Found) -> Json:
     if found.program is not None:
         kept["texts"] = {name: texts(one) for name, one in found.program.signatures.items()}
     return kept
+
+
+def _with(pairs: Sequence[str], more: Mapping[str, object]) -> list[str]:
+    """NAME=PATH, and more of them, which count where a name is given twice."""
+    kept = (one for one in pairs if one.partition("=")[0] not in more)
+    return [*kept, *(f"{name}={path}" for name, path in more.items())]
 
 
 def _absolute(pair: str) -> str:
