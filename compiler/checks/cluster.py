@@ -104,8 +104,12 @@ def _words(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
         yield _Asked(findings.NoSpot(profile.name) if profile.name else findings.NeedsCluster("spot"), "spot")
     if queue is not None and profile.queues and queue not in profile.queues:
         yield _Asked(findings.UnknownQueue(queue, profile.name, profile.queues), "queue")
-    if gpu is None:
-        return
+    if gpu is not None:
+        yield from _gpu_words(gpu, profile)
+
+
+def _gpu_words(gpu: GPU, profile: Profile) -> Iterator[_Asked]:
+    """What is asked of devices that the profile has to know."""
     if gpu.share is not None and sharing(gpu, profile) is None:
         yield _Asked(findings.NoSharing(gpu.vendor, profile.name), "gpu", "item:share")
     for field in _unlabelled(gpu, profile):
