@@ -539,7 +539,7 @@ REFUSED = {
         "v = «Score(x) == Score(n)»",
     ],
     "FD227": [
-        "threading.Thread(target=lambda: «nothing()»).start()",
+        "other = threading.Thread(target=lambda: «nothing()»)\nother.start()\nother.join()",
         "def work(k): «use(k)»\nwith ThreadPoolExecutor() as pool:\n    list(pool.map(work, [1]))",
     ],
     "FD267": [
