@@ -236,7 +236,7 @@ def _told(found: Typed) -> Iterator[Problem]:
     path = string(found.data, "fieldRef", "fieldPath")
     mark = _MARK.fullmatch(path)
     key = "" if mark is None else mark[2].lower() if mark[1] == "annotations" else mark[2]
-    if not path or "{{" in path or path in paths or is_qualified_name(key):
+    if not path or is_filled(path) or path in paths or is_qualified_name(key):
         return
     if path in ("metadata.labels", "metadata.annotations"):
         reason, way = "one of them has to be named", f"write `{path}['NAME']` with the name of one"

@@ -70,6 +70,8 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
         return unreadable(path, root in ROOTS)
     if path == (*call.path, "when"):
         return "" if is_quoted(text, text.index(name)) else "a `when` with braces in it cannot be read"
+    if call.parent is not None and path == (*call.path, "template"):
+        return "no template is called so"
     call = call.parent or call
     if name in BODY_OF:
         return "Argo waits for it, and the run never ends"
@@ -98,6 +100,7 @@ def _ends(path: Path, end: tuple[str | None, ...]) -> bool:
 
 _TIME, _NUMBER = "a time with braces in it cannot be read", "a number with braces in it cannot be read"
 _LABEL, _NAME_OF = "the value of a label has no braces in it", "a name has no braces in it"
+_KEY, _WORD = "a key has no braces in it", "this is one of a few words"
 _FORMS: tuple[tuple[tuple[str | None, ...], str], ...] = (
     (("dag", "target"), "no task is called so"),
     (("timeout",), _TIME),
@@ -108,23 +111,62 @@ _FORMS: tuple[tuple[tuple[str | None, ...], str], ...] = (
     (("backoff", "factor"), _NUMBER),
     (("retryStrategy", "limit"), _NUMBER),
     (("activeDeadlineSeconds",), _NUMBER),
-    (("memoize", "key"), "a key has no braces in it"),
+    (("memoize", "key"), _KEY),
     (("memoize", "maxAge"), _TIME),
 )
 """The ends of paths to texts of templates that Argo reads as something else than text."""
+
+_KEPT = (
+    *("accessKey", "accountKey", "ca", "clientCert", "clientID", "clientKey", "clientSecret", "krbCCache"),
+    *("krbKeytab", "password", "secretKey", "serviceAccountKey", "sessionToken", "sshPrivateKey", "tokenURL"),
+    "username",
+)
+"""What artifacts keep in Secrets, of which Argo makes volumes."""
+
+_WORDS: tuple[tuple[str | None, ...], ...] = (
+    *(("matchExpressions", None, "operator"), ("matchFields", None, "operator")),
+    *(("tolerations", None, "operator"), ("tolerations", None, "effect")),
+    *(("seccompProfile", "type"), ("hostPath", "type"), ("httpGet", "scheme"), ("ports", None, "protocol")),
+    *(("accessModes", None), ("mountPropagation",), ("procMount",), ("fsGroupChangePolicy",)),
+    *(("terminationMessagePolicy",), ("dnsPolicy",), ("whenUnsatisfiable",)),
+)
+"""The ends of paths to texts that are one of a few words."""
 
 _NAMES: tuple[tuple[tuple[str | None, ...], str], ...] = (
     (("labels", None), _LABEL),
     (("nodeSelector", None), _LABEL),
     (("matchLabels", None), _LABEL),
     (("matchExpressions", None, "values", None), _LABEL),
+    (("matchExpressions", None, "key"), "a label has no braces in it"),
+    (("topologyKey",), "a label has no braces in it"),
     (("tolerations", None, "key"), "a taint has no braces in it"),
+    (("tolerations", None, "value"), "a taint has no braces in it"),
+    (("annotations", "workflows.argoproj.io/display-name"), "the name that is shown has no braces in it"),
+    (("hostAliases", None, "ip"), "an address has no braces in it"),
+    (("hostnames", None), _NAME_OF),
     (("serviceAccountName",), _NAME_OF),
     (("priorityClassName",), _NAME_OF),
+    (("storageClassName",), _NAME_OF),
     (("containerSet", "containers", None, "name"), _NAME_OF),
+    (("initContainers", None, "name"), _NAME_OF),
+    (("sidecars", None, "name"), _NAME_OF),
+    (("ports", None, "name"), _NAME_OF),
+    (("httpGet", "port"), _NAME_OF),
+    (("httpHeaders", None, "name"), _NAME_OF),
+    (("volumes", None, "name"), _NAME_OF),
     (("volumeMounts", None, "name"), _NAME_OF),
+    (("csi", "driver"), _NAME_OF),
+    *(
+        ((owner, "name"), _NAME_OF)
+        for owner in ("secretKeyRef", "configMapKeyRef", "secretRef", "configMapRef")
+    ),
+    *(((owner, "key"), _KEY) for owner in ("secretKeyRef", "configMapKeyRef")),
+    *(((f"{kept}Secret", "name"), _NAME_OF) for kept in _KEPT),
+    (("fieldRef", "fieldPath"), "a field has no braces in it"),
+    (("resourceFieldRef", "resource"), "a resource has no braces in it"),
     (("image",), "an image has no braces in its name"),
     (("imagePullPolicy",), "write `Always`, `IfNotPresent` or `Never`"),
+    *((end, _WORD) for end in _WORDS),
 )
 """The ends of paths to texts that Argo or Kubernetes take for names."""
 

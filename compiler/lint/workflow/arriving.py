@@ -8,7 +8,7 @@ from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.manifest.globals import sample
 from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.workflow.loops import LoopFields, is_whole, no_list
-from flowdsl.compiler.lint.workflow.names import VALUE_FORM, BadLabel
+from flowdsl.compiler.lint.workflow.names import DISPLAY_FORM, VALUE_FORM, BadLabel, is_display_name
 from flowdsl.compiler.lint.workflow.settings import (
     NO_MEMO_KEY,
     BadKey,
@@ -23,6 +23,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.expression_tree import Literal
 from flowdsl.grammar.image import fault as image_fault
+from flowdsl.grammar.labels import DISPLAY_NAME
 from flowdsl.grammar.names import is_label_value
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, only_tag, tags, variables
@@ -85,16 +86,26 @@ def arriving_keys(view: View) -> Iterator[Problem]:
 
 
 def arriving_labels(view: View) -> Iterator[Problem]:
-    """The values that labels of runs, pods, claims and nodes get by a tag are such, where they are written."""
+    """The values that labels of runs, pods, claims and nodes get by a tag are such, where they are written.
+
+    Likewise the names under which nodes are shown.
+    """
     told: set[tuple[Path, str]] = set()
     for template, place, text in _labelled(view):
-        what = "a node's label" if place[-2] == "nodeSelector" else "a label"
-        if "{{" not in str(text) or not is_label_value(_plain(text)):
+        fits, what, form = _MARKS.get(str(place[-2]), _LABEL)
+        if "{{" not in str(text) or not fits(_plain(text)):
             continue
         for path, value in composed(view, template, text, place):
-            if value and not is_label_value(value) and (path, value) not in told:
+            if value and not fits(value) and (path, value) not in told:
                 told.add((path, value))
-                yield Problem(path, BadLabel(value, f"the value of {what}", VALUE_FORM))
+                yield Problem(path, BadLabel(value, what, form))
+
+
+_LABEL = is_label_value, "the value of a label", VALUE_FORM
+_MARKS = {
+    "nodeSelector": (is_label_value, "the value of a node's label", VALUE_FORM),
+    "annotations": (is_display_name, "a display name", DISPLAY_FORM),
+}
 
 
 def _labelled(view: View) -> Iterator[tuple[Template, Path, str]]:
@@ -112,6 +123,9 @@ def _labelled(view: View) -> Iterator[tuple[Template, Path, str]]:
     for owner, fields in owners:
         for key, text in inside(owner.data, *fields).items():
             yield owner, (*owner.path, *fields, key), text
+    for each in view.all:
+        if display := string(each.data, "annotations", DISPLAY_NAME):
+            yield each, (*each.path, "annotations", DISPLAY_NAME), display
     pods = [each for each in view.templates if each.is_pod]
     for key, text in inside(view.spec, "podMetadata", "labels").items():
         for each in pods:

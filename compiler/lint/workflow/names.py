@@ -21,7 +21,7 @@ from flowdsl.grammar.names import (
     is_relaxed_env_name,
 )
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import TAG, may_be
+from flowdsl.grammar.template import TAG, is_filled, may_be
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -193,6 +193,11 @@ class BadVolumeName(Finding):
 KEY_FORM = "use `name` or `domain/name`, the name of at most 63 letters, digits, `-`, `_` and `.`"
 VALUE_FORM = "use at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"
 DISPLAY_FORM = "use 2 to 63 letters, digits, `-` and `.`, with a letter or digit at both ends"
+
+
+def is_display_name(text: str) -> bool:
+    """Whether a node may be shown under a name. Source: Argo Workflows, displayNameRegex."""
+    return _DISPLAY_NAME.fullmatch(text) is not None
 
 
 def object_name(view: View) -> Iterator[Problem]:
@@ -382,7 +387,8 @@ def labels(view: View) -> Iterator[Problem]:
         if "metadata" in template.data:
             yield from _metadata(inside(template.data, "metadata"), (*template.path, "metadata"))
         display = string(template.data, "annotations", DISPLAY_NAME)
-        if display and "{{" not in display and _DISPLAY_NAME.fullmatch(display) is None:
+        known = display if not is_filled(display) else f"{TAG.sub('', display)}xx"
+        if display and not is_display_name(known):
             finding = BadLabel(display, "a display name", DISPLAY_FORM)
             yield Problem((*template.path, "annotations", DISPLAY_NAME), finding)
     for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates")):
@@ -491,7 +497,7 @@ def volumes(view: View) -> Iterator[Problem]:
         if name in OWN_VOLUMES and _is_taken(view, name):
             reason = "Argo uses this name for a volume of its own"
             yield Problem(path, BadVolumeName(name, f"my-{name}", reason))
-        elif name and "{{" not in name and not is_dns_label(name):
+        elif name and not may_be(is_dns_label, name):
             yield Problem(path, BadVolumeName(name, dns_name(name) or "volume"))
 
 
