@@ -448,7 +448,7 @@ def _artifacts(arguments: Object, path: Path) -> Iterator[Problem]:
             yield Problem(place, TwoArtifactSources(artifact.get("name") or ""))
 
 
-_ARTIFACTS = ("tasks.", "steps.", "inputs.artifacts.", "workflow.outputs.", "item", "{")
+_ARTIFACTS = ("tasks.", "steps.", "inputs.artifacts.", "workflow.outputs.", "item", "{{")
 
 
 def _names_something(source: str) -> bool:
