@@ -45,7 +45,9 @@ def unanswered(step: StepDef, place: Place) -> Iterator[Diagnostic]:
     """The values of a gate that opens by itself which nobody may have supplied."""
     for out in t.outputs(step.signature.returns):
         if supplied(step, out) is MISSING:
-            yield Diagnostic(findings.NoAnswer(step.name, out.name, not out.keys), place)
+            yield Diagnostic(
+                findings.NoAnswer(step.name, out.name, "" if out.keys else t.spell(out.type)), place
+            )
 
 
 def serves(step: StepDef) -> bool:

@@ -42,7 +42,10 @@ class BadGpuCount(Finding):
     code = "FD275"
     title = "a step cannot ask for {have} GPUs"
     label = "GPUs come in whole numbers"
-    help = 'write 0, 1, 2 ...; a part of a card is `GPU(1, mig="1g.5gb")`'
+    help = (
+        'write 0, 1, 2 ...; a product is `GPU(1, product="NVIDIA-A100-SXM4-40GB")`, '
+        'and a part of a card `GPU(1, mig="1g.5gb")`'
+    )
     have: str
 
 

@@ -88,8 +88,9 @@ class MissingReturnType(Finding):
     code = "FD237"
     title = "`{name}` returns a value, and has no return annotation"
     label = "without `-> ...` the value is lost"
-    help = "annotate what it returns, or return nothing"
+    help = "annotate what it returns, `-> {have}`, or return nothing"
     name: str
+    have: str
 
 
 class NotABodyOfCalls(Finding):

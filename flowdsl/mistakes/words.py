@@ -27,7 +27,10 @@ class UnknownField(Finding):
     def words(self) -> dict[str, str]:
         """The fields, and what was probably meant: of a step or pipeline that was not called, a field of its result."""
         way, meant = f"take one of the {self.noun}s that there are", suggest(self.name, self.known)
-        if self.uncalled and near(self.name, self.known) is None:
+        if self.uncalled and self.gives and self.name in _METHODS:
+            way = _METHODS[self.name].format(self.uncalled)
+            meant = "this is called, and has no methods but `options`"
+        elif self.uncalled and near(self.name, self.known) is None:
             way = f"call it, and take the field of what it returns: `{self.uncalled}(...).{self.name}`"
             objective = f'its name: `"{self.name}"`'
             if self.gives:
@@ -36,6 +39,18 @@ class UnknownField(Finding):
             way = f"{way}; `minimize` and `maximize` take {objective}" if objective else way
             meant = "this is not called"
         return {**super().words(), "meant": meant, "way": way}
+
+
+#: What is written instead of the methods that a step has in other tools, which are no fields of its result.
+_METHODS = {
+    method: way
+    for methods, way in (
+        ("expand foreach map starmap", "to run it for each item write `fan_out({}, over={{...}})`"),
+        ("apply_async call delay execute remote submit", "call it: `{}(...)`"),
+        ("override partial with_options", "what one call has is written `{}.options(...)(...)`"),
+    )
+    for method in methods.split()
+}
 
 
 #: The words of other tools for the arguments of a word, without `_`.

@@ -16,7 +16,7 @@ from flowdsl.tracing.stopped import explained, innermost, unseen
 from flowdsl.tracing.trace import TOKEN, Endless, Graph, OutsidePipeline, Trace, start, stop
 from flowdsl.values import types as t
 from flowdsl.values.expr import Expr, Held, OnVolume, Param, Poison, Stored
-from flowdsl.values.lift import is_dict, items_of, lift, spelled
+from flowdsl.values.lift import annotation, is_dict, items_of, lift, spelled
 from flowdsl.values.signature import is_function
 from flowdsl.values.value import RunTimeValue, expr_of, is_value, value
 
@@ -163,7 +163,10 @@ def _result(trace: Trace, definition: PipelineDef, returned: object) -> Expr | N
             have = spelled(returned)
             trace.report("WrongReturn", place, (), name=definition.name, want="None", have=have)
         elif not nothing and not signature.unreadable:
-            trace.report("MissingReturnType", Definition(definition.code), (), name=definition.name)
+            have = annotation(returned)
+            trace.report(
+                "MissingReturnType", Definition(definition.code), (), name=definition.name, have=have
+            )
         return None
     if isinstance(signature.returns, t.Unsupported):
         return None

@@ -384,3 +384,24 @@ def spelled(value: object, want: t.Type = t.JSON) -> str:
         return name
     text = as_written(value)
     return name if text == "..." else f"{name} {text}"
+
+
+def annotation(value: object) -> str:
+    """The annotation of what a function returns, for a message; `...` where a value does not tell."""
+    if value is None or is_value(value):
+        return spelled(value)
+    if is_dict(value):
+        return f"dict[str, {_common(value.values())}]"
+    if isinstance(value, (Artifact, VolumePath, pathlib.PurePath)):
+        return "Path"
+    kind = type(value)
+    items = items_of(value)
+    if items is not None and kind in (list, tuple):
+        return f"{kind.__name__}[{_common(items) if kind is list else ', '.join(map(annotation, items))}]"
+    travels = items is not None or isinstance(value, (str, int, float, enum.Enum))
+    return kind.__name__ if travels or hasattr(kind, "__dataclass_fields__") else "..."
+
+
+def _common(values: Iterable[object]) -> str:
+    kinds = {annotation(one) for one in values}
+    return kinds.pop() if len(kinds) == 1 else "..."
