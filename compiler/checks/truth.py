@@ -23,10 +23,10 @@ def worded(one: Diagnostic, sources: Sources) -> Diagnostic:
     if span is None or file is None or file.tree is None:
         return one
     for node in ast.walk(file.tree):
-        for part, asked in _questions(node):
+        for part, whole, asked in _questions(node):
             fits = (asked == "%") == isinstance(one.finding, RunTimeConversion)
             if fits and part.lineno == span.line and file.node(part)[1:] == span[1:]:
-                return one._replace(finding=_asked(asked))
+                return one._replace(finding=_asked(asked), place=file.node(whole))
     return one
 
 
@@ -34,37 +34,65 @@ def _asked(question: str) -> Finding:
     return RunTimeConversion("formatted by %") if question == "%" else RunTimeCondition(question)
 
 
-def _questions(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
-    """The expressions whose truth or text a node asks for, as they are marked, each with the name of the question."""
+def _questions(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, str]]:
+    """The expressions whose truth or text a node asks for, each with all that is one mistake, and the questions."""
     match node:
-        case ast.If(test=test):
-            yield test, "if"
-        case ast.While(test=test):
-            yield test, "while"
-        case ast.Assert(test=test):
-            yield test, "assert"
-        case ast.IfExp(test=test):
-            yield test, "choice"
-        case ast.BoolOp(op=ast.And()):
-            yield node, "and"
-        case ast.BoolOp(op=ast.Or()):
-            yield node, "or"
-        case ast.UnaryOp(op=ast.Not()):
-            yield node, "not"
-        case ast.Compare(ops=[_, _, *_]):
-            yield node, "chain"
-        case ast.Compare(ops=[ast.In() | ast.NotIn()]):
-            yield node, "in"
-        case ast.Call(func=ast.Name("min" | "max" | "sorted" | "any" | "all")):
-            yield node, "order"
-        case ast.BinOp(op=ast.Mod()):
-            yield node, "%"
+        case ast.If(test=test) | ast.match_case(guard=ast.expr() as test):
+            parts = [*_operands(test)]
+            inverted = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+            words = ["unless" if inverted else "if", *map(_question, parts[inverted:])]
+            for part in parts:
+                yield part, test, ", ".join(filter(None, dict.fromkeys(words)))
+        case ast.While(test=test) | ast.Assert(test=test) | ast.IfExp(test=test):
+            for part in _operands(test):
+                yield part, test, _TESTS[type(node)]
         case ast.MatchValue(value=value):
-            yield value, "match"
-        case ast.match_case(guard=ast.expr() as test):
-            yield test, "if"
+            yield value, value, "match"
         case ast.comprehension(ifs=tests):
             for test in tests:
-                yield test, "filter"
+                for part in _operands(test):
+                    yield part, test, "filter"
+        case ast.ListComp(generators=generators) | ast.SetComp(generators=generators):
+            tests = [test for one in generators for test in one.ifs]
+            if tests:
+                yield node, tests[0], "filter"  # until Python 3.13 some tests have the place of all of it
+        case ast.expr() if question := _question(node):
+            yield node, node, question
         case _:
             return
+
+
+_TESTS = {ast.While: "while", ast.Assert: "assert", ast.IfExp: "choice"}
+
+
+def _operands(test: ast.expr) -> Iterator[ast.expr]:
+    """A test, and what it is made of by `and`, `or` and `not`: Python asks each for its truth."""
+    yield test
+    inner: list[ast.expr] = []
+    if isinstance(test, ast.BoolOp):
+        inner = test.values
+    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = [test.operand]
+    for one in inner:
+        yield from _operands(one)
+
+
+def _question(node: ast.expr) -> str:
+    """What an expression asks by itself; nothing if it asks nothing."""
+    match node:
+        case ast.BoolOp(op=ast.And()):
+            return "and"
+        case ast.BoolOp(op=ast.Or()):
+            return "or"
+        case ast.UnaryOp(op=ast.Not()):
+            return "not"
+        case ast.Compare(ops=[_, _, *_]):
+            return "chain"
+        case ast.Compare(ops=[ast.In() | ast.NotIn()]):
+            return "in"
+        case ast.Call(func=ast.Name("min" | "max" | "sorted" | "any" | "all")):
+            return "order"
+        case ast.BinOp(op=ast.Mod()):
+            return "%"
+        case _:
+            return ""

@@ -79,8 +79,9 @@ class RunTimeCondition(Finding):
     asked: str = ""
 
     def words(self) -> dict[str, str]:
-        """The fields, and the way out for the question that was asked."""
-        return {**super().words(), "way": _TRUTH.get(self.asked, "; ".join([*_TRUTH.values()][:5]))}
+        """The fields, and the way out for the questions that were asked."""
+        ways = [_TRUTH[one] for one in self.asked.split(", ")] if self.asked else [*_TRUTH.values()][:5]
+        return {**super().words(), "way": "; ".join(ways)}
 
 
 _TRUTH = {
@@ -90,6 +91,7 @@ _TRUTH = {
     "not": "write `with unless(...):` for `with when(not ...):`, or compare with `!=`",
     "chain": "write `(x < y) & (y < z)` for `x < y < z`",
     "choice": "call what each side needs under `when` and `otherwise`, and choose with `either(one, other)`",
+    "unless": "write `with unless(...):` for `if not ...:`",
     "while": "repeat over items with `fan_out` or `sweep`, or loop inside a step",
     "in": "write `(x == 1) | (x == 2)` for `x in (1, 2)`, and `(x != 1) & (x != 2)` for `x not in (1, 2)`",
     "match": "write `with when(value == ...):` for each `case`",
