@@ -13,7 +13,7 @@ from flowdsl.compiler.importing.layout import block, call, exactly, laid, litera
 from flowdsl.compiler.importing.leaves import Leaf
 from flowdsl.compiler.importing.model import ports
 from flowdsl.compiler.importing.names import Names, identifier
-from flowdsl.compiler.importing.pods import environment, mounts
+from flowdsl.compiler.importing.pods import environment
 from flowdsl.compiler.importing.spans import Refused
 from flowdsl.compiler.importing.texts import constant, value_of
 from flowdsl.compiler.tree import entries, inside, is_mapping
@@ -61,7 +61,7 @@ class Container(Leaf):
             resources(asked, self.options)
             if not asked:
                 del self.body["resources"]
-        mounts(self.body, self.template, self.options, self.reader.shelf)
+        self.volumes.mounts(self.body, self.options)
         self._command(None if whole else variables | self.env.keys())
         self.left("container" if self.source is None else "script")
         self.lines.append(self._called)

@@ -11,7 +11,7 @@ from flowdsl.compiler.importing.fields import TEMPLATE, say
 from flowdsl.compiler.importing.layout import call, flat, function, laid, literal
 from flowdsl.compiler.importing.model import Value, ports
 from flowdsl.compiler.importing.names import Names
-from flowdsl.compiler.importing.pods import companions
+from flowdsl.compiler.importing.pods import Volumes, companions
 from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.kinds import BODIES, LOCATIONS
@@ -55,6 +55,7 @@ class Leaf(Scope):
         self.body: Json = self.template.pop(self.kind) or {}
         self.path: Path = (*target.path, self.kind)
         self.paths = paths(target)
+        self.volumes = Volumes(target.template, reader.shelf)
         self.leading: list[Code] = []
         self.options: dict[str, Code] = {}
         self.patch: Json = {}
@@ -115,8 +116,11 @@ class Leaf(Scope):
         """The fields that all templates have, and what is left of them."""
         template, known = self.template, KINDS[self.word]
         if "sidecars" in known:
-            companions(template, "initContainers", "InitContainer", "init", self.options, self.reader.shelf)
-            companions(template, "sidecars", "Sidecar", "sidecars", self.options, self.reader.shelf)
+            companions(template, "initContainers", "InitContainer", "init", self.options, self.volumes)
+            companions(template, "sidecars", "Sidecar", "sidecars", self.options, self.volumes)
+        template.pop("volumes", None)
+        if volumes := self.volumes.left():
+            template["volumes"] = volumes
         lasting = {"retries"} if template.get("daemon") else set[str]()  # another pod has another address
         say(
             [row for row in TEMPLATE if row.option in known and row.option not in lasting],

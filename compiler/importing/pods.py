@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.importing.fields import has_tags, resources
 from flowdsl.compiler.importing.layout import call, listed, literal, mapped, quoted
 from flowdsl.compiler.importing.reading import Scope
+from flowdsl.compiler.importing.shelf import is_scratch
 from flowdsl.compiler.importing.texts import value_of
 from flowdsl.compiler.tree import entries, inside, is_mapping
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Json, Render
     from flowdsl.compiler.importing.shelf import Shelf
@@ -65,68 +68,118 @@ def _object(word: str, reference: Json) -> Code:
     return call(word, quoted(reference["name"]), quoted(reference["key"]))
 
 
-def mounts(body: Json, template: Json, options: dict[str, Code], shelf: Shelf) -> None:
-    """Say the mounts of a container as an option, and take them out of it, as far as there are words."""
-    own = {str(one.get("name")): one for one in entries(template, "volumes")}
-    said: dict[str, Code] = {}
-    left: list[Json] = []
-    scratch: set[str] = set()
-    for mount in _taken(body, "volumeMounts"):
-        name = str(mount.get("name"))
-        known = mount.keys() <= {"name", "mountPath", "subPath", "readOnly"} and not has_tags(mount)
-        code = shelf.volume(name, own.get(name)) if known and mount["mountPath"] not in said else None
-        if code is None:
-            left.append(mount)
-            shelf.left.add(name)
-            continue
-        if mount.get("readOnly"):
-            code = f"{code}.ro"
-        if mount.get("subPath"):
-            code = f"{code} / {quoted(mount['subPath'])}"
-        said[mount["mountPath"]] = code
-        scratch.add(name)
-    if said:
-        options["mounts"] = mapped(said)
-    if left:
-        body["volumeMounts"] = left
-    needed = {str(one.get("name")) for one in left}
-    kept = [one for name, one in own.items() if name in needed or name not in scratch]
-    if kept:
-        template["volumes"] = kept
-    else:
-        template.pop("volumes", None)
+class Volumes:
+    """The volumes of a pod: which mounts are said, and which are left to Argo, which knows volumes by their names."""
+
+    def __init__(self, template: Json, shelf: Shelf) -> None:
+        self._shelf = shelf
+        self._own = {str(one.get("name")): one for one in entries(template, "volumes")}
+        self._said: set[str] = set()
+        self._named: set[str] = set()
+        bodies = [inside(template, kind) for kind in ("container", "script")]
+        group = inside(template, "containerSet")
+        found = _mounted([group, *entries(group, "containers")])
+        while True:
+            self._named |= found
+            found = {str(one["name"]) for one in _mounts(bodies) if self._code(one) is None}
+            for field in ("initContainers", "sidecars"):
+                beside = entries(template, field)
+                if not all(map(self.companion, beside)):
+                    found |= _mounted(beside)
+            if found <= self._named:
+                break
+
+    def companion(self, container: Json) -> bool:
+        """Whether there are words for all of a container that is beside another one."""
+        return _plain(container) and None not in map(self._code, _mounts([container]))
+
+    def mounts(self, body: Json, options: dict[str, Code]) -> None:
+        """Say the mounts of a container as an option, and take them out of it, as far as there are words."""
+        said: dict[str, Code] = {}
+        left: list[Json] = []
+        for mount in _taken(body, "volumeMounts"):
+            name, code = str(mount["name"]), self._code(mount)
+            if code is None or mount["mountPath"] in said:
+                left.append(mount)
+                continue
+            word = self._shelf.volume(name, code)
+            if mount.get("readOnly"):
+                word = f"{word}.ro"
+            if mount.get("subPath"):
+                word = f"{word} / {quoted(mount['subPath'])}"
+            said[mount["mountPath"]] = word
+            self._said.add(name)
+        if said:
+            options["mounts"] = mapped(said)
+        if left:
+            body["volumeMounts"] = left
+            self._named |= _mounted([body])
+
+    def left(self) -> list[Json]:
+        """Those of the template that Argo mounts by their names, when all containers are read."""
+        self._shelf.left |= self._named
+        return [one for name, one in self._own.items() if name in self._named or name not in self._said]
+
+    def _code(self, mount: Json) -> Code | None:
+        """The volume of a mount, where there are words for both.
+
+        An empty folder has them only if they are there for all its mounts: it would be another one for each way.
+        """
+        if not mount.keys() <= {"name", "mountPath", "subPath", "readOnly"} or has_tags(mount):
+            return None
+        name = str(mount["name"])
+        code = self._shelf.word(name, self._own.get(name))
+        return None if code is not None and name in self._named and is_scratch(code) else code
+
+
+def _mounts(containers: Sequence[Json]) -> list[Json]:
+    return [mount for one in containers for mount in entries(one, "volumeMounts")]
+
+
+def _mounted(containers: Sequence[Json]) -> set[str]:
+    """The names of the volumes that containers mount."""
+    return {str(mount["name"]) for mount in _mounts(containers)}
 
 
 def companions(
-    template: Json, field: str, word: str, option: str, options: dict[str, Code], shelf: Shelf
+    template: Json, field: str, word: str, option: str, options: dict[str, Code], volumes: Volumes
 ) -> None:
     """Say the containers beside that of a template as an option, where all of them can be said."""
-    own = {str(one.get("name")): one for one in entries(template, "volumes")}
-    said = [_companion(dict(one), word, own, shelf) for one in entries(template, field)]
-    if said and None not in said:
-        options[option] = listed(one for one in said if one is not None)
+    beside = entries(template, field)
+    if beside and all(map(volumes.companion, beside)):
+        options[option] = listed(_companion(dict(one), word, volumes) for one in beside)
         del template[field]
 
 
-def _companion(container: Json, word: str, own: Json, shelf: Shelf) -> Code | None:
-    if has_tags(container) or not container.get("image"):
-        return None
+def _plain(container: Json) -> bool:
+    """Whether there are words for a container that is beside another one, apart from its mounts."""
+    rest = dict(container)
+    options = _settings(rest)
+    known = {"name", "image", "command", "args", "volumeMounts", "mirrorVolumeMounts"}
+    whole = rest.keys() <= known and not has_tags(container) and "gpu" not in options
+    return bool(whole and container.get("image") and _line(container))
+
+
+def _line(container: Json) -> list[str]:
+    return [*(container.get("command") or ()), *(container.get("args") or ())]
+
+
+def _settings(container: Json) -> dict[str, Code]:
+    """The variables and resources of a container as options; they are taken out of it."""
     options: dict[str, Code] = {}
-    name, image = container.pop("name"), container.pop("image")
-    line = [*(container.pop("command", None) or ()), *(container.pop("args", None) or ())]
-    if not line:
-        return None
-    options["command"] = literal(line)
-    found = environment(container, options, Scope(), ())
-    asked = container.get("resources")
+    environment(container, options, Scope(), ())
+    asked = container.pop("resources", None)
     if is_mapping(asked):
-        container["resources"] = {key: dict(one) for key, one in asked.items() if is_mapping(one)}
-        resources(container["resources"], options)
-        if not container["resources"]:
-            del container["resources"]
-    mounts(container, {"volumes": list(own.values())}, options, shelf)
-    if container.pop("mirrorVolumeMounts", False):
+        left = {key: dict(one) for key, one in asked.items() if is_mapping(one)}
+        resources(left, options)
+        if left:
+            container["resources"] = left
+    return options
+
+
+def _companion(container: Json, word: str, volumes: Volumes) -> Code:
+    options = {"command": literal(_line(container)), **_settings(container)}
+    volumes.mounts(container, options)
+    if container.get("mirrorVolumeMounts"):
         options["mirror"] = "True"
-    if container or found or "gpu" in options:
-        return None
-    return call(word, quoted(name), image=quoted(image), **options)
+    return call(word, quoted(container["name"]), image=quoted(container["image"]), **options)

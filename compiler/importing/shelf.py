@@ -46,16 +46,21 @@ class Shelf:
             self.lines.append(laid(f"{self.constants[key]} = ", code))
         return self.constants[key]
 
-    def volume(self, name: str, own: Json | None) -> str | None:
-        """A volume by its name, as code; None where there is no word for it. `own` is that of the template."""
+    def word(self, name: str, own: Json | None) -> Code | None:
+        """What a volume is, by its name; None where there is no word for it. `own` is that of the template."""
         if own is None and name in self._claims:
-            code = _claim(name, self._claims[name])
-        else:
-            code = _volume(own if own is not None else self._volumes.get(name, {}))
-        if code is None or has_tags(own or {}):
-            return None
+            return _claim(name, self._claims[name])
+        return None if has_tags(own or {}) else _volume(own or self._volumes.get(name, {}))
+
+    def volume(self, name: str, code: Code) -> str:
+        """The constant of a volume that is mounted."""
         self._used.add(name)
-        return self.constant(name, code, name if flat(code).startswith("Scratch") else "")
+        return self.constant(name, code, name if is_scratch(code) else "")
+
+
+def is_scratch(code: Code) -> bool:
+    """Whether a volume is an empty folder, of which each mount has to mean the same."""
+    return flat(code).startswith("Scratch(")
 
 
 def _volume(volume: Json) -> Code | None:

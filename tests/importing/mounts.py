@@ -1,9 +1,11 @@
 """The pipeline `mounts`."""
 
-from flowdsl import NewVolume, Volume, command, container, pipeline
+from flowdsl import NewVolume, Scratch, Volume, command, container, pipeline
 
 WORK = NewVolume("work", "1Gi")
 INBOX = Volume("data")
+LOGS = Volume("logs")
+CACHE = Scratch()
 
 
 @container(
@@ -58,6 +60,63 @@ def both() -> None:
     command("true")
 
 
+@container(
+    image="busybox:1.37.0",
+    mounts={"/logs": LOGS, "/cache": CACHE},
+    argo={
+        "initContainers": [
+            {
+                "name": "copy",
+                "image": "busybox:1.37.0",
+                "command": ["sh", "-c", "echo tool > /tools/tool"],
+                "securityContext": {"runAsUser": 0},
+                "volumeMounts": [
+                    {"name": "tools", "mountPath": "/tools"},
+                    {"name": "logs", "mountPath": "/logs"},
+                ],
+            },
+        ],
+        "volumes": [{"name": "tools", "emptyDir": {}}],
+        "container": {"volumeMounts": [{"name": "tools", "mountPath": "/tools"}]},
+    },
+)
+def prepared() -> None:
+    command("cat", "/tools/tool")
+
+
+@container(
+    image="busybox:1.37.0",
+    argo={
+        "initContainers": [
+            {
+                "name": "fetch",
+                "image": "busybox:1.37.0",
+                "command": ["sh", "-c", "echo model > /model/model"],
+                "volumeMounts": [{"name": "model", "mountPath": "/model"}],
+            },
+        ],
+        "sidecars": [
+            {
+                "name": "watch",
+                "image": "busybox:1.37.0",
+                "command": ["sleep", "1"],
+                "volumeMounts": [
+                    {"name": "model", "mountPath": "/model", "readOnly": True},
+                ],
+            },
+        ],
+        "volumes": [{"name": "model", "emptyDir": {}}],
+        "container": {
+            "volumeMounts": [
+                {"name": "model", "mountPath": "/model", "mountPropagation": "None"},
+            ],
+        },
+    },
+)
+def served() -> None:
+    command("cat", "/model/model")
+
+
 @pipeline(
     argo={
         "volumeClaimGC": {"strategy": "OnWorkflowSuccess"},
@@ -70,4 +129,6 @@ def both() -> None:
 def mounts() -> None:
     write_ = write()
     read_ = read.options(after=[write_])()
-    both.options(after=[read_])()
+    both_ = both.options(after=[read_])()
+    prepared_ = prepared.options(after=[both_])()
+    served.options(after=[prepared_])()
