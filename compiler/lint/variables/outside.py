@@ -69,9 +69,8 @@ def _fault(view: View, known: frozenset[str], path: Path, name: str) -> Finding 
 def _unfilled(view: View, name: str, path: Path) -> Finding | None:
     """The finding about a variable that a pod has not, in a text in which braces are not taken."""
     place, root = path[len(view.path) :], name.partition(".")[0]
-    reason = (
-        "" if place[0] == "volumes" else unreadable(path, known=True)
-    )  # which only those that mount it have
+    # Only the pods that mount a volume have it.
+    reason = "" if place[0] == "volumes" else unreadable(path, known=True)
     if name.startswith("inputs.parameters.") and (reason or place == ("podSpecPatch",)):
         return _in_all(view, name, path)
     if reason and (root in _OF_CALLS or name.startswith("inputs.artifacts.")):
