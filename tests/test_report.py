@@ -268,6 +268,21 @@ def test_a_mistake_at_several_places_has_a_line_at_each() -> None:
     assert summary(page.found, page.sources) == "2 errors"
 
 
+@pytest.mark.parametrize(("places", "shown", "left"), [(8, 8, ""), (9, 9, ""), (10, 8, "2"), (250, 8, "242")])
+def test_of_many_places_of_a_mistake_some_are_shown_and_the_others_counted(
+    places: int, shown: int, left: str
+) -> None:
+    page = Page()
+    first, *others = page.file("«x»\n" * (places + 1))
+    page.add(Wrong("no x"), first, *(Related(other, AGAIN) for other in others), Related(first, "see"))
+    text = render(page.found, page.sources, "text")
+    assert text.count("= the same here") == shown
+    assert (f"= the same at {left} more places, which --format concise shows\n" in text) == bool(left)
+    assert "= see, pipeline.py:1\n" in text
+    assert render(page.found, page.sources, "concise").count("\n") == places + 1
+    assert len(json.loads(render(page.found, page.sources, "json"))[0]["related"]) == places + 1
+
+
 def test_of_a_very_long_line_what_is_near_is_shown() -> None:
     page = Page()
     for span in page.file("x" * 10_000 + "«" + "y" * 10 + "»" + "z" * 10_000 + "«" + "w" * 5_000 + "»\n"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from flowdsl.cli.display.located import Located
 from flowdsl.cli.display.texts import visible, wide
+from flowdsl.diagnostic import AGAIN
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ _TAB = " " * 4
 _IGNORE = regex(r"#\s*flowdsl:\s*ignore\[([^\]]*)\]")
 _LONGEST = 200
 """Characters of a line that are shown before its mark, under it, and after it; JSON may be one line of a megabyte."""
+_PLACES = 8
+"""So many further places of one mistake are shown, and of the others how many they are."""
 # Select Graphic Rendition of ECMA-48.
 _STYLES = {
     "error": "\x1b[1;31m",
@@ -182,8 +185,14 @@ def _block(one: Located, paint: Callable[[str, str], str]) -> Iterator[str]:
         yield bar
         yield f"{paint('gutter', f'{number} |')} {before}{marked}{after}".rstrip()
         yield f"{bar} {' ' * wide(before)}{carets}"
+    again = sum(text == AGAIN for _, _, text in one.related)
+    shown = again if again <= _PLACES + 1 else _PLACES
+    left = iter(range(shown))
     for file, other, text in one.related:
-        notes.append(visible(text) + (f", {visible(file)}:{other.line}" if other else ""))
+        if text != AGAIN or next(left, None) is not None:
+            notes.append(visible(text) + (f", {visible(file)}:{other.line}" if other else ""))
+    if again > shown:
+        notes.append(f"the same at {again - shown} more places, which --format concise shows")
     notes.append(f"help: {advice}" if advice else "")
     yield from (f"{paint('gutter', f'{margin} =')} {note}" for note in notes if note)
 
