@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.controller.names import node_id
 from flowdsl.runtime.parts import part, several, texts
 from tests.controller.compare import Case
 from tests.controller.smallest import called
@@ -13,7 +16,7 @@ from tests.local.simulation import Pod
 from tests.made_up import LEAVES, Maker, leaf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 Json = dict[str, Any]
 
@@ -39,7 +42,7 @@ RETRIES: tuple[Json, ...] = (
 )
 IP = "10.0.0.1"
 WORDS = ("yes", "no", "1", "2", '["x","z"]', "[]", '[{"a":"x","b":1}]', "", "x y")
-MORE = [
+MORE: list[Json] = [
     leaf("may", "chance"),
     leaf("errs", "chance", "error"),
     leaf("says", "chance", "say"),
@@ -60,6 +63,24 @@ MORE = [
             "containers": [
                 {"name": "a", "image": "busybox", "command": ["chance"]},
                 {"name": "main", "image": "busybox", "command": ["chance"], "dependencies": ["a"]},
+            ]
+        },
+    },
+    {
+        **leaf("files", "chance"),
+        "outputs": {
+            "artifacts": [{"name": "a", "path": "/a"}, {"name": "b", "path": "/b", "optional": True}],
+        },
+    },
+    {**leaf("reads", "true"), "inputs": {"artifacts": [{"name": "f", "path": "/f"}]}},
+    {**leaf("may-read", "true"), "inputs": {"artifacts": [{"name": "f", "path": "/f", "optional": True}]}},
+    {
+        "name": "answer",
+        "suspend": {},
+        "outputs": {
+            "parameters": [
+                {"name": "o", "globalName": "g", "valueFrom": {"supplied": {}}},
+                {"name": "p", "valueFrom": {"supplied": {}, "default": "none"}},
             ]
         },
     },
@@ -86,19 +107,27 @@ class Mixed(Maker):
         super().__init__(random)
         self.templates = templates
         self.depth = depth
+        self.looped: set[str] = set()
 
     def task(self, number: int, names: list[str]) -> Json:
         made = super().task(number, names)
         if self.chance(0.45):
             made.pop("arguments", None)
-            self.instead(made, number)
+            self.instead(made, names)
         if self.chance(0.12):
             self.loop(made, names)
         if self.chance(0.15):
             self.hooks(made)
+        if {"withItems", "withParam", "withSequence"} & made.keys():
+            self.looped.add(str(made["name"]))
         return made
 
-    def instead(self, made: Json, number: int) -> None:
+    def term(self, name: str) -> str:
+        if name in self.looped and self.chance(0.4):
+            return f"{name}.{self.random.choice(('AnySucceeded', 'AllFailed'))}"
+        return super().term(name)
+
+    def instead(self, made: Json, names: list[str]) -> None:
         """Another template: a leaf of another kind, or one that calls others."""
         if self.depth and self.chance(0.5):
             made["template"] = inner(self.random, self.templates, self.depth - 1)
@@ -106,7 +135,21 @@ class Mixed(Maker):
             made["template"] = str(self.random.choice(self.leaves())["name"])
         if made["template"] == "remembers":
             made["arguments"] = {"parameters": [{"name": "p", "value": self.random.choice(("x", "z"))}]}
+        if made["template"] in ("reads", "may-read"):
+            self.reads(made, [name for name in names if self.called[name] == "files"])
         self.called[str(made["name"])] = made["template"] if not made.get("withItems") else ""
+
+    def reads(self, made: Json, givers: list[str]) -> None:
+        """A file of one that gives files, which may be without it."""
+        if givers:
+            source = f"{self.root}.{self.random.choice(givers)}.outputs.artifacts.{self.random.choice('aab')}"
+            file: Json = {"name": "f", "from": f"{{{{{source}}}}}"}
+            if self.chance(0.4):
+                file["optional"] = True
+        else:
+            file = {"name": "f", "raw": {"data": "x"}}
+        if made["template"] == "reads" or self.chance(0.7):
+            made["arguments"] = {"artifacts": [file]}
 
     def leaves(self) -> list[Json]:
         return [*MORE, *(one for one in self.templates if "container" in one and not one.get("inputs"))]
@@ -128,19 +171,34 @@ class Mixed(Maker):
         name, status = made["name"], self.random.choice(EXPRESSIONS)
         template = self.random.choice(("ok", "bad", "may", "says"))
         if self.chance(0.5):
-            made["hooks"] = {"exit": {"template": template}}
+            hook: Json = {"template": template}
+            if self.chance(0.4):
+                what = {
+                    "says": "result",
+                    "yes": "result",
+                    "out": "parameters.o",
+                    "out-or-not": "parameters.o",
+                }
+                given = what.get(self.called[str(name)])
+                text = f"{{{{{self.root}.{name}.outputs.{given}}}}}" if given else "{{workflow.status}}"
+                hook = {"template": "say", "arguments": {"parameters": [{"name": "p", "value": text}]}}
+            made["hooks"] = {"exit": hook}
         if self.chance(0.6):
             expression = f'{self.root}["{name}"].status == "{status}"'
             made.setdefault("hooks", {})["h"] = {"expression": expression, "template": template}
 
     def value(self, names: list[str]) -> str:
         givers = [
-            name for name in names if self.called[name] in ("out", "out-or-not", "everywhere", "remembers")
+            name
+            for name in names
+            if self.called[name] in ("out", "out-or-not", "everywhere", "remembers", "answer")
         ]
         if givers and self.chance(0.4):
             return f"{{{{{self.root}.{self.random.choice(givers)}.outputs.parameters.o}}}}"
         if self.chance(0.05):
             return "{{workflow.status}}"
+        if self.chance(0.05) and {"everywhere", "answer"} & {*self.called.values()}:
+            return "{{workflow.outputs.parameters.g}}"
         return super().value(names)
 
 
@@ -157,11 +215,16 @@ def inner(random: Random, templates: list[Json], depth: int) -> str:
     if names and maker.chance(0.5):
         name = random.choice(names)
         what = "result" if maker.called[name] in ("says", "yes") else "parameters.o"
-        made["outputs"] = {
-            "parameters": [
-                {"name": "o", "valueFrom": {"parameter": f"{{{{{maker.root}.{name}.outputs.{what}}}}}"}}
-            ]
-        }
+        one: Json = {"name": "o", "valueFrom": {"parameter": f"{{{{{maker.root}.{name}.outputs.{what}}}}}"}}
+        if maker.chance(0.3):
+            task, given = f"{maker.root}['{name}']", what.partition(".")[2]
+            value = f"outputs.parameters['{given}']" if given else "outputs.result"
+            one["valueFrom"] = {"expression": f"{task}.status == 'Succeeded' ? {task}.{value} : 'none'"}
+        if maker.chance(0.2):
+            one["globalName"] = "g"
+        if maker.chance(0.2):
+            one["valueFrom"]["default"] = "d"
+        made["outputs"] = {"parameters": [one]}
     return str(made["name"])
 
 
@@ -210,6 +273,10 @@ def workflow(random: Random) -> Json:
     if random.random() < 0.15:
         expression = f'workflow.status == "{random.choice(EXPRESSIONS)}"'
         spec["hooks"] = {"h": {"expression": expression, "template": random.choice(("ok", "bad", "may"))}}
+    if "onExit" not in spec and random.random() < 0.1:
+        text = random.choice(("{{workflow.status}}", "{{workflow.parameters.go}}"))
+        handler = {"template": "say", "arguments": {"parameters": [{"name": "p", "value": text}]}}
+        spec.setdefault("hooks", {})["exit"] = handler
     spec["templates"] = used(spec, [*templates, *LEAVES, *MORE])
     return {
         "apiVersion": "argoproj.io/v1alpha1",
@@ -235,12 +302,65 @@ def used(spec: Json, templates: list[Json]) -> list[Json]:
 def made_up(seed: int) -> Case:
     """The case of a number."""
     random = Random(seed)
-    manifest = workflow(random)
+    manifest = copy.deepcopy(workflow(random))
     objects: list[Json] = [LIMITS]
     if random.random() < 0.15:  # as a workflow that names a template of workflows
         objects.append({**manifest, "kind": "WorkflowTemplate", "metadata": {"name": "library"}})
         manifest = {**manifest, "spec": {"workflowTemplateRef": {"name": "library"}}}
-    return Case(manifest, objects, world(seed))
+    elif random.random() < 0.15:
+        objects.append(elsewhere(random, manifest))
+    return Case(manifest, objects, world(seed), [*given(random, manifest, objects)])
+
+
+def elsewhere(random: Random, manifest: Json) -> Json:
+    """The templates of another object, which some calls of the workflow name; others have their own inside."""
+    kind = random.choice(("WorkflowTemplate", "WorkflowTemplate", "ClusterWorkflowTemplate"))
+    templates: list[Json] = copy.deepcopy(manifest["spec"]["templates"])
+    found = {"apiVersion": manifest["apiVersion"], "kind": kind, "metadata": {"name": "shelf"}}
+    plain = {str(one["name"]): one for one in templates if "container" in one}
+    for call in list(_calls(manifest["spec"]["templates"])):
+        dice, name = random.random(), str(call["template"])
+        if dice < 0.4:
+            del call["template"]
+            scope = {} if kind == "WorkflowTemplate" else {"clusterScope": True}
+            call["templateRef"] = {"name": "shelf", "template": name, **scope}
+        elif dice < 0.6 and name in plain and "name" in call:
+            del call["template"]
+            call["inline"] = {key: part for key, part in plain[name].items() if key != "name"}
+    return {**found, "spec": {"templates": templates}}
+
+
+def _calls(value: Any) -> Iterator[Json]:
+    """Tasks, steps and hooks."""
+    if is_mapping(value):
+        if "template" in value:
+            yield value
+        value = list(value.values())
+    if is_list(value):
+        for one in value:
+            yield from _calls(one)
+
+
+def given(random: Random, manifest: Json, objects: list[Json]) -> Iterator[events.Resumed | events.ShutDown]:
+    """What people do: answer what the entrypoint asks, and stop the run."""
+    spec = manifest["spec"] if "templates" in manifest["spec"] else objects[1]["spec"]
+    entry = next(one for one in spec["templates"] if one["name"] == spec["entrypoint"])
+    for place, group in enumerate(entry.get("steps", [])):
+        for step in group:
+            yield from _answer(random, step, f"run[{place}].{step['name']}")
+    for task in entry.get("dag", {}).get("tasks", []):
+        yield from _answer(random, task, f"run.{task['name']}")
+    if random.random() < 0.1:
+        at = random.randrange(500, 12000) / 1000
+        yield events.ShutDown(at, random.choice(("Stop", "Stop", "Terminate")))
+
+
+def _answer(random: Random, call: Json, name: str) -> Iterator[events.Resumed]:
+    """The answer to one that asks, again and again as it may not have asked yet."""
+    if "answer" in (call.get("template"), call.get("templateRef", {}).get("template")):
+        answers = {"o": random.choice(WORDS)} | ({"p": "said"} if random.random() < 0.5 else {})
+        for at in range(5, 60, 5):
+            yield events.Resumed(at + random.random(), node_id("run", name), answers)
 
 
 def world(seed: int) -> Callable[[events.StartPod], Pod]:
@@ -261,12 +381,15 @@ def world(seed: int) -> Callable[[events.StartPod], Pod]:
         message = f"main: Error (exit code {code})" if code else ""
         outputs: Json = {"exitCode": str(code)}
         if not code:
-            given = several(part(pod.template, "outputs"), "parameters")
-            if given:
+            promised = several(part(pod.template, "outputs"), "parameters")
+            if promised:
                 outputs["parameters"] = [
                     {key: one[key] for key in ("name", "globalName") if key in one} | {"value": word}
-                    for one in given
+                    for one in promised
                 ]
+            if files := several(part(pod.template, "outputs"), "artifacts"):
+                made = [one for one in files if not one.get("optional") or dice.random() < 0.5]
+                outputs["artifacts"] = [{"name": one["name"], "s3": {"key": pod.pod}} for one in made]
             if pod.keeps_result:
                 outputs["result"] = word
         containers: dict[str, tuple[events.Phase, str]] = {

@@ -34,11 +34,12 @@ class Refused(Exception):
 
 
 class Case(NamedTuple):
-    """A workflow, the objects that it names, and how its pods end."""
+    """A workflow, the objects that it names, how its pods end, and what else happens, by seconds after it began."""
 
     manifest: Json
     objects: Sequence[Json]
     world: Callable[[events.StartPod], Pod]
+    given: Sequence[events.Resumed | events.ShutDown] = ()
 
 
 def differences(controller: Controller, case: Case) -> list[str]:
@@ -50,7 +51,8 @@ def differences(controller: Controller, case: Case) -> list[str]:
     for _ in range(TRIES):
         start = float(int(controller.now) + 2)  # whole: Argo writes no parts of seconds
         argo = Argo(controller, case.manifest, case.objects)
-        World(argo.handle, case.world, start=start).run()
+        given = [event._replace(now=start + event.now) for event in case.given]
+        World(argo.handle, case.world, given, start).run()
         if argo.status.get("message", "").startswith("invalid spec"):
             raise Refused(argo.status["message"])
         machine = Machine(
@@ -58,7 +60,7 @@ def differences(controller: Controller, case: Case) -> list[str]:
             [one for one in case.objects if one["kind"] != "ConfigMap"],
             {one["metadata"]["name"]: one["data"] for one in case.objects if one["kind"] == "ConfigMap"},
         )
-        Simulation(machine, case.world, start=start).run()
+        Simulation(machine, case.world, given, start).run()
         found = list(_lines(_end(argo.status, start), _end(_status(machine), start)))
         if not found:
             break

@@ -297,12 +297,35 @@ func (w *world) resume(event worldEvent) {
 			return
 		}
 		selector = "id=" + event.Node
-	}
-	if len(event.Supplied) > 0 {
-		values := util.SetOperationValues{OutputParameters: event.Supplied}
-		check(util.SetWorkflow(w.ctx, w.workflows, hydrator, w.name, selector, values))
+		if values := answers(node, event.Supplied); len(values) > 0 {
+			set := util.SetOperationValues{OutputParameters: values}
+			check(util.SetWorkflow(w.ctx, w.workflows, hydrator, w.name, selector, set))
+		}
+	} else if !w.workflowWaits() {
+		return
 	}
 	check(util.ResumeWorkflow(w.ctx, w.workflows, hydrator, w.name, selector))
+}
+
+// answers are what an output takes: what is supplied, and the defaults, which Argo takes where all nodes are resumed.
+func answers(node *wfv1.NodeStatus, supplied map[string]string) map[string]string {
+	found := map[string]string{}
+	if node.Outputs == nil {
+		return found
+	}
+	for _, one := range node.Outputs.Parameters {
+		if value, known := supplied[one.Name]; known {
+			found[one.Name] = value
+		} else if one.ValueFrom != nil && one.ValueFrom.Default != nil {
+			found[one.Name] = one.ValueFrom.Default.String()
+		}
+	}
+	return found
+}
+
+func (w *world) workflowWaits() bool {
+	suspend := must(w.workflows.Get(w.ctx, w.name, metav1.GetOptions{})).Spec.Suspend
+	return suspend != nil && *suspend
 }
 
 func (w *world) node(id string) (*wfv1.NodeStatus, error) {
