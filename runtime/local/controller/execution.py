@@ -120,7 +120,7 @@ class Execution:
         if frame is not None:
             if frame.fail_fast(begins=True):
                 return
-            if frame.blocked():
+            if frame.blocked() or frame.places.waits_before(self.call):
                 frame.places.wait(self.call, self.gate)
                 return
         self.lock()

@@ -38,16 +38,13 @@ def start_pod(run: Run, execution: Leaf, node: Node, template: Json) -> None:
     call = execution.call
     if not run.may_run(call.on_exit):
         run.mark(node, FAILED, f"workflow shutdown with strategy: {run.strategy}")
+        _note_containers(run, execution, node, template)
         execution.body_ended(node)
         return
     deadline = _deadline(run, execution, node, template)
     action = _action(run, execution, node, template)
     run.running[node.id] = execution
-    for name, before in _containers(action.template):
-        child = run.new_node(f"{node.name}.{name}", "Container", PENDING, node, call.holder, call.base)
-        child.hooked, child.retried = node.hooked, node.retried
-        for parent in [run.nodes[f"{node.name}.{one}"] for one in before] or [node]:
-            parent.adopt(child)
+    _note_containers(run, execution, node, action.template)
     late = run.deadline is not None and run.now >= run.deadline
     if late and not node.in_exit_handler():
         if call.on_exit:  # of an exit handler that is tried again: only its node fails
@@ -68,6 +65,16 @@ def start_pod(run: Run, execution: Leaf, node: Node, template: Json) -> None:
     if pending:
         latest = node.started + duration(any_string(pending))
         run.agenda.at(latest, lambda: _still_pending(run, node), lambda: node.phase == PENDING)
+
+
+def _note_containers(run: Run, execution: Leaf, node: Node, template: Json) -> None:
+    """Make the nodes of the containers of a set, which Argo does also where there is no pod (executeContainerSet)."""
+    call = execution.call
+    for name, before in _containers(template):
+        child = run.new_node(f"{node.name}.{name}", "Container", PENDING, node, call.holder, call.base)
+        child.hooked, child.retried = node.hooked, node.retried
+        for parent in [run.nodes[f"{node.name}.{one}"] for one in before] or [node]:
+            parent.adopt(child)
 
 
 def _never_begins(run: Run, execution: Leaf, node: Node) -> None:
@@ -334,5 +341,6 @@ def resume(run: Run, node: Node, given: dict[str, str]) -> None:
         made.append({**{key: one[key] for key in one if key != "valueFrom"}, "value": value})
     if made:
         node.outputs = {"parameters": made}
+    run.remember({"parameters": [one for one in made if one["name"] in given]})
     run.mark(node, SUCCEEDED)
     execution.body_ended(node)

@@ -55,6 +55,10 @@ class Places:
         """Do something when there is a place for it here."""
         heapq.heappush(self.waiting, Turn(call.turn, call, action))
 
+    def waits_before(self, call: Call) -> bool:
+        """Whether something waits for a place in the template that Argo comes to before: it gets a free one first."""
+        return bool(self.waiting) and self.waiting[0].turn < call.turn
+
     def wait_before(self, rank: int) -> bool:
         """Whether something of a lower rank waits."""
         return bool(

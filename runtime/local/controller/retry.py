@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.local.controller.hooks import truth
-from flowdsl.runtime.local.controller.names import any_string, quoted
+from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.scope import Scope, Variables
 from flowdsl.runtime.local.controller.tags import ArgoError
@@ -140,7 +140,7 @@ def whole(value: object) -> int | None:
     try:
         return int(any_string(value))
     except ValueError:
-        raise ArgoError(f'strconv.Atoi: parsing "{quoted(any_string(value))}": invalid syntax') from None
+        raise ArgoError(f"value '{any_string(value)}' cannot be resolved to an int") from None
 
 
 def humanized(seconds: float) -> str:

@@ -302,13 +302,17 @@ class Steps(Frame):
         self.finish(FAILED, message)
 
     def abort(self) -> None:
-        """Fail at once, the group too; what a group finds out that has ended in this pass is the last word."""
+        """Fail at once, and with it the last group, here or further down.
+
+        What the group finds out that has ended in this pass is the last word.
+        """
         children = self.group.children.values()
         ended = not self.frozen() and all(child.fulfilled for child in children)
         messages = [message for child in children if ended and (message := self._failure(child))]
-        message = messages[0] if messages else FAIL_FAST
-        self.run.mark(_last_group(self.node) or self.group, FAILED, message)
-        self.finish(FAILED, message)
+        self.run.mark(_last_group(self.node) or self.group, FAILED, FAIL_FAST)
+        if messages:
+            self.run.mark(self.group, FAILED, messages[0])
+        self.finish(FAILED, messages[0] if messages else FAIL_FAST)
 
     def timed_out(self, node: Node, message: str) -> None:
         """A step has waited too long: the group fails, whatever its `continueOn` says."""

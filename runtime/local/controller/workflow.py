@@ -14,9 +14,10 @@ from flowdsl.compiler.merge import OF_TEMPLATES, merged
 from flowdsl.grammar import labels
 from flowdsl.grammar.digest import sha256
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.names import DNS_LABEL_LENGTH, LABEL_VALUE
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError, json_of
-from flowdsl.runtime.local.controller.names import any_string, parameters_json
+from flowdsl.runtime.local.controller.names import any_string, parameters_json, quoted
 from flowdsl.runtime.local.controller.scope import Globals, Scope, Variables
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced
 from flowdsl.runtime.parts import part, several
@@ -33,8 +34,16 @@ _OWN = {
 _FORMATS = "BbmAadHIMSYypZzL"
 
 
+_LONG_LABEL = f"must be no more than {DNS_LABEL_LENGTH} bytes"
+_BAD_LABEL = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start "
+    "and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
+    "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+)
+
+
 class LabelError(ArgoError):
-    """A label of `labelsFrom` that cannot be made: of all that is read first, only that ends a run in Error."""
+    """A label of the workflow that cannot be made: of all that is read first, only that ends a run in Error."""
 
 
 def spec_of(manifest: Json, references: list[Json]) -> Json:
@@ -109,6 +118,8 @@ def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now
     for kind in _MARKS:
         found |= {f"workflow.{kind}.{key}": text for key, text in _texts(kind, metadata, more).items()}
     found |= _whole(metadata)
+    for key, text in _texts("labels", more).items():
+        _check_label(text, f'for label "{key}"')
     made = Globals(found)
     for key, source in part(more, "labelsFrom").items():
         try:
@@ -117,8 +128,17 @@ def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now
             raise LabelError(f'failed to evaluate label "{key}": {error}') from None
         if not isinstance(value, str):
             raise LabelError(f'failed to evaluate label "{key}": the value must be a string')
+        _check_label(value, f'for label "{key}" and expression "{quoted(source["expression"])}"')
         made[f"workflow.labels.{key}"] = value
     return made
+
+
+def _check_label(value: str, where: str) -> None:
+    """Refuse what is no value of a label, as Kubernetes does (IsLabelValue). Raises LabelError."""
+    faults = [] if len(value.encode()) <= DNS_LABEL_LENGTH else [_LONG_LABEL]
+    faults += [] if LABEL_VALUE.fullmatch(value) else [_BAD_LABEL]
+    if faults:
+        raise LabelError(f'invalid label value "{quoted(value)}" {where}: {";".join(faults)}')
 
 
 def whole_marks(manifest: Json, spec: Json) -> dict[str, str]:
