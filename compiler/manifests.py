@@ -49,6 +49,17 @@ class OtherObjects(Finding):
     file: str
 
 
+class SameObject(Finding):
+    """An object with the kind and the name of an earlier one of its file: one of them takes the place of the other."""
+
+    code: ClassVar[str] = "FD130"
+    title: ClassVar[str] = "the {kind} `{name}` is in this file already"
+    label: ClassVar[str] = "the same name"
+    help: ClassVar[str] = "give one of them another name: `kubectl apply` keeps the last of them only"
+    kind: str
+    name: str
+
+
 class NotUtf8(Finding):
     """The bytes of a manifest are not UTF-8, which is all that Kubernetes reads."""
 
@@ -121,9 +132,24 @@ def check_manifests(
         [
             *(each for each in one.problems if alone or not isinstance(each.finding, OtherObjects)),
             *(each for part in one.documents for each in _findings(part, shelved, one.version, maps)),
+            *_repeated(one.documents),
         ]
         for one in files
     ]
+
+
+def _repeated(documents: list[Document]) -> Iterable[Diagnostic]:
+    """The findings about objects that are in a file already."""
+    first: dict[tuple[object, ...], Document] = {}
+    for one in documents:
+        metadata: object = one.body.get("metadata") if is_argo(one.body) and not one.within else None
+        name: object = metadata.get("name") if is_mapping(metadata) else None
+        if is_mapping(metadata) and isinstance(name, str):
+            key = one.body["kind"], str(metadata.get("namespace")), name
+            if (earlier := first.setdefault(key, one)) is not one:
+                finding = SameObject(str(one.body["kind"]), name)
+                places = [each.span(("metadata", "name")) for each in (one, earlier)]
+                yield Diagnostic(finding, places[0], (Related(places[1], "the first of them"),))
 
 
 def _findings(document: Document, library: Library, version: str, maps: ConfigMaps) -> Iterable[Diagnostic]:
