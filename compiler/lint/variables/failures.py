@@ -140,7 +140,7 @@ class Missing(NamedTuple):
 
 
 _FILLED = {"when": "none", "withParam": "[]"}
-_ABSENT = frozenset(("outputs.result", "outputs.parameters", "exitCode"))
+_ABSENT = frozenset(("outputs.result", "outputs.parameters", "exitCode", "hostNodeName", "ip"))
 """What a task that was skipped does not have at all: Argo waits for it."""
 _ARTIFACT = "outputs.artifacts."
 _EMPTY = "has no items"
