@@ -104,7 +104,7 @@ class Dag(Frame):
             self._skipped(task, ERROR, task.spoilt)
             return
         try:
-            task.holder = self._renewed(task)
+            task.holder = self.task_now(task)
             scope = self.scope(task)
             holder = resolved(task.holder, scope, artifact)
             if loops(task.holder):
@@ -130,7 +130,8 @@ class Dag(Frame):
             if before.node is not None and (before.holder.get("hooks") or before.holder.get("onExit")):
                 yield from (one for one in before.node.children.values() if one.hooked and not one.fulfilled)
 
-    def _renewed(self, task: Task) -> Json:
+    def task_now(self, task: Task) -> Json:
+        """A task with the variables of the workflow as they are now. Raises ArgoError."""
         return self.renewed(task.holder, task.raw)
 
     def _skipped(self, task: Task, phase: str, message: str) -> None:
@@ -237,10 +238,10 @@ class Dag(Frame):
 
     def _look_again(self, task: Task, node: Node) -> None:
         """Say only what is wrong with a task that could not begin: Argo looks at it again while the graph goes on."""
-        if self.over or not self._looks_at(task, node):
+        if self.over or not self.looks_at(task, node):
             return
         try:
-            holder = self._renewed(task)
+            holder = self.task_now(task)
             _, template = self.run.templates.resolve(self.base, holder)
             supplied(template, part(holder, "arguments"), self.run.config, self.run.globals)
         except ArgoError as error:
@@ -249,63 +250,40 @@ class Dag(Frame):
     def watch(self, task: Task, node: Node) -> None:
         """Follow the node of a task or of a round of it until it and its hooks have ended."""
         loop = None if node is task.node else task.loop
-
-        def settled(found: Node) -> None:
-            if loop is None:
-                self._settled(task, found)
-            else:
-                loop.settled(found)
-
         if loop is not None and (task.holder.get("hooks") or task.holder.get("onExit")):
             self.run.held[node.id] = partial(loop.postpones, len(loop.rounds) - 1)
         if not task.holder.get("onExit") and not _hooks_of(task.holder, whole=loop is None):
-            self.run.when_fulfilled(node, lambda: settled(node))
+            self.run.when_fulfilled(node, lambda: self.node_settled(task, loop, node))
             return
-
-        def holder() -> Json:
-            found = self._renewed(task)
-            return {**found, "hooks": _hooks_of(found, whole=loop is None)}
-
-        def refused(message: str, on_exit: bool) -> None:
-            if not on_exit:
-                new = target and hooks.made == self.run.agenda.passes
-                self._refused(node, hooks, message, target=target, new=new)
-
-        name = f"tasks.{task.name}"
-        target = loop is None and task.name in self.last
-        hooks = Hooks(
-            self,
-            node,
-            holder,
-            Names(name, name),
-            lambda: self.scope(task),
-            settled,
-            refused,
-            waits=not target,
-            rank=task.rank,
-            looked=lambda: self._looks_at(task, node),
-            again=self._hook_fails if target else None,
-            turn=None if loop is None else partial(loop.leave, len(loop.rounds) - 1, node),
-        )
+        hooks = _TaskHooks(self, task, node)
         if loop is None:
             task.hooks = hooks
             self.run.held[node.id] = hooks.postpones
-        self.run.when_changed(node, hooks.changed, now=target)
+        self.run.when_changed(node, hooks.changed, now=hooks.is_target)
 
-    def _refused(self, node: Node, hooks: Hooks, message: str, *, target: bool, new: bool) -> None:
+    def node_settled(self, task: Task, loop: Loop | None, node: Node) -> None:
+        """The node of a task, or of a round of its loop, has ended, and its hooks."""
+        if loop is None:
+            self._settled(task, node)
+        else:
+            loop.settled(node)
+
+    def hook_refused(self, hooks: _TaskHooks, message: str) -> None:
         """A hook cannot be judged or begin: its task is an error, and of a target the graph.
 
         In the pass in which the node of a target was made, only the graph asks (executeDAG).
         """
+        node, target = hooks.node, hooks.is_target
+        new = target and hooks.made == self.run.agenda.passes
         if not new and (node.fulfilled or node.phase == RUNNING):
             self.run.mark(node, ERROR, message)
             if (frame := self.run.frames.get(node.name)) is not None:
                 frame.abandon()  # what it began goes on, but nothing else
             message = hooks.wrong()
         if target and message:
-            self._hook_fails(message)
+            self.hook_fails(message)
 
-    def _looks_at(self, task: Task, node: Node) -> bool:
+    def looks_at(self, task: Task, node: Node) -> bool:
         """Whether something that goes on leads to a node: what it is a round of, or a task behind its own."""
         if node is not task.node:
             return task.node is not None and not task.node.fulfilled
@@ -319,9 +297,9 @@ class Dag(Frame):
             for task in self.by_bit
             if task.node is node or (task.loop is not None and node in task.loop.rounds)
         )
-        return not self.over and (node.hooked or any(self._looks_at(task, node) for task in tasks))
+        return not self.over and (node.hooked or any(self.looks_at(task, node) for task in tasks))
 
-    def _hook_fails(self, message: str) -> None:
+    def hook_fails(self, message: str) -> None:
         """The graph ends with the error of a hook; what is around it is not told where only a place is missing."""
         if message == FULL:
             self.finish(ERROR, FULL)
@@ -480,6 +458,43 @@ class Dag(Frame):
         if self.awaited is None or self.awaited.fulfilled or self.awaited is group:
             self._walked()
         return self.awaited
+
+
+class _TaskHooks(Hooks):
+    """The hooks of a task, or of a round of it. Those of a target are asked for a free place again (executeDAG)."""
+
+    def __init__(self, graph: Dag, task: Task, node: Node) -> None:
+        name = f"tasks.{task.name}"
+        self.graph = graph
+        self.task = task
+        self.loop = None if node is task.node else task.loop
+        self.at = 0 if self.loop is None else len(self.loop.rounds) - 1
+        self.is_target = self.loop is None and task.name in graph.last
+        self.again = graph.hook_fails if self.is_target else None
+        super().__init__(graph, node, Names(name, name), waits=not self.is_target, rank=task.rank)
+
+    def holder(self) -> Json:
+        found = self.graph.task_now(self.task)
+        return {**found, "hooks": _hooks_of(found, whole=self.loop is None)}
+
+    def scope(self) -> Scope:
+        return self.graph.scope(self.task)
+
+    def settled(self) -> None:
+        self.graph.node_settled(self.task, self.loop, self.node)
+
+    def refused(self, message: str, on_exit: bool) -> None:
+        if not on_exit:
+            self.graph.hook_refused(self, message)
+
+    def looked(self) -> bool:
+        return self.graph.looks_at(self.task, self.node)
+
+    def turn(self, begin: Callable[[], None]) -> None:
+        if self.loop is None:
+            begin()
+        else:
+            self.loop.leave(self.at, self.node, begin)
 
 
 def _hooks_of(holder: Json, *, whole: bool) -> Json:

@@ -5,6 +5,7 @@ Sources: workflow/controller/{hooks,exit_handler}.go of Argo 4.1.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -80,50 +81,35 @@ class Order:
         return self._running[-1][1] if self._running and self._running[-1][0] < place else None
 
 
-class Hooks:
-    """The hooks of one node. `settled` is called when the node has ended, and each hook that was started.
+class Hooks(ABC):
+    """The hooks of one node; what has them is told by the graph that it belongs to.
 
-    `holder` is what has them, with the variables of the workflow as they are when it is asked for. `waits`: whether
-    nothing is asked while the node is pending. `rank`: among those that wait for a free place, its hooks come before
-    those of a higher one. `looked`: whether Argo looks at the node again when a daemon, which has settled, ends.
-    `refused` gets the error of a hook that cannot be judged or executed,
-    and whether it is the exit hook. `again`: gets the error where hooks that run are asked for a free place again,
-    and there is none. `turn`: begins the exit hook when it is its turn, which may never come. `order` and
-    `place`: where the node stands among those with which it is looked at. `made`: the pass in which it was made.
+    `names`: what hooks call the node. `waits`: whether nothing is asked while the node is pending. `rank`: among those
+    that wait for a free place, its hooks come before those of a higher one. `order` and `place`: where the node stands
+    among those with which it is looked at. `made`: the pass in which it was made.
     """
+
+    again: Callable[[str], None] | None = None
+    """What is called where hooks that run are asked for a free place again, and there is none."""
 
     def __init__(
         self,
         frame: Frame,
         node: Node,
-        holder: Callable[[], Json],
         names: Names,
-        scope: Callable[[], Scope],
-        settled: Callable[[Node], None],
-        refused: Callable[[str, bool], None],
         *,
         waits: bool,
         rank: int,
-        looked: Callable[[], bool],
-        again: Callable[[str], None] | None = None,
-        turn: Callable[[Callable[[], None]], None] | None = None,
         order: Order | None = None,
         place: int = 0,
     ) -> None:
-        self.turn = turn
         self.order = order
         self.place = place
-        self.again = again
-        self.looked = looked
         self.frame = frame
         self.run: Run = frame.run
         self.made = self.run.agenda.passes
         self.node = node
         self.names = names
-        self.holder = holder
-        self.scope = scope
-        self.settled = settled
-        self.refused = refused
         self.waits = waits
         self.rank = rank
         self.others: dict[str, Json] = {}
@@ -141,6 +127,30 @@ class Hooks:
         """Whether its exit hook waits for the others that run."""
         self.spoilt = False
         self.told = False
+
+    @abstractmethod
+    def holder(self) -> Json:
+        """What has the hooks, with the variables of the workflow as they are now. Raises ArgoError."""
+
+    @abstractmethod
+    def scope(self) -> Scope:
+        """What the task or step sees."""
+
+    @abstractmethod
+    def settled(self) -> None:
+        """The node has ended, and each hook that was started."""
+
+    @abstractmethod
+    def refused(self, message: str, on_exit: bool) -> None:
+        """A hook cannot be judged or executed, or with `on_exit` the exit hook."""
+
+    def looked(self) -> bool:
+        """Whether Argo looks at the node again when a daemon, which has settled, ends."""
+        return True
+
+    def turn(self, begin: Callable[[], None]) -> None:
+        """Begin the exit hook when it is its turn, which may never come."""
+        begin()
 
     def changed(self) -> None:
         """The phase of the node is another: look whether a hook is to run."""
@@ -247,11 +257,7 @@ class Hooks:
             self.refused(str(error), True)
             return
         self.open += 1
-        begin = partial(self._take_turn, hook)
-        if self.turn is None:
-            begin()
-        else:
-            self.turn(begin)
+        self.turn(partial(self._take_turn, hook))
 
     def _take_turn(self, hook: Json) -> None:
         self.open -= 1
@@ -325,7 +331,7 @@ class Hooks:
     def _tell(self) -> None:
         if self.ended and not self.open and not self.told and self.node.fulfilled:
             self.told = True
-            self.settled(self.node)
+            self.settled()
 
     def _scope(self) -> Scope:
         """What the expressions of hooks see: what the task sees, and the status of the node, but not its outputs."""

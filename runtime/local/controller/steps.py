@@ -97,7 +97,7 @@ class Steps(Frame):
             return
         self.open += len(made)
         self.run.agenda.soon(*[partial(self._step, step, holder, self.position) for step, holder in made])
-        self._one_settled(self.group)
+        self.one_settled(self.group)
 
     def _resolved(self) -> list[tuple[Json, Json]]:
         """The steps of the group, and beside each what it is with its tags replaced. Raises ArgoError, and Missing."""
@@ -152,7 +152,7 @@ class Steps(Frame):
         node.plain = True
         self.group.adopt(node)
         self._note(original, name, node)
-        self.run.when_fulfilled(node, lambda: self._one_settled(node))
+        self.run.when_fulfilled(node, lambda: self.one_settled(node))
 
     def _note(self, original: Json, name: str, node: Node) -> None:
         self.goes_on[node.id] = part(original, "continueOn")
@@ -161,30 +161,12 @@ class Steps(Frame):
     def _watch(self, original: Json, holder: Json, node: Node) -> None:
         """Follow a node until it and its hooks have ended."""
         if not original.get("hooks") and not original.get("onExit"):
-            self.run.when_fulfilled(node, lambda: self._one_settled(node))
+            self.run.when_fulfilled(node, lambda: self.one_settled(node))
             return
-        names = Names(f"steps.{node.display}", f"steps.{holder['name']}")
-
-        def renewed() -> Json:
-            return self._renewed(holder["name"], original)
-
-        hooks = Hooks(
-            self,
-            node,
-            renewed,
-            names,
-            self.scope,
-            self._one_settled,
-            self._refused,
-            waits=False,
-            rank=_LAST,
-            looked=lambda: True,
-            order=self.order,
-            place=len(self.current),
-        )
+        hooks = _StepHooks(self, original, holder["name"], node)
         self.run.when_changed(node, hooks.changed)
 
-    def _renewed(self, name: str, original: Json) -> Json:
+    def step_now(self, name: str, original: Json) -> Json:
         """A step as it is now; the rounds of a loop stay as they were when it began."""
         raw = self.raw.get(name)
         return original if raw is None else self.renewed(original, raw)
@@ -192,7 +174,7 @@ class Steps(Frame):
     def turns_away(self, again: Callable[[], None]) -> bool:
         """An exit hook without a place makes the group an error, unless one is free before its steps have ended."""
         if self.execution.call.frame is None:
-            self._refused(FULL, True)
+            self.hook_refused(FULL, True)
         elif not self._fails_for_hooks():
             self.group.message = FULL
             self.turned_away.append(again)
@@ -211,7 +193,7 @@ class Steps(Frame):
             self._fail_group(ERROR, FULL)
         return self.over
 
-    def _refused(self, message: str, on_exit: bool) -> None:
+    def hook_refused(self, message: str, on_exit: bool) -> None:
         """A hook that cannot be judged or executed makes the group an error; an exit hook, when its steps have ended.
 
         What nothing but the run asked for is left by the group, which stands for it then (executeSteps), but waits for
@@ -228,7 +210,8 @@ class Steps(Frame):
         else:
             self.refusal = message
 
-    def _one_settled(self, node: Node) -> None:
+    def one_settled(self, node: Node) -> None:
+        """A step has ended, and its hooks."""
         if self.over or self.fail_fast() or (self.turned_away and self._fails_for_hooks()):
             return
         turned_away, self.turned_away = self.turned_away, []
@@ -382,6 +365,30 @@ class Steps(Frame):
             self.node.outputs = outputs
             self.run.remember(outputs)
         self.finish(SUCCEEDED)
+
+
+class _StepHooks(Hooks):
+    """The hooks of a step, or of a round of it; `original` is the step as it was when it began."""
+
+    def __init__(self, graph: Steps, original: Json, name: str, node: Node) -> None:
+        self.graph = graph
+        self.original = original
+        self.name = name
+        names = Names(f"steps.{node.display}", f"steps.{name}")
+        place = len(graph.current)
+        super().__init__(graph, node, names, waits=False, rank=_LAST, order=graph.order, place=place)
+
+    def holder(self) -> Json:
+        return self.graph.step_now(self.name, self.original)
+
+    def scope(self) -> Scope:
+        return self.graph.scope()
+
+    def settled(self) -> None:
+        self.graph.one_settled(self.node)
+
+    def refused(self, message: str, on_exit: bool) -> None:
+        self.graph.hook_refused(message, on_exit)
 
 
 def _last_group(node: Node) -> Node | None:
