@@ -317,9 +317,7 @@ class Dag(Frame):
         for follower in task.after:
             follower.missing -= 1
             follower.spoilt = follower.spoilt or spoilt
-        for begin in self._ready(task.after):
-            self.run.agenda.later(begin)
-        self.run.agenda.later(self._maybe_finish)
+        self.run.agenda.soon(*self._ready(task.after), self._maybe_finish)
 
     def _spoilt(self, task: Task, node: Node) -> str:
         """Why those after a loop cannot read what it handed on, though they may not ask (buildLocalScopeFromTask)."""

@@ -250,7 +250,7 @@ class Run:
     def when_fulfilled(self, node: Node, action: Callable[[], None]) -> None:
         """Do something when a node has ended, or is a daemon that runs."""
         if node.fulfilled:
-            self.agenda.later(action)
+            self.agenda.soon(action)
         else:
             self._fulfilled.setdefault(node.id, []).append(action)
 

@@ -241,7 +241,7 @@ class Steps(Frame):
         except ArgoError as error:
             self.refuse(str(error))
             return
-        self.run.agenda.later(self._next)
+        self.run.agenda.soon(self._next)
 
     def _failure(self, child: Node) -> str:
         """What a group ends with for a step of it that has failed, or nothing."""
