@@ -285,12 +285,14 @@ def handed_on(expr: Expr) -> str:
 
 
 def literal_with_tags(text: str) -> str:
-    """Text with simple tags as a formula; the tags become references."""
-    from flowdsl.grammar.template import tags
+    """Text with simple tags as a formula; those that Argo fills become references."""
+    from flowdsl.grammar.template import is_filled, tags
 
     pieces: list[str] = []
     end = 0
     for tag in tags(text):
+        if not is_filled(text[tag.start : tag.end]):
+            continue
         if tag.start > end:
             pieces.append(literal(text[end : tag.start]))
         body = tag.body.strip()

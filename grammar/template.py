@@ -92,12 +92,16 @@ def may_be_variable(name: str) -> bool:
 
 
 def is_filled(text: str) -> bool:
-    """Whether Argo may put something in place of a tag of a text: braces around other words stay as they are."""
+    """Whether Argo may put something in place of a tag of a text: braces around other words stay as they are.
+
+    Those that are not closed reach to what closes them in a text behind.
+    """
     if "{{" not in text:
         return False
-    bodies = [found[1] for found in TAG.finditer(text)]
-    return not bodies or any(
-        body.startswith("=") or body.strip().partition(".")[0] in ROOTS or "{{" in body for body in bodies
+    closed = [*TAG.finditer(text)]
+    return text.find("{{", closed[-1].end() if closed else 0) >= 0 or any(
+        body.startswith("=") or body.strip().partition(".")[0] in ROOTS or "{{" in body
+        for body in (found[1] for found in closed)
     )
 
 

@@ -384,7 +384,7 @@ NO_CHOICE = [
     ("FD205", "use_str(«either(opt, note())»)"),
     ("FD205", "use_str(«either(opt, None)»)"),
     ("FD205", "use_int(«either(optn, 1.5)»)"),
-    ("FD219", "use(either(s, «'{{x}}'»))"),
+    ("FD219", "use(either(s, «'{{=x}}'»))"),
     ("FD222", "use_path(either(a_file(), «'a/b'»))"),
     ("FD223", "use(«either(opt, note()).upper»())"),
 ]

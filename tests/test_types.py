@@ -486,7 +486,7 @@ def right(a: int) -> int: return a
 
 @pipeline
 def main(
-    a: int = «"x"», b: int = «None», c: Path = «"x"», d: str = «"{{a}}"», e: float = «float("nan")»,
+    a: int = «"x"», b: int = «None», c: Path = «"x"», d: str = «"{{item}}"», e: float = «float("nan")»,
     f: Literal["a"] = «"b"», g: list[int] = «[1, "a"]», h: str | None = None, i: «bytes» = b"",
 ) -> None:
     right("later")
@@ -510,7 +510,7 @@ def test_what_cannot_be_declared_is_reported_once_where_it_is_written(tmp_path: 
         ("FD238", '"x"'),
         ("FD238", "None"),
         ("FD222", '"x"'),
-        ("FD219", '"{{a}}"'),
+        ("FD219", '"{{item}}"'),
         ("FD221", 'float("nan")'),
         ("FD238", '"b"'),
         ("FD238", '[1, "a"]'),
@@ -631,8 +631,8 @@ RETURNS = [
     ("FD236", "def main(k: int = 1) -> «Pair»:\n    nothing()\n    return k, 'a'"),
     ("FD236", "def main(k: int = 1) -> «tuple[int, str]»:\n    nothing()\n    return k"),
     ("FD237", "def «main»(k: int = 1):\n    return number()"),
-    ("FD219", "def main(k: int = 1) -> «str»:\n    nothing()\n    return '{{x}}'"),
-    ("FD219", "def main(k: int = 1) -> «Pair»:\n    nothing()\n    return Pair(1, '{{x}}')"),
+    ("FD219", "def main(k: int = 1) -> «str»:\n    nothing()\n    return '{{x'"),
+    ("FD219", "def main(k: int = 1) -> «Pair»:\n    nothing()\n    return Pair(1, '{{pod.name}}')"),
     ("FD222", "def main(k: int = 1) -> «Path»:\n    nothing()\n    return Path('a')"),
     ("FD239", "async def «main»(k: int = 1) -> None:\n    nothing()"),
     ("FD239", "def «main»(k: int = 1) -> Any:\n    yield nothing()"),

@@ -26,6 +26,7 @@ from flowdsl.compiler.steps.paths import FixedPath, fixed_paths
 from flowdsl.diagnostic import Diagnostic, near
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_env_name
+from flowdsl.grammar.template import is_filled
 from flowdsl.places.place import Argument, Place
 from flowdsl.run import AT_THE_END
 from flowdsl.tracing.trace import DAMAGED
@@ -205,8 +206,10 @@ def _word(definition: StepDef, argument: object, where: str, place: Place, found
             from flowdsl.mistakes.literals import LiteralBraces
             from flowdsl.mistakes.texts import DamagedText
 
-            kind = DamagedText if DAMAGED.search(literal) else LiteralBraces
-            found.append(Diagnostic(kind(), place))
+            if DAMAGED.search(literal):
+                found.append(Diagnostic(DamagedText(), place))
+            elif is_filled(literal):
+                found.append(Diagnostic(LiteralBraces(), place))
     for part in word.parts if isinstance(word, Join) else ():
         if isinstance(part, InPod):
             _single(definition, part, where, place, found)

@@ -14,7 +14,8 @@ class LiteralBraces(Finding):
     title = "the text holds `{{{{`, which Argo evaluates"
     label = "Argo would replace what follows, even in an environment variable"
     help = (
-        "for a value of the run pass the result or parameter itself; literal braces are added inside a step"
+        "for a value of the run pass the result or parameter itself; literal braces are added inside a step, or close "
+        "around a word that is none of Argo's"
     )
 
 

@@ -308,7 +308,10 @@ def flaw_of(made: Expr, nested: bool) -> tuple[str, dict[str, str]] | None:
         if nested and isinstance(made, Const):
             continue
         if "{{" in literal:
-            return "LiteralBraces", {}
+            from flowdsl.grammar.template import is_filled
+
+            if is_filled(literal):
+                return "LiteralBraces", {}
         if not CONTROL.isdisjoint(literal):
             return "ControlCharacter", {"text": repr(literal)}
     return None

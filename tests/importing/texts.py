@@ -43,6 +43,7 @@ def texts(
     serial: int = 9007199254740992,
     price: str = "$$5",
     city: str = "ulm",
+    letter: str = "Dear {{$.name}}",
 ) -> None:
     a = say(m=f"{rate} {serial}")
     b = fan_out(say, over={"m": ["0.00001", "1e-7", "1", "10000000000000000"]})
@@ -52,3 +53,6 @@ def texts(
     costs_ = costs(price=price)
     say.options(name="d", after=[a, b, e, c, costs_])(m=made)
     note.options(after=[a, b, e, c, made, costs_])()
+    say.options(name="f", after=[a, b, e, c, made, costs_])(
+        m=f"{letter} in {{{{ city }}}}, {city}",
+    )

@@ -1,11 +1,13 @@
+import re
+
 from flowdsl import pipeline, step
 
 
 @step(image="python:3.12-slim")
 def render(template: str, name: str) -> str:
-    return template.replace("NAME", name)
+    return re.sub("{{.*?}}", name, template)
 
 
 @pipeline
 def mail() -> None:
-    render("Dear NAME", name="Ada")
+    render("Dear {{ user.name }}", name="Ada")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.variables import (
     absent,
     arguments,
+    brought,
     early,
     inline,
     kept,
@@ -27,6 +28,7 @@ RULES: tuple[Rule, ...] = (
     arguments.defaults,
     arguments.handed_on,
     references.references,
+    brought.brought,
     inline.inner_variables,
     inline.overwritten,
     kept.kept,

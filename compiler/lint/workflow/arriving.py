@@ -30,7 +30,7 @@ from flowdsl.grammar.template import TAG, only_tag, tags, variables
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object, Path
@@ -252,6 +252,23 @@ def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[
             elif giver is not None and value.count("{{") == 1 and (id(giver), value) not in seen:
                 seen.add((id(giver), value))
                 left.append((giver, value, place))
+
+
+def reaching(view: View, template: Template, texts: Iterable[str]) -> Iterator[tuple[Path, str]]:
+    """The texts that come into other texts of a template by their tags, each with the path where it is written."""
+    left, seen = [(template, text) for text in texts], set[tuple[int, str]]()
+    for template, text in left:  # grows while it is walked
+        for tag in tags(text) if "{{" in text else ():
+            # What a function makes of a value has other braces, or none.
+            named = variables(tag.body) if tag.kind == "expression" and "(" not in tag.body else ()
+            for name in [one.dotted for one in named] or [tag.body.strip()]:
+                if (id(template), name) in seen:
+                    continue
+                seen.add((id(template), name))
+                for giver, value, place in _given(view, template, name):
+                    yield place, value
+                    if giver is not None:
+                        left.append((giver, value))
 
 
 def composed(view: View, template: Template, text: str, path: Path) -> Iterator[tuple[Path, str]]:

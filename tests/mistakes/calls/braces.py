@@ -1,13 +1,15 @@
-"""Text of a template language that Argo would evaluate."""
+"""Text of a template language, with a word that Argo knows."""
+
+import re
 
 from flowdsl import pipeline, step
 
 
 @step(image="python:3.12-slim")
 def render(template: str, name: str) -> str:
-    return template.replace("NAME", name)
+    return re.sub("{{.*?}}", name, template)
 
 
 @pipeline
 def mail() -> None:
-    render("Dear {{ name }}", name="Ada")
+    render("Dear {{ item.name }}", name="Ada")
