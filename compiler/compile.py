@@ -277,7 +277,8 @@ class _Unit:
                 self.diagnostics.append(Diagnostic(finding, None))
             wanted = named
         elif not wanted:
-            self.diagnostics.append(Diagnostic(findings.NoPipeline(self.loaded.source.shown), None))
+            nowhere = Diagnostic(findings.NoPipeline(self.loaded.source.shown), None)
+            self.diagnostics += self._in_classes() or [nowhere]
         called: set[int] = set()
         # A pipeline is mostly called by one below it, which is traced first and traces it too.
         for definition in reversed(wanted.values()):
@@ -290,6 +291,25 @@ class _Unit:
         roots = [one for one in wanted.values() if id(one) not in called or name is not None]
         self.traces = {id(one): self.traces[id(one)] for one in roots}
         return roots
+
+    def _in_classes(self) -> list[Diagnostic]:
+        """The pipelines that are functions of a class of this file, where no command finds them."""
+        from flowdsl.compiler.findings.carry import MethodStep
+        from flowdsl.places.place import Definition
+
+        module = self.loaded.module
+        own = [
+            one
+            for one in vars(module).values()
+            if isinstance(one, type) and one.__module__ == module.__name__
+        ]
+        inside: list[Pipeline[..., Any]] = [
+            one for cls in own for one in vars(cls).values() if isinstance(one, Pipeline)
+        ]
+        found = [one._definition for one in inside]  # pyright: ignore[reportPrivateUsage] -- it has no public names
+        return [
+            Diagnostic(MethodStep(one.plain.__qualname__, "pipeline"), Definition(one.code)) for one in found
+        ]
 
     def _trace(self, definition: PipelineDef) -> Trace:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.named import NamedTuple
@@ -70,7 +70,9 @@ def is_function(thing: object) -> bool:
 
 
 def is_method(thing: object) -> bool:
-    """Whether a thing is a function of a class that takes the object as its first argument."""
+    """Whether a thing is a function of a class that takes the object as its first argument, or has it already."""
+    if isinstance(thing, MethodType):
+        return True
     if not isinstance(thing, FunctionType) or "." not in thing.__qualname__.rpartition("<locals>.")[2]:
         return False
     code = thing.__code__

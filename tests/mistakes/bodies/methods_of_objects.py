@@ -17,9 +17,16 @@ class Trainer:
     def twice(self, rows: int) -> float:
         return self.train(2 * rows)
 
+    def fit(self, rows: int) -> float:
+        return self.rate * rows
+
+
+fit = step(image="python:3.12-slim")(Trainer(0.1).fit)
+
 
 @pipeline
 def nightly(rows: int = 3) -> float:
     trainer = Trainer(0.1)
     trainer.twice(double(rows))
+    fit(3)
     return trainer.train(rows) + 1.0
