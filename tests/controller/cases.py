@@ -388,13 +388,21 @@ def world(seed: int) -> Callable[[events.StartPod], Pod]:
                     for one in promised
                 ]
             if files := several(part(pod.template, "outputs"), "artifacts"):
-                made = [one for one in files if not one.get("optional") or dice.random() < 0.5]
-                outputs["artifacts"] = [{"name": one["name"], "s3": {"key": pod.pod}} for one in made]
+                there = [one for one in files if not one.get("optional") or dice.random() < 0.5]
+                outputs["artifacts"] = [{"name": one["name"], "s3": {"key": pod.pod}} for one in there]
             if pod.keeps_result:
                 outputs["result"] = word
-        containers: dict[str, tuple[events.Phase, str]] = {
-            name: (phase, f"{name}: Error (exit code 1): " if code else "") for name in names
-        }
-        return Pod(events.Outcome(phase, message, outputs, containers or None), takes, ip=IP)
+        ways = {name: _way(name, phase) for name in names} or None
+        made = Pod(events.Outcome(phase, message, outputs, ways), takes, ip=IP)
+        if not names:
+            return made
+        killed = {name: _way(name, "Failed") for name in names}
+        failed = events.Outcome("Failed", "main: Error (exit code 1)", {"exitCode": "1"}, killed)
+        return made._replace(stopped=failed)
 
     return ends
+
+
+def _way(name: str, phase: events.Phase) -> tuple[events.Phase, str]:
+    """How a container of a set ended."""
+    return phase, f"{name}: Error (exit code 1): " if phase == "Failed" else ""

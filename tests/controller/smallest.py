@@ -14,7 +14,10 @@ Json = dict[str, Any]
 Path = tuple[str | int, ...]
 
 #: What a part cannot do without.
-_KEPT = ("name", "template", "command", "expression", "duration", "limit", "value", "path", "count", "key")
+_KEPT = (
+    *("name", "template", "command", "expression", "duration", "limit", "value", "path", "count", "key"),
+    *("image", "tasks", "containers"),
+)
 
 
 def smallest(manifest: Json, differs: Callable[[Json], bool]) -> Json:
@@ -44,14 +47,14 @@ def _parts(value: Any) -> list[tuple[str | int, Any]]:
 
 
 def _take_out(value: Any, path: Path) -> bool:
-    """Take a part out, unless it is not there any more."""
+    """Take a part out, unless it is not there any more, or the last one of a list, which goes as a whole."""
     try:
         for key in path[:-1]:
             value = value[key]
         del value[path[-1]]
     except (KeyError, IndexError):
         return False
-    return True
+    return is_mapping(value) or bool(value)
 
 
 def called(value: Any) -> set[str]:
