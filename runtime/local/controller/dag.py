@@ -59,7 +59,6 @@ class Dag(Frame):
         """What goes on below it, though all of its tasks have ended."""
         self.adrift = False
         """Whether a task follows none that left an end to follow: the graph does not see it, and may end without it."""
-        self.stopping = False
         self.fails_fast = template["dag"].get("failFast") is not False
 
     # --- running -----------------------------------------------------------------------------------
@@ -382,19 +381,17 @@ class Dag(Frame):
         super().abort()
 
     def shut_down(self) -> None:
-        """The run is to stop: the graph has failed as soon as no exit hook of a target runs."""
-        if not self.on_exit:
-            self.stopping = True
-            self._maybe_finish()
+        """The run is to stop: the graph has failed, whatever has ended in it, unless an exit hook of a target runs."""
+        if not self.on_exit and not self._exiting():
+            self.node.outbound = self._outbound()
+            self.finish(FAILED)
 
     def _maybe_finish(self) -> None:
         """End the graph when all of it has ended, and as it did (assessDAGPhase)."""
         if self.over or self.fail_fast():
             return
-        if self.stopping and not self._exiting():
-            self.node.outbound = self._outbound()
-            self.finish(FAILED)
-            return
+        if self.run.strategy is not None and not self.on_exit:
+            return  # the end of the pass ends it
         goes_on = self.unsettled and not self.adrift and (not self.fails_fast or self.going_on)
         if self.lost or goes_on:
             return

@@ -250,7 +250,7 @@ def pod_ended(run: Run, node: Node, outcome: events.Outcome, *, over: bool) -> N
     containers = outcome.containers or {}
     for one in several(part(execution.template, "containerSet"), "containers"):
         child = run.nodes[f"{node.name}.{one['name']}"]
-        if not child.fulfilled and (one["name"] in containers or outcome.phase != SUCCEEDED):
+        if one["name"] in containers or (outcome.phase != SUCCEEDED and not child.fulfilled):
             run.mark(child, *containers.get(one["name"], _WITH_ITS_POD))
     needless = node.phase == SUCCEEDED  # a daemon that was ended
     if needless and over:

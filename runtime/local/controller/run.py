@@ -61,6 +61,8 @@ class Run:
         self.nodes: dict[str, Node] = {}
         self.by_id: dict[str, Node] = {}
         self.frames: dict[str, Boundary] = {}
+        self.begun: list[Boundary] = []
+        """Those of them that have begun in this pass."""
         self.interruptions: list[tuple[float, float]] = []
         """When nothing of the run went on, with the seconds that it did not."""
         self.running: dict[str, Leaf] = {}
@@ -103,9 +105,27 @@ class Run:
 
     def end_pass(self) -> None:
         """Do what is to be done in this pass, and give free places to those that wait for one."""
+        self._work()
+        if self.strategy is not None:
+            self._end_frames()
+        self.begun.clear()
+
+    def _work(self) -> None:
         self.agenda.work()
         while self.parallelism.hand_out():
             self.agenda.work()
+
+    def _end_frames(self) -> None:
+        """The run is to stop: what goes on in it ends, what is inside first, with what comes of that."""
+        waiting = list(self.frames.values())
+        self.begun.clear()
+        while waiting:
+            frame = waiting.pop()
+            if not frame.over and not self.may_run(frame.on_exit):
+                frame.shut_down()
+                self._work()
+            waiting += self.begun
+            self.begun.clear()
 
     def back_off(self, node: Node, on_exit: bool, until: float, again: Callable[[], None]) -> None:
         """Try again at a time, or earlier where nothing is to be tried any more."""
@@ -159,6 +179,7 @@ class Run:
     def begin_frame(self, frame: Boundary) -> None:
         """Begin with the children of a template of kind steps or dag."""
         self.frames[frame.node.name] = frame
+        self.begun.append(frame)
         if frame.execution.call.frame is not None:
             frame.execution.call.frame.inside[frame.node.name] = frame
         frame.start()

@@ -32,14 +32,6 @@ def shut_down(run: Run, strategy: events.Strategy) -> None:
     give_up(run)
     _hurry(run, lambda on_exit: not run.may_run(on_exit))
     run.end_pass()
-    told: set[str] = set()
-    # What ends may have something begin that fails at once.
-    while fresh := [frame for name, frame in run.frames.items() if name not in told]:
-        told |= run.frames.keys()
-        for frame in reversed(fresh):
-            if not frame.over and not run.may_run(frame.on_exit):
-                frame.shut_down()
-                run.end_pass()  # Argo looks at what follows it before what is around it ends
 
 
 def too_late(run: Run) -> None:
