@@ -256,6 +256,9 @@ func (w *world) podEnds(event worldEvent) {
 		for _, container := range pod.Spec.Containers {
 			code, ended := codes[container.Name]
 			if !ended {
+				pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, apiv1.ContainerStatus{
+					Name: container.Name, State: apiv1.ContainerState{Running: &apiv1.ContainerStateRunning{StartedAt: pod.CreationTimestamp}},
+				})
 				continue
 			}
 			state := &apiv1.ContainerStateTerminated{ExitCode: code, Message: message, StartedAt: pod.CreationTimestamp, FinishedAt: metav1.Now()}

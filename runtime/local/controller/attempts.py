@@ -5,6 +5,7 @@ Source: processNodeRetries in workflow/controller/operator.go of Argo 4.1.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from flowdsl.compiler.kinds import POD_BODIES, kind
@@ -135,7 +136,7 @@ class Attempts:
         frame = self._call.frame
         if frame is not None and (frame.fail_fast() or (frame.gives_up() and not frame.node.retried)):
             return
-        if not self._run.parallelism.waits(self._call, self._gate):
+        if not self._run.parallelism.waits(self._call, partial(self._run.within, self._node, self._gate)):
             self.begin()
 
     def _stopped(self, attempt: Node) -> bool:

@@ -69,8 +69,10 @@ class Places:
 class Parallelism:
     """The places of a workflow, and who gets one that becomes free."""
 
-    def __init__(self, agenda: Agenda) -> None:
+    def __init__(self, agenda: Agenda, within: Callable[[Node | None, Callable[[], None]], None]) -> None:
         self._agenda = agenda
+        self._within = within
+        """Does something in what is executed as a node, when Argo comes to it."""
         self.limit = 0
         """How many pods may be active, or 0."""
         self.full = False
@@ -131,14 +133,14 @@ class Parallelism:
         if frames:
             frame = min(frames, key=_first)
             if not open_to_all or _first(frame) < self._waiting[0].turn:
-                self._agenda.later(heapq.heappop(frame.places.waiting).action)
+                self._within(frame.node, heapq.heappop(frame.places.waiting).action)
                 return True
         if not open_to_all:
             return freed > 0
         _, call, action = heapq.heappop(self._waiting)
         if call.frame is not None:
             heapq.heappop(call.frame.places.queued)
-        self._agenda.later(action)
+        self._within(None if call.frame is None else call.frame.node, action)
         return True
 
     def ask_again(self) -> None:

@@ -42,7 +42,7 @@ class Run:
         self.host = "localhost"
         self.now = 0.0
         self.agenda = Agenda()
-        self.parallelism = Parallelism(self.agenda)
+        self.parallelism = Parallelism(self.agenda, self.within)
         self.strategy: events.Strategy | None = None
         self.deadline: float | None = None
         self.spec: Json = {}
