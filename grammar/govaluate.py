@@ -8,6 +8,7 @@ workflow/controller/steps.go.
 from __future__ import annotations
 
 import re
+from datetime import date
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -97,6 +98,22 @@ def parse(text: str) -> Condition:
         return _Builder(text).node(_lalr().parse(text).children[0])
     except RecursionError:
         raise GrammarError(text, 0, len(text), f"at most {MOST_DEPTH} nested parts") from None
+
+
+_TIME = regex(
+    r"(\d{4})-(\d\d)-(\d\d)"
+    r"(?: (?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[+-]\d\d:\d\d)?)?"
+    r"|T(?:[01]\d|2[0-3])(?::[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)?(?:Z|[+-]\d\d:?\d\d))?"
+)
+
+
+def is_time(text: str) -> bool:
+    """Whether a text in quotes is surely read as a time, and so as the number of its seconds. Source: tryParseTime."""
+    found = _TIME.fullmatch(text)
+    try:
+        return found is not None and bool(date(int(found[1]), int(found[2]), int(found[3])))
+    except ValueError:
+        return False
 
 
 def children(condition: Condition) -> Iterator[Condition]:

@@ -154,6 +154,10 @@ def _fault(body: Any) -> tuple[str, str] | None:
         return NO_PATCH, finding.message
     if "containers" in body and body["containers"] is None:
         return NO_PATCH, "`containers:` without a value takes all containers out of the pod"
+    if body.get("ephemeralContainers"):
+        return NO_PATCH, "`ephemeralContainers` are added to pods that run already, and to no others"
+    if body.get("overhead") and not body.get("runtimeClassName"):
+        return NO_PATCH, "`overhead` is that of a RuntimeClass, and comes with a `runtimeClassName`"
     if body.get("restartPolicy") == "Always":
         return "keeps its pods from ending", "`restartPolicy: Always` starts containers again that have ended"
     return None

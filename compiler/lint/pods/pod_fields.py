@@ -509,9 +509,16 @@ FORMS: Mapping[Field, Form] = {
         )
         for field in ("hostname", "subdomain")
     },
+    ("PodReadinessGate", "conditionType"): Form(
+        "`conditionType`",
+        is_qualified_name,
+        "not the name of a condition",
+        "write a name such as `example.com/ready`",
+    ),
     ("PodResourceClaim", "name"): _label("a claim"),
     ("PodResourceClaim", "resourceClaimName"): _object("ResourceClaim"),
     ("PodResourceClaim", "resourceClaimTemplateName"): _object("ResourceClaimTemplate"),
+    ("PodSpec", "nodeName"): _object("Node"),
     ("PodSpec", "priorityClassName"): _object("PriorityClass"),
     ("PodSpec", "runtimeClassName"): _object("RuntimeClass"),
     ("PodSpec", "serviceAccountName"): _object("ServiceAccount"),

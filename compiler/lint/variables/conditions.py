@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.manifest.globals import sample
 from flowdsl.compiler.lint.variables.hyphens import hyphenated
 from flowdsl.compiler.lint.variables.kinds import STATUSES, WORDS, group, pattern_fault, statuses
 from flowdsl.compiler.lint.variables.typing import result
@@ -31,6 +32,7 @@ _NUMBER = regex(r"(?:\d+\.?\d*|\.\d+)")
 _BITWISE = frozenset(("&", "|"))
 _FLAGS = frozenset(("true", "false"))
 _DATE = regex(r"\d{4}-\d\d-\d\d|\d?\d:\d\d[AP]M$|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ")
+_TIME = "a date, and so a number"
 _STATUS = regex(r"\{\{[^{}']*[sS]tatus\s*\}\}")
 _PLAIN = regex(
     rf"\{{\{{[^{{}}']*\}}\}} [!=]= (?:{'|'.join(STATUSES)})"
@@ -93,7 +95,7 @@ class _Kinds:
 
     def of(self, node: g.Condition) -> Kind:
         match node:
-            case g.Text(value, True) if _DATE.match(value):
+            case g.Text(value, True) if _DATE.match(value) or self.moment(node):
                 return "any"  # which govaluate reads as a time, and so as a number
             case g.Text(_, quoted):
                 return "text" if quoted or not self.tagged(node) else self.tag(node)
@@ -114,6 +116,17 @@ class _Kinds:
                 for item in items:
                     self.of(item)
                 return "list"
+
+    def moment(self, node: g.Text) -> bool:
+        """Whether a text in quotes is the tag of a time and nothing else."""
+        tag = self.tags.get(node.start + 1)
+        if tag is None or tag.end() + 1 != node.end:
+            return False
+        return g.is_time(sample(tuple(tag[1].strip().split("."))) or "")
+
+    def time(self, node: g.Condition) -> bool:
+        """Whether a node is a time, which govaluate takes for a number."""
+        return isinstance(node, g.Text) and node.quoted and g.is_time(node.value)
 
     def tag(self, node: g.Text) -> Kind:
         """The kind of a tag without quotes: an expression has the one of its result, any other may be any."""
@@ -154,6 +167,11 @@ class _Kinds:
                 self.report(WrongOperand("in", shown, WORDS[two], way), right)
             return "flag"
         if operator in ("=~", "!~"):
+            for side in (left, right):
+                if self.time(side):
+                    way = "compare in an expression, as in `{{=inputs.parameters.day matches '^2026'}}`"
+                    self.report(WrongOperand(operator, self.shown(side), _TIME, way), side)
+                    return "flag"
             self.need("text", operator, left, one)
             self.need("text", operator, right, two)
             if isinstance(right, g.Text) and not self.tagged(right) and (fault := pattern_fault(right.value)):
@@ -223,15 +241,21 @@ class _Kinds:
 
     def order(self, node: g.Binary, one: Kind, two: Kind) -> None:
         """Numbers without quotes are put in order as numbers, with quotes as texts; both together fail."""
+        sides: tuple[tuple[g.Condition, Kind, Kind], ...] = ((node.left, one, two), (node.right, two, one))
+        for side, kind, _ in sides:
+            other = node.right if side is node.left else node.left
+            if kind == "text" and not self.tagged(side) and self.time(other):
+                way = "write a whole date there, as in `'2026-01-02'`"
+                self.report(WrongOperand(node.operator, self.shown(side), "text beside a date", way), side)
+                return
         if one == two == "text":
             texts = [side for side in (node.left, node.right) if isinstance(side, g.Text)]
             fixed = [side.value for side in texts if not self.tagged(side)]
             if len(fixed) < 2 and all(_NUMBER.fullmatch(value) for value in fixed):
                 self.report(AsText(self.shown(node), "take the quotes off for numbers"), node)
             return
-        sides: tuple[tuple[g.Condition, Kind, Kind], ...] = ((node.left, one, two), (node.right, two, one))
-        for side, kind, other in sides:
-            if kind == "flag" or (kind == "text" and group(other) == "number"):
+        for side, kind, beside in sides:
+            if kind == "flag" or (kind == "text" and group(beside) == "number"):
                 quoted = isinstance(side, g.Text) and side.quoted
                 way = "take the quotes off" if quoted else "compare numbers"
                 self.report(WrongOperand(node.operator, self.shown(side), WORDS[kind], way), side)

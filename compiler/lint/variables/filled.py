@@ -15,6 +15,7 @@ from flowdsl.compiler.lint.workflow.arriving import arriving
 from flowdsl.compiler.problem import Fault
 from flowdsl.compiler.tree import compact, is_mapping, string
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.govaluate import is_time
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG
 
@@ -45,7 +46,8 @@ def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
         seen: set[str] = set()
         for value in values(view, name, place):
             shape = value if value in _FLAGS else _WORD.sub("x", _DIGITS.sub("1", value))
-            if quoted and not _CLOSING.search(value):
+            closing = quoted and _CLOSING.search(value) is not None
+            if quoted and not closing and not is_time(value):
                 continue
             read = text[: tag.start()] + value + text[tag.end() :]
             whole = read == value
@@ -55,7 +57,8 @@ def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
                 continue
             seen.add(shape)
             if _fails(read) and not _fails(text):
-                found = _closed(read, name, tag.start()) if quoted else None
+                found = _closed(read, name, tag.start()) if closing else None
+                found = found or (_fault(read) if quoted else None)
                 found = found or (_fault(read) if plain else _finding(read, name, tag.start(), whole))
                 yield Fault(found, tag.span())
                 break
