@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.globals import CRON, workflow_variables
 from flowdsl.compiler.lint.variables import conditions, reading, typing
-from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
+from flowdsl.compiler.lint.variables.findings import BrokenExpression, LiteralTag, UnknownVariable
+from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.known import CRON_STOP, known_at
 from flowdsl.compiler.lint.variables.references import EXPRESSIONS, strings
 from flowdsl.compiler.lint.variables.scope import MEASURED, Scope, misspelt, workflow_fault
 from flowdsl.compiler.lint.variables.unreplaced import left_open, unreadable
 from flowdsl.compiler.lint.variables.uses import Spot, expression_use, of_metric, unclosed
+from flowdsl.compiler.lint.workflow.arriving import with_values
+from flowdsl.compiler.lint.workflow.calls import LATE
 from flowdsl.compiler.tree import inside, string
-from flowdsl.grammar.template import ROOTS, tags
+from flowdsl.grammar.template import ROOTS, only_tag, tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +34,11 @@ def workflow_references(view: View) -> Iterator[Problem]:
     spec = {key: value for key, value in view.spec.items() if key != "templates"}
     for path, field, text in strings(spec, view.path):
         here = known | _AT_END if path[len(view.path)] == "metrics" else known
+        if path[-3:-2] == ("labelsFrom",) and (meant := _in_braces(view, text)):
+            way = "what a tag becomes is read as an expression"
+            found = BrokenExpression(text, f"`{meant}` without braces", 1, f"write `{meant}`: {way}")
+            yield Spot(path, (0, len(text))).problem(found)
+            continue
         if field in EXPRESSIONS:
             yield from workflow_expression(view, path, text, here)
         for tag in tags(text):
@@ -48,10 +56,21 @@ def workflow_references(view: View) -> Iterator[Problem]:
                 yield Spot.of_name(path, name, tag.body, tag.start + 2).problem(finding)
 
 
+def _in_braces(view: View, text: str) -> str:
+    """What is meant by an expression that is one tag, and no expression when that is filled in; else nothing."""
+    tag = only_tag(text)
+    if tag is None:
+        return ""
+    name = tag[1].lstrip("=").strip()
+    value = with_values(view, f"{{{{{name}}}}}")
+    plain = "{{" not in value or not name.startswith("workflow.parameters.")
+    return as_keys(name) if plain and not value.startswith("workflow.") else ""
+
+
 def _fault(view: View, known: frozenset[str], path: Path, name: str) -> Finding | None:
     """What is wrong with a tag that holds a name, at a place outside of the templates."""
     place, root = path[len(view.path) :], name.partition(".")[0]
-    if place[:2] == ("workflowMetadata", "labels") and name in _LATER:
+    if place[:2] == ("workflowMetadata", "labels") and name in LATE:
         return UnknownVariable(name, (), _IN_LABEL)
     if root == "workflow" and name != root and "{{" not in name:
         return None if name in known else workflow_fault(view, name, known)
@@ -124,9 +143,6 @@ _OF_CALLS = ROOTS - {"inputs", "pod", "workflow"}
 """Roots of variables that no pod has by itself. Source: Argo Workflows, substitutePodParams."""
 _AT_END = frozenset(("workflow.failures",))
 """What is known besides when a whole run is measured. Source: Argo Workflows, operate."""
-_LATER = ("workflow.duration", "workflow.failures", "workflow.mainStatus", "workflow.status")
-"""What is known only when a run goes on."""
-
 _IN_HOOK = (
     "a hook of the workflow knows the variables of the workflow only: of an output with a `globalName`, "
     "it knows `workflow.outputs.parameters.` with that name"

@@ -9,7 +9,7 @@ from flowdsl.compiler.lint.manifest.view import named_by
 from flowdsl.compiler.lint.workflow.arriving import composed, never_filled
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
-from flowdsl.grammar.template import TAG
+from flowdsl.grammar.template import TAG, variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,6 +85,18 @@ class HookWithoutExpression(Finding):
     label = "only the hook `exit` needs none"
     help = 'add `expression`, such as `workflow.status == "Running"`, or name the hook `exit`'
     name: str
+
+
+class UnaskedExpression(Finding):
+    """The expression of the hook `exit` of a run, which Argo does not ask: the hook runs at every end."""
+
+    code = "FD870"
+    severity = "warning"
+    title = "the `expression` of the hook `exit` of a run is not asked"
+    label = "the hook runs at every end"
+    help = (
+        "take it out, and write it as a `when` of a step, such as `'{{{{workflow.status}}}}' != 'Succeeded'`"
+    )
 
 
 class TaggedHook(Finding):
@@ -213,14 +225,28 @@ def hooks(view: View) -> Iterator[Problem]:
         expression: str = call.data.get("expression") or ""
         if not expression and call.place[-1] != "exit":
             yield Problem(call.path, HookWithoutExpression(str(call.place[-1])))
+        if expression and call.place[-1] == "exit" and call.parent is None:
+            yield Problem((*call.path, "expression"), UnaskedExpression())
+            continue
         for tag in TAG.finditer(expression):
             variable = tag[1].strip()
             own = call.parent is not None and variable.startswith(
                 (f"steps.{call.parent.name}.", f"tasks.{call.parent.name}.")
             )
-            if own or variable == "workflow.status":
+            if not own and variable.startswith("=") and call.parent is None:
+                variable = _late(variable[1:]) or variable
+            if own or variable in ("workflow.status", *(LATE if call.parent is None else ())):
                 bare = call.parent is not None and not own
                 reason = "a word without quotes by then" if bare else "nothing replaces it"
                 finding = TaggedHook(str(call.place[-1]), tag[0], variable, reason)
                 yield Problem((*call.path, "expression"), finding)
                 break
+
+
+LATE = ("workflow.duration", "workflow.failures", "workflow.mainStatus", "workflow.status")
+"""What is known only when a run goes on."""
+
+
+def _late(expression: str) -> str | None:
+    """What an expression names that is known only when a run goes on."""
+    return next((each.dotted for each in variables(expression) if each.dotted in LATE), None)
