@@ -222,12 +222,22 @@ def _paths(template: Template) -> Iterator[Problem]:
         taken[string(mount, "mountPath")] = f"volume `{mount.get('name')}`"
     taken.pop("", None)
     refused = template.body == "container"
+    files: dict[str, str] = {}
     for index, artifact in enumerate(entries(template.data, "inputs", "artifacts")):
         at = string(artifact, "path")
-        if at in taken and (refused or not artifact.get("optional") or taken[at].startswith("artifact")):
-            yield Problem((*template.path, "inputs", "artifacts", index, "path"), MountTwice(at, taken[at]))
+        clean = _clean(at)
+        other = taken.get(at, "") if refused or not artifact.get("optional") else ""
+        if found := files.get(clean) or other:
+            path = (*template.path, "inputs", "artifacts", index, "path")
+            yield Problem(path, MountTwice(clean if clean in files else at, found))
         if at:
-            taken[at] = f"artifact `{artifact.get('name')}`"
+            files[clean] = f"artifact `{artifact.get('name')}`"
+
+
+def _clean(path: str) -> str:
+    """The path of an artifact as Argo mounts it, without what says nothing. Source: Argo Workflows, CleanPath."""
+    plain = path.startswith("/") and "{{" not in path and ".." not in path
+    return f"/{posixpath.normpath(path).lstrip('/')}" if plain else path
 
 
 def _mirrored(template: Template) -> Iterator[Problem]:
