@@ -10,8 +10,9 @@ from flowdsl.compiler.importing.fields import GATE, REQUEST, RESOURCE, say
 from flowdsl.compiler.importing.layout import block, call, laid, literal, mapped, quoted
 from flowdsl.compiler.importing.leaves import Leaf
 from flowdsl.compiler.importing.model import ports
-from flowdsl.compiler.importing.texts import constant, formatted, pieces, value_of
+from flowdsl.compiler.importing.texts import constant, formatted, pieces, unsaid, value_of
 from flowdsl.compiler.tree import entries, inside
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
@@ -19,10 +20,23 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.reading import Reading
 
 
+#: A line of an object that says of which kind it is.
+_KIND = regex(r"(?m)^ *kind *:")
+
+
 class Resource(Leaf):
     """Something that is done with an object of the cluster."""
 
     word: ClassVar[str] = "resource"
+
+    def is_sayable(self) -> bool:
+        """Whether there are words for it: there are none for flags that name the object, and for some values in its text.
+
+        Outputs have only words, so that what is wrong is said then.
+        """
+        text = str(self.body.get("manifest") or "")
+        named = not self.body.get("flags") or "manifestFrom" in self.body or _KIND.search(text)
+        return bool(named and unsaid(text, self) is None) or any(inside(self.template, "outputs").values())
 
     def read_body(self) -> None:
         """The object, and what is waited for."""
@@ -119,4 +133,5 @@ _KINDS: dict[str, type[Leaf]] = {
 
 def leaf(reader: Reading, target: Function) -> Leaf:
     """The reader of a template that runs something."""
-    return _KINDS.get(str(target.body), Foreign)(reader, target)
+    made = _KINDS.get(str(target.body), Foreign)(reader, target)
+    return made if not isinstance(made, Resource) or made.is_sayable() else Foreign(reader, target)

@@ -21,6 +21,22 @@ if TYPE_CHECKING:
     Piece = str | Value
 
 
+def unsaid(text: str, scope: Scope) -> Tag | None:
+    """The first tag of a text that there are no words for."""
+    from flowdsl.compiler.importing.conditions import expression
+
+    for tag in tags(text):
+        if tag.kind == "expression":
+            value = expression(tag.body, scope)
+        elif is_filled(text[tag.start : tag.end]):
+            value = scope.variable(tuple(tag.body.strip().split(".")))
+        else:
+            continue
+        if value is None or value.held is not None:
+            return tag
+    return None
+
+
 def pieces(text: str, scope: Scope, path: Path) -> list[Piece]:
     """A text taken apart: what stands there as it is, and what the tags stand for."""
     from flowdsl.compiler.importing.conditions import expression

@@ -7,6 +7,7 @@ from flowdsl import (
     S3,
     Http,
     Ready,
+    Retry,
     Secret,
     approve,
     call_template,
@@ -17,6 +18,7 @@ from flowdsl import (
     pipeline,
     request,
     resource,
+    run,
 )
 
 WORDS = Http("https://example.com/words.txt")
@@ -115,6 +117,35 @@ def query(host: str) -> None:
     command("psql", "-h", host, "-c", "select 1")
 
 
+@container(
+    image="replaced-below:latest",
+    retries=Retry(2, policy="OnFailure"),
+    argo={
+        "container": None,
+        "resource": {
+            "action": "delete",
+            "flags": ["configmap", "--selector", "run={{inputs.parameters.run_}}"],
+        },
+    },
+)
+def clear(run_: str) -> None:
+    command("true")
+
+
+@container(
+    image="replaced-below:latest",
+    argo={
+        "container": None,
+        "resource": {
+            "action": "patch",
+            "manifest": 'apiVersion: v1\nkind: Pod\nmetadata: {name: "{{pod.name}}", annotations: {reviewed: "true"}}\n',
+        },
+    },
+)
+def mark() -> None:
+    command("true")
+
+
 @pipeline(
     argo={
         "templates": [
@@ -151,4 +182,6 @@ def kinds(region: str = "north") -> None:
     announce_ = announce(text=f"{fit} by {release_}")
     job.options(after=[announce_])(size=4)
     database_ = database()
-    query(host=database_)
+    query_ = query(host=database_)
+    clear.options(after=[query_])(run_=run.name)
+    mark.options(after=[query_])()
