@@ -30,7 +30,7 @@ class Resource(Leaf):
     word: ClassVar[str] = "resource"
 
     def is_sayable(self) -> bool:
-        """Whether there are words for it: there are none for flags that name the object, and for some values in its text.
+        """Whether there are words for it: none for flags that name the object, and for some values in its text.
 
         Outputs have only words, so that what is wrong is said then.
         """
