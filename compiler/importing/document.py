@@ -161,11 +161,11 @@ class Reader(Reading):
         files = (one.name for one in target.inputs.values() if one.port is None)
         names = Names(files if target.body is not None else ())
         asked = self.needs.asked(str(target.template.get("name")))
-        prints = target.body in ("container", "script") and ("result", "") in asked
+        unnamed = any(target.makes(key) for key in asked)
         for one in ports(target.template, "outputs"):
             if "value" in one.said and target.body is not None:
                 continue  # known where it is called
-            if prints and one.key not in asked:
+            if unnamed and one.key not in asked:
                 target.left.add(one.key)
                 continue
             port = Port(unknown=True) if one.kind == "parameters" else None

@@ -138,12 +138,16 @@ class Function:
         """What it takes under a name."""
         return self.inputs.get(key)
 
+    def makes(self, key: Key) -> bool:
+        """Whether it has a result that nothing is said about: what a program prints, or the address of a daemon."""
+        if key[0] == "ip":
+            return bool(self.template.get("daemon"))
+        return key[0] == "result" and self.body in ("container", "script", "containerSet", "http")
+
     def grow(self, key: Key) -> None:
-        """A result that nothing is said about: what a program prints, or the address of a daemon."""
-        prints = key[0] == "result" and self.body in ("container", "script", "http")
-        serves = key[0] == "ip" and bool(self.template.get("daemon"))
-        if (prints or serves) and not self.outputs:
-            self.outputs[key] = Slot("return", Port(unknown=True, text=serves))
+        """A result that nothing is said about, where it has no other one."""
+        if self.makes(key) and not self.outputs:
+            self.outputs[key] = Slot("return", Port(unknown=True, text=key[0] == "ip"))
 
     def counter(self) -> Slot:
         """A parameter that counts the items of a loop."""

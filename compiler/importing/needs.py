@@ -44,8 +44,15 @@ class Needs:
         for template in self._templates.values():
             tasks = {str(task.get("name")) for task in _tasks(template) if task.get("template") == name}
             for path in _paths(template) if tasks else ():
-                if path[0] in ("steps", "tasks") and path[1:3] in {(task, "outputs") for task in tasks}:
-                    found.add(("result", "") if path[3:] == ("result",) else (path[3], path[-1]))
+                match path:
+                    case ("steps" | "tasks", task, "outputs", "result") if task in tasks:
+                        found.add(("result", ""))
+                    case ("steps" | "tasks", task, "outputs", kind, *_) if task in tasks:
+                        found.add((kind, path[-1]))
+                    case ("steps" | "tasks", task, "ip") if task in tasks:
+                        found.add(("ip", ""))
+                    case _:
+                        pass
         return found
 
     def called(self, name: str) -> set[str]:

@@ -107,7 +107,16 @@ def job(size: int) -> str:
     manifest(body, "{.metadata.uid}")
 
 
-@container(image="postgres:16", daemon=True, ready=Ready(port=5432))
+@container(
+    image="postgres:16",
+    daemon=True,
+    ready=Ready(port=5432),
+    argo={
+        "outputs": {
+            "artifacts": [{"name": "data", "path": "/var/lib/postgresql/data"}],
+        },
+    },
+)
 def database() -> str:
     return command("postgres")
 

@@ -56,8 +56,13 @@ def read() -> None:
         },
     },
 )
-def both() -> None:
-    command("true")
+def both() -> str:
+    return command("true", stdout=True)
+
+
+@container(image="busybox:1.37.0")
+def told(text: str) -> None:
+    command("echo", f"it said {text}")
 
 
 @container(
@@ -130,5 +135,6 @@ def mounts() -> None:
     write_ = write()
     read_ = read.options(after=[write_])()
     both_ = both.options(after=[read_])()
-    prepared_ = prepared.options(after=[both_])()
+    told_ = told(text=both_)
+    prepared_ = prepared.options(after=[told_])()
     served.options(after=[prepared_])()
