@@ -172,7 +172,9 @@ class Reader(Reading):
             if port is not None and "supplied" in inside(one.said, "valueFrom"):
                 port = Port(_choices(target.template, one.name))
             optional = one.kind == "artifacts" and bool(one.said.get("optional"))
-            target.outputs[one.key] = Slot(names.free(identifier(one.name)), port, optional)
+            name = identifier(one.name)
+            name = f"{name}_" if hasattr(tuple, name) else name  # the fields of a NamedTuple
+            target.outputs[one.key] = Slot(names.free(name), port, optional)
         if target.template.get("daemon"):
             target.grow(("ip", ""))
         if len(target.outputs) > 1:

@@ -117,7 +117,11 @@ def laid(before: str, code: Code, after: str = "", indent: str = "") -> str:
     if code.head is not None:
         start = f"{before}{flat(code.head)}{code.before}"
         if not code.items or len(indent + start) > WIDTH:
-            return laid(before, code.head, f"{flat(code._replace(head=None))}{after}", indent)
+            rest = code._replace(head=None)
+            first = laid(before, code.head, code.before, indent).removesuffix(code.before)
+            end = f"{flat(rest)}{after}"
+            fits = len(first) - first.rfind("\n") - 1 + len(end) <= WIDTH
+            return first + (end if fits else laid("", rest, after, indent).removeprefix(indent))
     else:
         start = f"{before}{code.before}"
     if not code.items:

@@ -32,7 +32,7 @@ MODELS = S3(
 
 
 class FetchOutputs(NamedTuple):
-    word_count: str
+    count_: str
     words_2: Path
 
 
@@ -52,7 +52,7 @@ def fetch(
             "words": "/tmp/words.txt",
             "extra": "/tmp/extra.txt",
             "models": "/models",
-            "word_count": "/tmp/count",
+            "count_": "/tmp/count",
             "words_2": "/tmp/words.txt",
         },
     )
@@ -172,7 +172,7 @@ def mark() -> None:
                                     },
                                     {
                                         "name": "words",
-                                        "value": "{{=sprig.trim(tasks.fetch.outputs.parameters.word_count)}}",
+                                        "value": "{{=sprig.trim(tasks.fetch.outputs.parameters.count_)}}",
                                     },
                                 ],
                             },

@@ -53,6 +53,9 @@ def texts(
     costs_ = costs(price=price)
     say.options(name="d", after=[a, b, e, c, costs_])(m=made)
     note.options(after=[a, b, e, c, made, costs_])()
-    say.options(name="f", after=[a, b, e, c, made, costs_])(
-        m=f"{letter} in {{{{ city }}}}, {city}",
+    say.options(
+        name="a-letter-to-somebody-in-a-city",
+        after=[a, b, e, c, made, costs_],
+    )(
+        m=f"{letter} in {{{{ city }}}}, {city}, where all of them read letters that have braces",
     )
