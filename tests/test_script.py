@@ -774,6 +774,10 @@ WRONG_OUTPUTS = {
     "'\\ud800' in position 0: surrogates not allowed",
     ("Kind", "'A'"): "output return (Kind): expected Kind, got str 'A'",
     ("Kind", "Other.A"): "output return (Kind): expected Kind, got Other <Other.A: 1>",
+    (
+        "Tasks",
+        "Tasks.A | Tasks.B",
+    ): "output return (Tasks): expected one member of Tasks, got Tasks <Tasks.A|B: 3>",
     ("Literal['a']", "'b'"): "output return (Literal['a']): expected one of ('a',), got 'b'",
     ("list[int]", "'12'"): "output return (list[int]): expected list, got str '12'",
     ("list[int]", "[1, None]"): "output return (list[int]): expected int, got NoneType None",
@@ -810,6 +814,7 @@ def test_a_wrong_result_ends_with_one_sentence(kind: str, value: str, tmp_path: 
     source = (
         "import enum\nfrom pathlib import Path\nfrom typing import Any, Literal, NamedTuple\n"
         "class Kind(enum.Enum):\n    A = 1\nclass Other(enum.Enum):\n    A = 1\n"
+        "class Tasks(enum.Flag):\n    A = 1\n    B = 2\n"
         "class Row(NamedTuple):\n    size: int\nclass File(NamedTuple):\n    path: Path\n"
         f'@step(image="python")\ndef step() -> {kind}:\n    print("ran")\n    return {value}\n'
     )

@@ -77,8 +77,10 @@ def named(kind):
 
 def member(kind):
     def check(value):
-        if type(value).__name__ != kind or value.name not in type(value).__members__:
+        if type(value).__name__ != kind:
             raise wrong(kind, value)
+        if value.name not in type(value).__members__:
+            raise wrong(f"one member of {kind}", value)
         return value.name
     return check
 

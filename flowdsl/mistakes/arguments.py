@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from flowdsl.diagnostic import Finding, Severity, suggest
+from flowdsl.grammar.regex import regex
 
 ANNOTATE = "annotate what the step returns: a NamedTuple, dict[str, int] or the like says what its parts are"
 """The way out for a value that may be anything."""
@@ -94,6 +95,10 @@ class RepeatedArgument(Finding):
     name: str
 
 
+#: Types that count as numbers or lists in the libraries that they are from.
+_ARRAY = regex(r"\b(numpy|torch|pandas|jaxlib|tensorflow|array)\.")
+
+
 class WrongType(Finding):
     """An argument of a type that the parameter does not take."""
 
@@ -129,12 +134,18 @@ class WrongType(Finding):
             way = f"let `{self.maker}` return the elements of {self.want}, and annotate what it returns"
         elif self.members:
             way = f"pass {' or '.join(self.members[:6])}{' ...' if len(self.members) > 6 else ''}"
+            if self.have == "EnumType":
+                way = f"pass one of its members, or all of them where several can stand: `*{self.want}`"
+            elif self.have.startswith(f"{self.want}."):  # of a Flag
+                way = f"{way}; several at once have no name to travel by: take a `list[{self.want}]`"
         elif self.fields:
             way = f"pass a field of it: {' or '.join(f'`.{name}`' for name in self.fields[:6])}"
         elif self.have == "Sweep":
             way = "pass `.best`, or a field of that, which the best trial returned; or `.results`, what all returned"
         elif self.have in ("Step", "Pipeline", "function"):
             way = "call it: its result is what is passed on"
+        elif _ARRAY.search(self.have):
+            way = "make it a value of Python: `.item()`, or `.tolist()` of an array"
         elif self.have == "Volume":
             way = 'pass a path on the volume: `volume / "folder/file"`'
         types = plain(self.want, self.have)

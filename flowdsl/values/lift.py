@@ -383,6 +383,8 @@ def spelled(value: object, want: t.Type = t.JSON) -> str:
         return name if other is None else f"{name} with the key {spelled(other)}"
     if isinstance(value, enum.Enum):
         return as_written(value)
+    if hasattr(value, "tolist"):  # the `bool` of numpy is not that of Python
+        return f"{type(value).__module__.partition('.')[0]}.{name}"
     if type(value) not in (str, int, float, bool):
         return name
     text = as_written(value)
