@@ -6,7 +6,23 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
 from flowdsl.grammar.named import NamedTuple
-from flowdsl.values.expr import Best, Const, Expr, Get, Item, Op, Out, Param, Ran, RunField, Status
+from flowdsl.values.expr import (
+    Best,
+    Cell,
+    Const,
+    Either,
+    Expr,
+    Get,
+    Item,
+    Join,
+    Op,
+    Out,
+    Param,
+    Ran,
+    RunField,
+    Status,
+)
+from flowdsl.values.types import JSON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -160,12 +176,23 @@ def _spelled(expr: Expr) -> str:
             return f"run.{name}"
         case Status(task):
             return f"{task}.status"
-        case Out(task, name):
-            return f"{task}{_field(name)}"
+        case Out(task, name, kind):
+            return f"{task}{_field('return' if name == 'results' and kind == JSON else name)}"
         case Best(task, name):
             return f"{task}.best{_field(name)}"
         case Get(of, str() | int() as key):
             return f"{_operand(of)}[{key!r}]"
+        case Cell(rows, int() as index, name):
+            return f"{_operand(rows)}[{index}]{_field(name)}"
+        case Either((made, Const(value))) if (
+            not value or value != value
+        ):  # stands in where the task did not run
+            return _spelled(made)
+        case Either(choices):
+            return f"either({', '.join(map(_spelled, choices))})"
+        case Join(several):
+            inside = (one if isinstance(one, str) else f"{{{_spelled(one)}}}" for one in several)
+            return f'f"{"".join(inside)}"'
         case Op("not", (asked,)):
             return f"not {_operand(asked)}"
         case Op("?:", (asked, one, two)):

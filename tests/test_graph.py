@@ -216,6 +216,27 @@ def test_conditions_are_spelled_in_python(condition: str, spelled: str, tmp_path
     assert found.nodes[-1].lines[-1] == f"if {spelled}"
 
 
+def test_conditions_on_branches_and_loops_are_spelled_in_python(tmp_path: Path) -> None:
+    text = """\
+        with when(f(1) > 1):
+            big = f.options(name="big")(2)
+            with when(big > 2):
+                f.options(name="inner")(3)
+        with otherwise():
+            small = f.options(name="small")(4)
+        with when(either(big, small) > 3):
+            f.options(name="joined")(5)
+        items = fan_out(f, over={"x": [1, 2]})
+        with when(items[0] > 4):
+            f.options(name="looped")(6)
+        """
+    (found,) = drawn(tmp_path, body(textwrap.dedent(text)))
+    last = {node.lines[0]: node.lines[-1] for node in found.nodes}
+    assert last["inner"] == "if (f > 1) & (big > 2)"
+    assert last["joined"] == "if either(big, small) > 3"
+    assert last["looped"] == "if items[0] > 4"
+
+
 def test_a_task_that_is_named_after_its_step_needs_no_second_name(tmp_path: Path) -> None:
     (found,) = drawn(tmp_path, body("f(n)\nf(3)\nother = f(4)\n"))
     assert [node.lines for node in found.nodes][-1] == ("other", "f")

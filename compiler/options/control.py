@@ -61,8 +61,8 @@ def retries(name: str, written: object) -> ir.Retry:
     if factor is not None:
         factor = parts.read("factor", whole, "factor of Retry", factor, 1)
     if written.wait is None:
-        for field in ("factor", "longest", "within"):
-            if getattr(written, field) is not None:
+        for field, read in {**times, "factor": factor}.items():
+            if read is not None:  # and it can be read
                 parts.add(field, findings.WaitMissing(field))
     elsewhere = parts.read("elsewhere", flag, "elsewhere of Retry", written.elsewhere)
     condition = _condition(written, parts)

@@ -31,6 +31,10 @@ def messages() -> None: ...
 def wait() -> None: ...
 
 
+@step(image=IMAGE, retries=Retry(2, within=-1))
+def within() -> None: ...
+
+
 @step(image=IMAGE, retries=Retry(2, expression="(lastRetry.exitCode"))
 def open_bracket() -> None: ...
 
@@ -48,5 +52,6 @@ def retries() -> None:
     code()
     messages()
     wait()
+    within()
     open_bracket()
     queue()
