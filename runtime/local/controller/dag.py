@@ -215,10 +215,7 @@ class Dag(Frame):
         """Argo comes again to a task that had no place."""
         if task.node is not None or not self.goes_on():
             return
-        full = self.run.parallelism.full
-        if full or self.full():
-            (self.run.parallelism if full else self.places).postponed.append(partial(self._seek, task))
-        else:
+        if not self.run.parallelism.postpones(self, partial(self._seek, task)):
             self._ends_before(task)
 
     def execute(

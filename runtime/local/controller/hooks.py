@@ -159,10 +159,7 @@ class Hooks(ABC):
         before = None if self.order is None else self.order.before(self.place)
         if before is not None and before.postpones(self.frame.node, self.changed):
             return
-        full = self.run.parallelism.full
-        if full or self.frame.full():
-            of = self.run.parallelism if full else self.frame.places
-            of.postponed.append(self.changed)
+        if self.run.parallelism.postpones(self.frame, self.changed):
             return
         if not self.spoilt and not self._read():
             return

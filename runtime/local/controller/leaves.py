@@ -295,11 +295,17 @@ def suspend(run: Run, execution: Leaf, node: Node, template: Json) -> None:
     until = suspended_until(node, template)
     run.suspended[node.id] = (execution, until)
     if until is not None:
-        run.agenda.at(
-            until, lambda: run.within(node, lambda: resume(run, node, {})), lambda: node.id in run.suspended
-        )
+        run.agenda.at(until, lambda: _time_is_over(run, node), lambda: node.id in run.suspended)
     if refusal := run.refusal(node):
         run.agenda.in_next_pass(lambda: end_suspension(run, node, refusal))
+
+
+def _time_is_over(run: Run, node: Node) -> None:
+    """Let a suspended node go on when Argo comes to it."""
+    if node.id in run.suspended:
+        frame = run.suspended[node.id][0].call.frame
+        if not run.parallelism.postpones(frame, lambda: _time_is_over(run, node)):
+            run.within(node, lambda: resume(run, node, {}))
 
 
 def suspended_until(node: Node, template: Json) -> float | None:

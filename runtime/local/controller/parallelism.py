@@ -96,6 +96,16 @@ class Parallelism:
             self._agenda.later(*self.postponed)
             self.postponed.clear()
 
+    def postpones(self, frame: Boundary | None, action: Callable[[], None]) -> bool:
+        """Whether Argo looks at nothing in a template, as this pass began without a free place; then it does later."""
+        if self.full:
+            self.postponed.append(action)
+        elif frame is not None and frame.full():
+            frame.places.postponed.append(action)
+        else:
+            return False
+        return True
+
     def waits(self, call: Call, action: Callable[[], None]) -> bool:
         """Whether there is no place in the workflow for what is asked for; `action` is done when there is.
 

@@ -38,6 +38,10 @@ class Boundary(Protocol):
         """Whether no child may be started now."""
         ...
 
+    def full(self) -> bool:
+        """Whether Argo does not look at it in this pass, as all of its places were taken by pods when that began."""
+        ...
+
     def gives_up(self) -> bool:
         """Whether `failFast` of the template lets nothing more begin."""
         ...
