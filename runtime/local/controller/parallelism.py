@@ -56,8 +56,11 @@ class Places:
         heapq.heappush(self.waiting, Turn(call.turn, call, action))
 
     def waits_before(self, call: Call) -> bool:
-        """Whether something waits for a place in the template that Argo comes to before: it gets a free one first."""
-        return bool(self.waiting) and self.waiting[0].turn < call.turn
+        """Whether something waits for a place in the template that Argo comes to before: it gets a free one first.
+
+        Hooks have their turn where the node has it that they belong to.
+        """
+        return not call.hooked and bool(self.waiting) and self.waiting[0].turn < call.turn
 
     def wait_before(self, rank: int) -> bool:
         """Whether something of a lower rank waits."""
