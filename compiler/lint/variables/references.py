@@ -442,7 +442,9 @@ class Reader:
                 yield from self.item(spot, ".".join(rest), place, exact=False)
             elif name in self.scope.prefixes:
                 continue
-            elif (finding := self.scope.fault(name)) is not None:
+            elif (finding := self.scope.fault(name)) is not None and not (
+                root == "outputs" and of_metric(path)
+            ):
                 yield spot.problem(finding)
 
     def overlooked(self, place: Place) -> frozenset[str]:

@@ -90,6 +90,14 @@ class Scope:
             return workflow_fault(self.view, name, self.allowed)
         if (path := _OUTPUT_PATH.fullmatch(name)) is not None and self.template.is_pod:
             return self._output_path(name, path[1])
+        if root == "outputs" and rest and self.template.is_leaf:
+            known = [*self.template.output_parameters, *self.template.output_artifacts]
+            near_by = f"{name}.path" if rest.partition(".")[2] in known and self.template.is_pod else ""
+            reason = "a template knows the paths of its own outputs, and not what they are"
+            way = "take it out: only metrics know the outputs"
+            if near_by:
+                way = f"take it out, or write `{{{{{near_by}}}}}` for the path of its file"
+            return LiteralTag(name, reason, way)
         if root == "pod" and rest:
             return UnknownVariable(name, (), "only a template that runs in a pod has `pod.name`")
         if root in ("retries", "lastRetry") and "retries" in self.allowed:
