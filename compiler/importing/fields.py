@@ -144,7 +144,7 @@ def _ready(value: Any) -> Code | None:
 
 
 def _names(value: Any) -> Code | None:
-    if not all(_fits(one, "name") for one in value):
+    if not all(one and _fits(one, "name") for one in value):
         return None
     names = [one["name"] for one in value]
     return quoted(names[0]) if len(names) == 1 else literal(names)
