@@ -32,8 +32,8 @@ _WORDS = frozenset(
 )
 """Tags of texts that mean nothing anywhere."""
 
-#: What has a meaning in a URL; `%` comes first, because the others become it.
-_RESERVED = {"%": "%25", "/": "%2F", "?": "%3F", "#": "%23", "&": "%26", "+": "%2B", "=": "%3D", " ": "%20"}
+#: What has a meaning in a part of a URL, and is left by `sprig.urlJoin`, which escapes all else as Go's net/url does.
+_RESERVED = {"/": "%2F", "&": "%26", "+": "%2B", "=": "%3D", ";": "%3B"}
 
 
 class Tagged(str):
@@ -142,7 +142,8 @@ def url_text(expr: Expr) -> str:
         elif _is_word(part):
             pieces.append(text_of(part, part.type))
         else:
-            found = raw(part)
+            # Without the `/`, a text with a `:` would get `./` in front.
+            found = f"sprig.urlJoin({{'path': '/' + {raw(part)}}})[1:]"
             for sign, code in _RESERVED.items():
                 found = f"replace({found}, '{sign}', '{code}')"
             pieces.append(f"{{{{={found}}}}}")

@@ -305,14 +305,18 @@ def _url(parts: dict[str, Value]) -> str:
         made += texts["opaque"]
     else:
         place = f"{texts['userinfo']}@" * bool(texts["userinfo"]) + texts["host"]
-        path = quote(texts["path"], safe="/$&+,:;=@!'()*~")
+        path = texts["path"] if texts["path"] == "*" else quote(texts["path"], safe=_IN_PATH)
         made += f"//{place}" if place or (texts["scheme"] and path.startswith("//")) else ""
-        made += f"/{path}" if path and place and not path.startswith("/") else path
+        made += "/" * bool(path and place and not path.startswith("/"))
+        made += "./" * (not made and ":" in path.partition("/")[0])  # else that would be its scheme
+        made += path
     made += f"?{texts['query']}" * bool(texts["query"])
     return made + f"#{quote(texts['fragment'], safe=_IN_FRAGMENT)}" * bool(texts["fragment"])
 
 
-_IN_FRAGMENT = "/$&+,:;=@!'()*~?"
+#: What stands for itself. Source: escape of net/url in Go.
+_IN_PATH = "/$&+,:;=@~"
+_IN_FRAGMENT = f"{_IN_PATH}!()*?"
 
 
 def _semver_compare(constraint: str, version: str) -> bool:
