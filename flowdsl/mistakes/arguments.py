@@ -247,11 +247,12 @@ class WrongDefault(Finding):
     code = "FD238"
     title = "the default of `{parameter}` is {have}, not {want}"
     label = "this is {have}"
-    help = "change the default or the annotation"
+    help = "change the default or the annotation{way}"
     parameter: str
     want: str
     have: str
 
     def words(self) -> dict[str, str]:
         """The fields, with types as the user knows them."""
-        return {**super().words(), **plain(self.want, self.have)}
+        way = f": `{self.want} | None`" if self.have == "None" else ""
+        return {**super().words(), **plain(self.want, self.have), "way": way}

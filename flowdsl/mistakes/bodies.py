@@ -78,8 +78,11 @@ class WrongReturn(Finding):
     def words(self) -> dict[str, str]:
         """The fields, with types as the user knows them."""
         types = plain(self.want, self.have)
-        part = " or ".join(f"`.{name}`" for name in self.fields[:6])
-        return {**super().words(), **types, "part": f"a field of it, {part}" if part else types["want"]}
+        fields = " or ".join(f"`.{name}`" for name in self.fields[:6])
+        part = f"a field of it, {fields}" if fields else types["want"]
+        if self.want == "Path" and self.have.startswith("str '"):
+            part = f"`Path({self.have.removeprefix('str ')})`"
+        return {**super().words(), **types, "part": part}
 
 
 class MissingReturnType(Finding):

@@ -67,6 +67,8 @@ class OverNotAList(Finding):
         way = f"pass {self.want}: one written here, or one that a step returns"
         if self.have == "int" and self.want in ("list[int]", "list[float]"):
             way = f'for the numbers 0, 1, 2 ... below it write `over={{"{self.name}": numbers(...)}}`'
+        elif self.have.startswith(("the Step", "the Pipeline")):
+            way = "call it: its result is what is looped over"
         elif self.have == "a search space":
             way = "write the items, such as [1, 2, 4] or range(1, 6); a search space is for `sweep`"
         return {**super().words(), "way": way}

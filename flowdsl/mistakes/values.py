@@ -273,6 +273,9 @@ class NoFields(Finding):
         elif self.type.startswith("dict[") and not hasattr(dict, self.name) and self.name not in OUTPUTS:
             reason = "a dict has elements, and no fields"
             way = f'take the element of that name, `["{self.name}"]`; a record has fields'
+        elif self._of_an_element():
+            reason = "a list has elements, and no fields"
+            way = f"take it of an element, `[0].{self.name}`, or pass all of them to a step"
         elif self.name in OUTPUTS:
             way = "pass the value as it is; to hand on several, let the step return a NamedTuple or dataclass"
         elif plain is not None and not hasattr(plain, self.name):
@@ -281,6 +284,12 @@ class NoFields(Finding):
             reason = "the file is there only when the pipeline runs"
             way = f"pass it to a step, which sees it as a Path, and use `.{self.name}` there"
         return {**super().words(), "reason": reason, "way": way}
+
+    def _of_an_element(self) -> bool:
+        """Whether the elements of a list may have such a field."""
+        if not self.type.startswith("list[") or hasattr(list, self.name) or self.name in OUTPUTS:
+            return False
+        return self.type[len("list[") : -1].partition("[")[0] not in (*_PLAIN, "Path")
 
 
 class NoItem(Finding):

@@ -215,7 +215,8 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
     if _NO_BLOCK in text:
         language = vars(sys.modules["flowdsl"])
         named = next((one for one in sorted(words(site)) if _is_function(frame, one, language)), None)
-        block = {"word": named, "problem": "is not called", "form": f"with {named}(...):"}
+        inside = "" if named == "otherwise" else "..."
+        block = {"word": named, "problem": "is not called", "form": f"with {named}({inside}):"}
         return None if named is None else Stop("WrongCall", site, (), block)
     found = _SURPLUS.search(text) or _OTHERS.search(text)
     word = None if found is None else _word(found[1], frame, site)
