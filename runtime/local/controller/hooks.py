@@ -172,6 +172,8 @@ class Hooks(ABC):
             return
         if self.node.completed and not late and self.waits and self.node.type in _IN_A_PASS:
             self.run.agenda.in_next_pass(self.changed)
+            if self.node.type == "TaskGroup" and self.others and self.exit is not None:
+                return  # the end of a loop is found out last: its other hooks come before the exit hook
         elif (not self.ended or self._looked()) and not self._judge():
             return
         if self.node.told == self.run.agenda.passes:
