@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import subprocess
 import sys
@@ -690,3 +691,22 @@ def test_a_module_that_was_found_through_another_folder(
     monkeypatch.setattr(sys, "path", [f"{tmp_path}/tests/../pipelines", *sys.path])
     module = importlib.import_module("found_through_another")
     assert run_pipeline(module.main).outputs == 1
+
+
+def test_a_file_with_the_name_of_a_module_of_python(
+    run_pipeline: RunPipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "sched.py"
+    path.write_text(
+        "from flowdsl import pipeline, step\n"
+        '@step(image="python:3.12-slim")\ndef half(n: int) -> float:\n    return n / 2\n'
+        "@pipeline\ndef halves(n: int = 3) -> float:\n    first = half(n)\n    return first\n"
+    )
+    spec = importlib.util.spec_from_file_location("sched", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "sched", module)
+    spec.loader.exec_module(module)
+    run = run_pipeline(module.halves)
+    assert [*run.steps] == ["first"], "named after the variable in the pipeline, not after that of the test"

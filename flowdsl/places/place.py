@@ -6,6 +6,7 @@ are looked up in the file's syntax tree only when a diagnostic is shown.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, cast
 
@@ -107,9 +108,15 @@ def is_ours(frame: FrameType) -> bool:
     return _package(frame) == "flowdsl"
 
 
+_LIBRARY = (os.__file__.removesuffix("os.py"), "<frozen ")
+
+
 def is_library(frame: FrameType) -> bool:
     """Whether a frame runs code of the standard library, or that it generates: a dataclass's `__eq__`."""
-    return _package(frame) in sys.stdlib_module_names or frame.f_code.co_filename == "<string>"
+    filename = frame.f_code.co_filename
+    # A user's file may have the name of a module of Python, such as `test.py`.
+    own = _package(frame) in sys.stdlib_module_names and filename.startswith(_LIBRARY)
+    return own or filename == "<string>"
 
 
 def _package(frame: FrameType) -> str:
