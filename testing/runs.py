@@ -243,6 +243,7 @@ def _parameters(
     """The texts that travel for values, and the files of artifacts. Raises RunError, CannotRun."""
     from flowdsl.cli.runs.given import parameters
     from flowdsl.compiler.encode import encode, plain
+    from flowdsl.values.lift import lift
     from flowdsl.values.texts import WrongValue, rebuilt
 
     known = program.signature.by_name if program.signature is not None else {}
@@ -253,7 +254,13 @@ def _parameters(
             rest[name] = str(value)
             continue
         kind = known[name].type
+
+        def complain(word: str, **data: object) -> None:
+            if word == "WrongType":
+                raise WrongValue(str(data.get("part") or f"{data['have']} is not {data['want']}"))
+
         try:
+            lift(value, kind, complain)
             rebuilt(plain(value, kind), kind)
             texts[name] = encode(value, kind)
         except (WrongValue, TypeError, ValueError, AttributeError, KeyError) as error:

@@ -396,6 +396,11 @@ def test_a_program_in_another_language_gets_the_results_of_a_loop_as_a_list(
         assert str(weights) in text  # numbers are as they were written
 
 
+def test_a_float_is_no_whole_number(run_pipeline: RunPipeline) -> None:
+    with pytest.raises(CannotRun, match=r"`count` is int, not 1\.0: float 1\.0 is not int"):
+        run_pipeline(in_lists, count=1.0)
+
+
 def test_what_a_record_makes_of_its_fields_it_makes_once(run_pipeline: RunPipeline) -> None:
     run = run_pipeline(settled)
     assert run.outputs.shown == ["<a> 1.75", "<b> 3.75", "<first> 0.75"]
