@@ -184,10 +184,8 @@ def _spelled(expr: Expr) -> str:
             return f"{_operand(of)}[{key!r}]"
         case Cell(rows, int() as index, name):
             return f"{_operand(rows)}[{index}]{_field(name)}"
-        case Either((made, Const(value))) if (
-            not value or value != value
-        ):  # stands in where the task did not run
-            return _spelled(made)
+        case Either((made, Const(value))) if not value or value != value:
+            return _spelled(made)  # the other one stands in where the task did not run
         case Either(choices):
             return f"either({', '.join(map(_spelled, choices))})"
         case Join(several):
