@@ -222,6 +222,7 @@ SAID = {
         f"container: {{image: a, {SH}}}\n  synchronization: {{mutexes: [{{name: x}}]}}"
     ): "locks hold within this run",
     main("container: {image: a, command: [ffmpeg, x]}"): "this machine does not have `ffmpeg` (main)",
+    main("suspend: {duration: 24h}"): "waited for as on a cluster: `main` (24h); --approve goes on at once",
 }
 
 
@@ -230,6 +231,15 @@ def test_what_is_said(spec: str) -> None:
     verdict = judged(manifest(spec), [], Asked(has="sh".__eq__))
     assert verdict.refusals == []
     assert any(SAID[spec] in note for note in verdict.notes)
+
+
+@pytest.mark.parametrize(
+    ("wait", "approve"),
+    [("24h", True), ("59s", False), ("30", False), ('"{{workflow.parameters.wait}}"', False)],
+)
+def test_nothing_is_said_of_what_waits_for_a_moment(wait: str, approve: bool) -> None:
+    spec = main(f"suspend: {{duration: {wait}}}")
+    assert judged(manifest(spec), [], Asked(approve=approve)).notes == []
 
 
 def test_a_library_is_followed() -> None:

@@ -313,6 +313,7 @@ def _asked(now: Options, options: Options, data: _Data, fakes: set[str], stored:
         data.secrets,
         _has,
         stored | names(options.artifacts),
+        options.approve,
     )
 
 

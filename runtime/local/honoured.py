@@ -7,6 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 from flowdsl.compiler.kinds import GRAPH_BODIES, POD_BODIES, STORES, kind
+from flowdsl.grammar.duration import duration
+from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.documents import called, containers
 from flowdsl.runtime.local import objects
@@ -18,6 +20,8 @@ from flowdsl.runtime.parts import part, several, texts
 
 Json = dict[str, Any]
 
+_LONG = 60.0
+"""Seconds of a pause from which on it is told of before the run."""
 _IGNORED = {
     "nodeSelector": "node selectors",
     "affinity": "affinity",
@@ -42,7 +46,7 @@ class Asked(NamedTuple):
     `fakes`: tasks and templates that do not run; `artifacts`: names that are given; `config_maps`, `secrets`: names,
     each with the keys of what is given.
     `has`: whether this machine has a program; `mounts`: claims that folders are named for. `earlier`: names and keys
-    of files that an earlier run had, of which not all are wanted.
+    of files that an earlier run had, of which not all are wanted. `approve`: whether gates open at once.
     """
 
     engine: str | None = None
@@ -54,6 +58,7 @@ class Asked(NamedTuple):
     secrets: Mapping[str, Collection[str]] = {}
     has: Callable[[str], bool] = bool
     earlier: frozenset[str] = frozenset()
+    approve: bool = False
 
 
 class Verdict(NamedTuple):
@@ -369,7 +374,24 @@ def _notes(spec: Json, uses: list[Use], asked: Asked) -> list[str]:
     locks = [part(one, "synchronization") for one in (spec, *(use.template for use in uses))]
     if any(locks):
         notes.append("locks hold within this run; other runs do not wait for them")
+    waits = dict.fromkeys(
+        f"`{use.task}` ({wait})"
+        for use in uses
+        if not asked.approve
+        and (wait := str(part(use.template, "suspend").get("duration") or ""))
+        and _is_long(wait)
+    )
+    if waits:
+        notes.append(f"waited for as on a cluster: {', '.join(waits)}; --approve goes on at once")
     return notes
+
+
+def _is_long(wait: str) -> bool:
+    """Whether somebody who looks on may wonder what the run waits for."""
+    try:
+        return duration(wait) >= _LONG
+    except GrammarError:
+        return False  # known when the run comes to it
 
 
 def _lacks(word: str, asked: Asked) -> bool:
