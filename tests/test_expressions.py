@@ -8,6 +8,7 @@ controller of version 4.1.2.
 from __future__ import annotations
 
 import math
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from flowdsl.grammar.expression import MOST_IN_A_ROW
 from flowdsl.grammar.functions import builtins, sprig
+from flowdsl.grammar.govaluate import is_time
 from flowdsl.runtime.expressions import conditions
 from flowdsl.runtime.expressions.evaluate import evaluate, text_of
 from flowdsl.runtime.expressions.functions import FUNCTIONS
@@ -186,3 +188,16 @@ def test_values_survive_json(value: Any) -> None:
     scope = {"x": json_of(value)}
     assert json_of(evaluate("fromJSON(x)", scope)) == json_of(value)
     assert json_of(evaluate("fromJSON(toJSON(fromJSON(x)))", scope)) == json_of(value)
+
+
+HOURS = (
+    r"(?a)( [0-2]\d(:[0-6]\d){1,2}([+-]\d\d:?\d\d)?|T[0-2]\d(:[0-6]\d){0,2}(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?)?"
+)
+
+
+@given(st.dates(), st.from_regex(HOURS, fullmatch=True))
+def test_what_is_surely_a_time_is_read_as_a_number(day: date, hours: str) -> None:
+    text = f"{day}{hours}"
+    assert is_time(str(day))
+    if is_time(text):
+        assert isinstance(conditions.evaluate(f"'{text}'"), float)
