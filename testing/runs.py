@@ -167,7 +167,7 @@ def _ready(
 
 def _run(folder: Path, ready: _Ready, approve: bool) -> Machine:
     """Run to the end. Raises RunError, CannotRun."""
-    from flowdsl.cli.runs.asking import wanted
+    from flowdsl.cli.runs.asking import unasked
     from flowdsl.runtime.local.means import cache_of, settings_of
     from flowdsl.runtime.local.pods.pods import Pods
     from flowdsl.runtime.local.runner import Inputs, Runner, Waits
@@ -180,7 +180,7 @@ def _run(folder: Path, ready: _Ready, approve: bool) -> Machine:
 
     def supplied(node: Node) -> dict[str, str] | None:
         given = ready.fake.supplied(node)
-        return {} if given is None and approve and not wanted(node) else given
+        return unasked(node) if given is None and approve else given
 
     caches = cache_of(folder / "cache", ready.means.artifacts)
     runner = Runner(place, executor, fake=ready.fake, supplied=supplied, caches=caches)

@@ -185,14 +185,13 @@ def _block(one: Located, paint: Callable[[str, str], str]) -> Iterator[str]:
         yield bar
         yield f"{paint('gutter', f'{number} |')} {before}{marked}{after}".rstrip()
         yield f"{bar} {' ' * wide(before)}{carets}"
-    again = sum(text == AGAIN for _, _, text in one.related)
-    shown = again if again <= _PLACES + 1 else _PLACES
-    left = iter(range(shown))
-    for file, other, text in one.related:
-        if text != AGAIN or next(left, None) is not None:
-            notes.append(visible(text) + (f", {visible(file)}:{other.line}" if other else ""))
-    if again > shown:
-        notes.append(f"the same at {again - shown} more places, which --format concise shows")
+    again = [each for each in one.related if each[2] == AGAIN]
+    others = [each for each in one.related if each[2] != AGAIN]
+    shown = again if len(again) <= _PLACES + 1 else again[:_PLACES]
+    for file, other, text in (*others, *shown):
+        notes.append(visible(text) + (f", {visible(file)}:{other.line}" if other else ""))
+    if left := len(again) - len(shown):
+        notes.append(f"the same at {left} more places, which --format concise shows")
     notes.append(f"help: {advice}" if advice else "")
     yield from (f"{paint('gutter', f'{margin} =')} {note}" for note in notes if note)
 

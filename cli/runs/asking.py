@@ -27,6 +27,11 @@ def wanted(node: Node) -> list[str]:
     ]
 
 
+def unasked(node: Node) -> dict[str, str] | None:
+    """What a suspended node goes on with where everybody has approved: nothing, unless it needs an answer."""
+    return None if wanted(node) else {}
+
+
 def waiting(nodes: list[Node], again: str) -> str:
     """Whom a run waits for, and the command that answers."""
     answers = [f"--fake {task_of(node.name, '')}.{name}=VALUE" for node in nodes for name in wanted(node)]

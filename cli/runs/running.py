@@ -12,7 +12,7 @@ from flowdsl.cli.pipelines.compiling import USUAL
 from flowdsl.cli.pipelines.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out, said
 from flowdsl.cli.runs import given
-from flowdsl.cli.runs.asking import ask, waiting, wanted
+from flowdsl.cli.runs.asking import ask, unasked, waiting
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.documents import base_of
 from flowdsl.runtime.local import earlier as past
@@ -432,8 +432,8 @@ class _Run:
     def supplied(self, node: Node) -> dict[str, str] | None:
         """What a suspended node is given, if something stands in for it, or nobody is to be asked."""
         found = (one.supplied(node) for one in self.stand_ins)
-        unasked: dict[str, str] | None = {} if self.options.approve and not wanted(node) else None
-        return next((given for given in found if given is not None), unasked)
+        approved = unasked(node) if self.options.approve else None
+        return next((given for given in found if given is not None), approved)
 
     def approve(self, node: Node) -> dict[str, str] | None:
         """What a suspended node goes on with, if somebody says that it may."""

@@ -243,13 +243,13 @@ class NoAnswer(Finding):
     help = "{way}"
     step: str
     name: str
-    single: str  # the type of the one result, if it is not of several
+    type: str  # that of the one result; empty for one of several
 
     def words(self) -> dict[str, str]:
         """The fields, and how a default is given."""
         way = f"give the field `{self.name}` a default"
-        if self.single:
-            way = f"return a NamedTuple whose field has a default: `answer: {self.single} = ...`"
+        if self.type:
+            way = f"return a NamedTuple whose field has a default: `answer: {self.type} = ...`"
         what = "what it returns" if self.name == "return" else f"`{self.name}`"
         return {**super().words(), "what": what, "way": f"{way}; or leave `duration` out"}
 
