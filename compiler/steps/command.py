@@ -31,7 +31,7 @@ from flowdsl.places.place import Argument, Place
 from flowdsl.run import AT_THE_END
 from flowdsl.tracing.trace import DAMAGED
 from flowdsl.values import types as t
-from flowdsl.values.expr import Const, Expr, Get, InPod, Join, Many, Param, RunField, leaves
+from flowdsl.values.expr import Const, Expr, Get, InPod, Join, Param, RunField, leaves, substitute
 from flowdsl.values.lift import spelled, text
 from flowdsl.values.value import expr_of, is_value
 
@@ -267,27 +267,26 @@ def _outputs(
 
 def bind(expr: Expr, forms: Mapping[str, Form], paths: Mapping[str, str]) -> Expr:
     """An expression over the inputs and outputs of a step as one over the parameters and paths of its template."""
-    match expr:
-        case InPod(name, _, True):
-            return Const(paths.get(name, ""), t.TEXT)  # one that is no output was reported
-        case InPod(name, kind):
-            form = forms.get(name, PLAIN)
-            return (
-                Const(paths.get(name) or f"{IN}/{name}", t.TEXT)
-                if isinstance(
-                    form, (File, Absent)
-                )  # an optional file has its path, whether it is there or not
-                else Param(name, kind)
-            )
-        case Join(parts):
-            return Join(tuple(part if isinstance(part, str) else bind(part, forms, paths) for part in parts))
-        case Many(items, names, kind):
-            return Many(tuple(bind(item, forms, paths) for item in items), names, kind)
-        case Get(of, key, kind):
-            inner = bind(of, forms, paths)
-            return _part(inner, of, str(key), forms) or Get(inner, key, kind)
-        case _:
-            return expr
+
+    def bound(one: Expr) -> Expr | None:
+        match one:
+            case InPod(name, _, True):
+                return Const(paths.get(name, ""), t.TEXT)  # one that is no output was reported
+            case InPod(name, kind):
+                form = forms.get(name, PLAIN)
+                return (
+                    Const(paths.get(name) or f"{IN}/{name}", t.TEXT)
+                    if isinstance(
+                        form, (File, Absent)
+                    )  # an optional file has its path, whether it is there or not
+                    else Param(name, kind)
+                )
+            case Get(of, key):
+                return _part(substitute(of, bound), of, str(key), forms)
+            case _:
+                return None
+
+    return substitute(expr, bound)
 
 
 def _part(whole: Expr, of: Expr, key: str, forms: Mapping[str, Form]) -> Expr | None:

@@ -108,7 +108,7 @@ _WORDS = {"command": command, "manifest": manifest, "request": request}
 
 def _raised(error: BaseException, definition: StepDef, word: str) -> Diagnostic:
     """An exception of the function: what it says by itself, or that it was raised."""
-    stop = explained(error)
+    stop = explained(error, f"this describes the step `{definition.name}`")
     if stop is not None:
         return Diagnostic(mistake(stop.kind, **stop.data), stop.place, stop.related)
     failed = CommandFailed(definition.name, f"{type(error).__name__}: {error}", word)

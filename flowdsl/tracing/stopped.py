@@ -47,9 +47,12 @@ class Stop(NamedTuple):
     data: dict[str, Any]
 
 
-def explained(error: BaseException) -> Stop | None:
-    """What an exception says about the line of the user's that raised it; None if that is the user's affair."""
-    stop = _explained(error)
+def explained(error: BaseException, where: str = "this runs when the file is loaded") -> Stop | None:
+    """What an exception says about the line of the user's that raised it; None if that is the user's affair.
+
+    `where`: what is to be said of a line at which words of pipelines mean nothing.
+    """
+    stop = _explained(error, where)
     return None if stop is None else stop._replace(related=(*stop.related, *unseen(error, stop.place)))
 
 
@@ -78,10 +81,10 @@ def _users(traceback: TracebackType | None) -> Iterator[TracebackType]:
         traceback = traceback.tb_next
 
 
-def _explained(error: BaseException) -> Stop | None:
+def _explained(error: BaseException, where: str) -> Stop | None:
     if isinstance(error, OutsidePipeline):
         _, place = innermost(error.__traceback__)
-        data = {"problem": error.problem, "where": "this runs when the file is loaded", "way": error.way}
+        data = {"problem": error.problem, "where": where, "way": error.way}
         return None if place is None else Stop("OutOfPlace", place, (), data)
     if isinstance(error, TypeError) and (given := _GIVEN.search(str(error))):
         _, given_at = innermost(error.__traceback__)

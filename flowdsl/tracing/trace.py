@@ -340,9 +340,9 @@ def current() -> Trace | None:
 
 
 def needed(word: str) -> Trace:
-    """The trace, for a word that only means something inside a pipeline; raises `OutsidePipeline`."""
+    """The trace, for a word that only means something in the body of a pipeline; raises `OutsidePipeline`."""
     trace = current()
-    if trace is None:
+    if trace is None or not trace.open:
         raise OutsidePipeline(
             f"`{word}` was used outside a pipeline",
             "call it in the body of a function under @pipeline, and compile that file with `flowdsl compile`",

@@ -49,6 +49,21 @@ def containers(plain: Plain, m: Any, volumes: Volumes, target: str = "prod", lev
     plain.given("announce", m.announce, None, f"{built.version}\n")
 
 
+def computed(
+    plain: Plain, m: Any, volumes: Volumes, rows: int = 3, rate: float = 0.5, name: str = "a"
+) -> None:
+    words = (
+        rows * 4,
+        f"--epochs={rows + 1}",
+        rate / 2,
+        str(rows > 2).lower(),
+        f"{name}-{name}",
+        "true",
+        rows - 1,
+    )
+    plain.given("plan", m.plan, "".join(f"{word}|" for word in words))
+
+
 def loops(plain: Plain, m: Any, volumes: Volumes, total: int = 3) -> None:
     data = volumes["datasets"]
     made = plain("made", m.names, total)

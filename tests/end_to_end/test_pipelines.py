@@ -30,6 +30,8 @@ CASES = [
     Case(LOWERING / "branches.py", {"limit": 2.0}),
     Case(LOWERING / "branches.py", {"limit": 9.5, "force": True}),
     Case(LOWERING / "containers.py", {"target": "a 'file' $(HOME)", "level": 3}),
+    Case(LOWERING / "computed.py", {}),
+    Case(LOWERING / "computed.py", {"rows": 2, "rate": 0.3, "name": "{a} $(b)"}),
     Case(LOWERING / "lists.py", {}),
     Case(LOWERING / "loops.py", {}),
     Case(LOWERING / "loops.py", {"total": 11}),

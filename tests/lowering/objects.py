@@ -65,7 +65,7 @@ def label(name: str, value: str) -> None:
 
 @resource("patch", merge="json", flags=["deployment", "server"])
 def scale(replicas: int) -> None:
-    manifest([{"op": "replace", "path": "/spec/replicas", "value": replicas}])
+    manifest([{"op": "replace", "path": "/spec/replicas", "value": replicas + 1}])
 
 
 @resource("get", success="status.phase in (Active, Ready)")

@@ -16,7 +16,7 @@ def notify(channel: str, text: str, count: int, table: dict[str, float], level: 
         "POST",
         f"https://chat.example.com/{channel}/{level}?n={count}&q={text}",
         headers={"Authorization": Secret("chat", "token"), "X-Run": run.name, "X-Text": f"{count} {text}", "X-One": 1},
-        body={"text": text, "of": f"{run.name}: {text}", "n": count, "table": table, "plain": ["$$ {{x}}", 1.5, None]},
+        body={"text": text, "of": f"{run.name}: {text}", "n": count, "next": count + 1, "table": table, "plain": ["$$ {{x}}", 1.5, None]},
         success="response.statusCode == 201 && response.body contains 'ok'",
         timeout="30s",
         insecure=True,
