@@ -71,7 +71,7 @@ class Pipeline(Generic[P, R_co]):
         self.__name__ = definition.name
         self.__qualname__: str = getattr(function, "__qualname__", definition.name)
         self.__doc__ = function.__doc__
-        self.__module__ = function.__module__
+        self.__module__ = getattr(function, "__module__", __name__)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Add the sub-graph to the pipeline whose body is running; raises `OutsidePipeline` elsewhere."""

@@ -42,3 +42,4 @@ def nightly() -> None:
 
 
 printed = pipeline(print)
+named = pipeline(name="named")("orders")
