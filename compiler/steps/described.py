@@ -12,6 +12,7 @@ from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.kinds import manifest, request
 from flowdsl.mistakes import mistake
 from flowdsl.mistakes.texts import HELD, TextType
+from flowdsl.mistakes.values import RunTimeKey
 from flowdsl.places.locate import extent_of
 from flowdsl.places.place import Definition, Place, Site
 from flowdsl.step import Described, command, description
@@ -47,6 +48,8 @@ def described(
         if answer.word != word:
             other = kinds.OtherWord(answer.word, definition.kind, definition.name)
             return None, [Diagnostic(other, answer.site)]
+        if any(isinstance(one.finding, RunTimeKey) for one in trace.problems):
+            return None, _computed(definition, trace)  # a dict with such a key cannot be read
         found: list[Diagnostic] = []
         made = read(definition, answer, found)
         return made, [*_computed(definition, trace), *found]
