@@ -16,6 +16,7 @@ from flowdsl.compiler.findings.commands import (
     UnknownOutputPath,
 )
 from flowdsl.compiler.findings.control import NotYetKnown
+from flowdsl.compiler.findings.data import CheckpointUse
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.findings.surroundings import BadEnvName, SecretInText
 from flowdsl.compiler.forms import PLAIN, Absent, File, Form, Mounted, Parts, part_names, part_types
@@ -31,7 +32,7 @@ from flowdsl.places.place import Argument, Place
 from flowdsl.run import AT_THE_END
 from flowdsl.tracing.trace import DAMAGED
 from flowdsl.values import types as t
-from flowdsl.values.expr import Const, Expr, Get, InPod, Join, Param, RunField, leaves, substitute
+from flowdsl.values.expr import Checkpoint, Const, Expr, Get, InPod, Join, Param, RunField, leaves, substitute
 from flowdsl.values.lift import spelled, text
 from flowdsl.values.value import expr_of, is_value
 
@@ -226,9 +227,12 @@ def _single(definition: StepDef, expr: Expr, where: str, place: Place, found: li
 
 
 def _steady(word: Expr, place: Place, found: list[Diagnostic]) -> Expr:
-    """The same, if it is known whenever a step may run; else it is recorded."""
-    early = [leaf for leaf in leaves(word) if isinstance(leaf, RunField) and leaf.name in AT_THE_END]
-    found.extend(Diagnostic(NotYetKnown(leaf.name), place) for leaf in early)
+    """The same, if it is known to each task of the step, whenever that may run; else it is recorded."""
+    for leaf in leaves(word):
+        if isinstance(leaf, RunField) and leaf.name in AT_THE_END:
+            found.append(Diagnostic(NotYetKnown(leaf.name), place))
+        if isinstance(leaf, Checkpoint):
+            found.append(Diagnostic(CheckpointUse(), place))
     return word
 
 

@@ -287,8 +287,9 @@ def _path(path: object, kind: t.Type) -> tuple[Origin, str] | findings.ResultPat
     """How a result of a type is read by a path, or why it cannot be."""
     reason = _unreadable(path)
     if reason or not isinstance(path, str):
-        shown = path if isinstance(path, str) else said(path)
-        shown = "a run-time value" if is_value(path) else f"`{TOKEN.sub('...', shown)}`"
+        shown = "a run-time value"
+        if not is_value(path):
+            shown = f"`{TOKEN.sub('...', path if isinstance(path, str) else said(path))}`"
         way = 'write a JSONPath, "{.metadata.uid}", or a filter of jq, ".status.succeeded"'
         if isinstance(path, str) and reason == _NO_DOT:
             bare = path.strip().strip("{}").lstrip("$").lstrip(".")

@@ -25,9 +25,15 @@ def fields() -> list[str]:
     return manifest(SETTINGS, "keys")
 
 
+@resource("get")
+def chosen(number: int) -> str:
+    return manifest({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web"}}, number)
+
+
 @pipeline
 def nightly() -> None:
     uid()
     name()
     version()
     fields()
+    chosen(1)
