@@ -195,18 +195,20 @@ def cycles(successors: Sequence[Sequence[int]]) -> list[list[int]]:
     return found
 
 
-def inner_first(root: T, successors: Callable[[T], Iterable[T]]) -> list[T]:
+def inner_first(roots: Iterable[T], successors: Callable[[T], Iterable[T]]) -> list[T]:
     """What can be reached, each behind all that it leads to; but for ways back, which are not followed."""
     found: list[T] = []
-    seen = {id(root)}
-    path = [(root, iter(successors(root)))]
-    while path:
-        one, rest = path[-1]
-        following = next((each for each in rest if id(each) not in seen), None)
-        if following is None:
-            found.append(one)
-            path.pop()
-        else:
+    seen = set[int]()
+    path: list[T] = []
+    rests = [iter(roots)]
+    while rests:
+        following = next((each for each in rests[-1] if id(each) not in seen), None)
+        if following is not None:
             seen.add(id(following))
-            path.append((following, iter(successors(following))))
+            path.append(following)
+            rests.append(iter(successors(following)))
+        else:
+            rests.pop()
+            if path:
+                found.append(path.pop())
     return found

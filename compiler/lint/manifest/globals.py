@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.manifest.dag import inner_first
+from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.tree import inside
 
 if TYPE_CHECKING:
@@ -95,12 +97,9 @@ def workflow_variables(view: View) -> frozenset[str]:
     for source in sources:
         for field, word in (("labels", "labels"), ("labelsFrom", "labels"), ("annotations", "annotations")):
             known.update(f"workflow.{word}.{key}" for key in inside(source, field))
-    reached = [call.callee for call in (*view.outlines, *view.hooks) if call.callee is not None]
+    begun = callees((*view.outlines, *view.hooks))
+    reached = inner_first(begun, lambda each: callees(each.outlines))  # also what other objects call
     called = set(map(id, reached))
-    for template in reached:  # grows while it is walked, by what templates of other objects call
-        new = {id(call.callee): call.callee for call in template.outlines if call.callee is not None}
-        reached += [callee for key, callee in new.items() if key not in called]
-        called.update(new)
     runs = view.runs
     for template in {id(each): each for each in (*view.all, *reached)}.values():
         known.update(

@@ -99,7 +99,7 @@ class Template:
 
     def graphs(self) -> list[Template]:
         """The graphs that its tasks and steps run, as far as they are known."""
-        return [call.callee for call in self.calls if call.callee is not None and call.callee.calls]
+        return [each for each in callees(self.calls) if each.calls]
 
     @cached_property
     def outlines(self) -> list[Call]:
@@ -538,6 +538,11 @@ def named_by(reference: Object) -> tuple[str, str]:
     """The kind and the name of the object that a `templateRef` or `workflowTemplateRef` means."""
     kind = "ClusterWorkflowTemplate" if reference.get("clusterScope") else "WorkflowTemplate"
     return kind, reference.get("name") or ""
+
+
+def callees(calls: Iterable[Call]) -> list[Template]:
+    """The templates that calls run, as far as they are known."""
+    return [call.callee for call in calls if call.callee is not None]
 
 
 def by_name(entries: Iterable[Object] | None) -> dict[str, Object]:

@@ -166,7 +166,7 @@ def _nodes(view: View) -> int:
     if first is None:
         return 1
     counted: dict[int, int] = {}
-    for template in inner_first(first, Template.graphs):
+    for template in inner_first([first], Template.graphs):
         # A template that calls itself counts once inside of it, and so does one without calls.
         found = 1 + len(template.calls)
         for call in template.calls:

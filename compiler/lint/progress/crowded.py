@@ -8,6 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, ClassVar
 
 from flowdsl.compiler.lint.manifest.dag import inner_first
+from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, Severity
 from flowdsl.grammar.depends import asks, depends, holds
@@ -145,13 +146,7 @@ def deadly(view: View) -> Iterator[Problem]:
     Source: connectDependencies and nodeRequiresTaskSetReconciliation in workflow/controller of Argo 4.1.
     """
     begins = [view.named.get(view.setting("onExit")), *(call.callee for call in view.hooks)]
-
-    def called(template: Template | None) -> list[Template | None]:
-        calls = (*template.calls, *template.hooks) if template is not None else ()
-        return [call.callee for call in calls] if template is not None else begins
-
-    whole_run: Template | None = None
-    reached = [each for each in inner_first(whole_run, called) if each is not None]
+    reached = inner_first(filter(None, begins), lambda each: callees((*each.calls, *each.hooks)))
     if any(template.body in ("http", "plugin") for template in reached):
         return  # where the controller finds one of these, it looks no further
     crowd = _Crowd(reached)
@@ -176,12 +171,7 @@ def sought(view: View) -> Iterator[Problem]:
     limited = [one for one in view.templates if one.body == "dag" and _limits(view, one)]
     if not limited or not any(one.body == "containerSet" for one in view.templates):
         return
-
-    def called(template: Template | None) -> list[Template | None]:
-        return [*view.templates] if template is None else [call.callee for call in template.calls]
-
-    whole_run: Template | None = None
-    inner = [each for each in inner_first(whole_run, called) if each is not None]
+    inner = inner_first(view.templates, lambda each: callees(each.calls))
     crowd = _Crowd(inner)
     in_containers: set[int] = set()  # templates whose last nodes are containers
     for template in inner:
@@ -221,13 +211,8 @@ def left_out(view: View) -> Iterator[Problem]:
     fast = [one for one in view.templates if one.body == "dag" and one.data.get("failFast") is True]
     if not fast:
         return
-
-    def called(template: Template | None) -> list[Template | None]:
-        graphs = [one for one in view.templates if one.body == "dag"] if template is None else [template]
-        return [call.callee for one in graphs for call in one.calls]
-
-    all_graphs: Template | None = None
-    within = {id(each) for each in inner_first(all_graphs, called)}
+    tasks = [call for one in view.templates if one.body == "dag" for call in one.calls]
+    within = {id(each) for each in inner_first(callees(tasks), lambda each: callees(each.calls))}
     for template in fast:
         limit = min((limit for limit, _ in _limits(view, template)), default=0)
         if not (limit and id(template) in within and template.dag.is_sound):

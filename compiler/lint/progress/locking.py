@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, ClassVar
 
 from flowdsl.compiler.findings.control import LockInside
+from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.lint.workflow.arriving import with_values
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, string
@@ -114,6 +115,5 @@ def below(view: View, template: Template) -> list[Template]:
 
 
 def _called(view: View, template: Template) -> list[Template]:
-    callees = [call.callee for call in (*template.calls, *template.hooks)]
-    callees += [view.named.get(call.data.get("onExit") or "") for call in template.calls]
-    return [each for each in callees if each is not None]
+    last = (view.named.get(call.data.get("onExit") or "") for call in template.calls)
+    return [*callees((*template.calls, *template.hooks)), *filter(None, last)]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.caching import RetriedCache
 from flowdsl.compiler.lint.manifest.dag import inner_first
+from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import compact, inside
 from flowdsl.grammar.regex import regex
@@ -24,19 +25,12 @@ def lost(view: View) -> Iterator[Problem]:
     these; of graphs and loops, below what they end with. Steps hang below their group where there is nothing else.
     Source: getOutboundNodes in workflow/controller/operator.go of Argo 4.1.
     """
-    used = (call.callee for call in view.calls)
-    if "memoize" not in view.defaults and not any(each and "memoize" in each.data for each in used):
+    used = callees(view.calls)
+    if "memoize" not in view.defaults and not any("memoize" in each.data for each in used):
         return
-    whole: Template | None = None
-
-    def called(template: Template | None) -> list[Template]:
-        calls = view.calls if template is None else template.calls
-        return [call.callee for call in calls if call.callee is not None]
-
     ends: dict[int, list[Template]] = {}
-    for template in inner_first(whole, called):
-        if template is not None:
-            ends[id(template)] = _ends(view, template, ends)
+    for template in inner_first(used, lambda each: callees(each.calls)):
+        ends[id(template)] = _ends(view, template, ends)
     told: set[int] = set()
     for owner in view.all:
         if owner.body != "dag" or not owner.dag.is_sound:

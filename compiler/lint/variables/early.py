@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.globals import global_outputs
+from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.lint.variables.references import strings
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import inside
@@ -46,7 +47,7 @@ def early(view: View) -> Iterator[Problem]:
     where it is called first. Of tasks that may come in any order, two are tried.
     """
     calls = [call for call in view.outlines if call.parent is None]
-    called = {id(call.callee): call.callee for call in calls if call.callee is not None}
+    called = {id(each): each for each in callees(calls)}
     made = {name for each in called.values() for name in global_outputs(each)}
     if any("{{" in name for name in made) or not all(call.known for call in calls):
         made = set[str]()

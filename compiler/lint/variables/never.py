@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODY_OF
+from flowdsl.compiler.lint.manifest.dag import inner_first
+from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import inside
@@ -15,7 +17,7 @@ from flowdsl.grammar.regex import regex
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.lint.manifest.view import Call, View
 
 _COMPARED = regex(
     r"""
@@ -105,14 +107,7 @@ def _answer(operand: grammar.Operand, word: str) -> bool | None:
 
 def _at_end(view: View) -> set[int]:
     """The templates that may run when the run has ended, or in a hook, by their identity."""
-    found: set[int] = set()
-    hooked = [
-        call.callee for call in (*view.hooks, *(each for each in view.outlines if each.parent is not None))
-    ]
-    named = [view.setting("onExit"), *(str(call.data.get("onExit") or "") for call in view.outlines)]
-    left: list[Template] = [each for each in (*hooked, *map(view.named.get, named)) if each is not None]
-    for template in left:  # grows while it is walked
-        if id(template) not in found:
-            found.add(id(template))
-            left += (call.callee for call in template.calls if call.callee is not None)
-    return found
+    hooked = callees((*view.hooks, *(each for each in view.outlines if each.parent is not None)))
+    last = [view.setting("onExit"), *(str(call.data.get("onExit") or "") for call in view.outlines)]
+    ends = (*hooked, *filter(None, map(view.named.get, last)))
+    return {id(each) for each in inner_first(ends, lambda each: callees(each.calls))}

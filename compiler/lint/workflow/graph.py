@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODIES, GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.dag import cycles, inner_first
-from flowdsl.compiler.lint.manifest.view import Template
+from flowdsl.compiler.lint.manifest.view import Template, callees
 from flowdsl.compiler.lint.workflow.arriving import composed, never_filled
 from flowdsl.compiler.lint.workflow.loops import has_items
 from flowdsl.compiler.problem import Problem
@@ -414,10 +414,10 @@ def _certain(view: View, template: Template) -> Iterator[tuple[Template, Path]]:
 def depth(view: View) -> Iterator[Problem]:
     """Templates that certainly run are not too deep in one another."""
     first = view.named.get(view.setting("entrypoint"))
-    if first is None or len(inner_first(first, Template.graphs)) < DEEPEST - 1:
+    if first is None or len(inner_first([first], Template.graphs)) < DEEPEST - 1:
         return
     depths: dict[int, int] = {}
-    for one in inner_first(first, _run_by):
+    for one in inner_first([first], _run_by):
         depths[id(one)] = 1 + max((depths.get(id(each), 0) for each in _run_by(one)), default=0)
     if (found := depths[id(first)]) >= DEEPEST:
         yield Problem(first.path, TooDeep(first.title, found, DEEPEST))
@@ -425,7 +425,7 @@ def depth(view: View) -> Iterator[Problem]:
 
 def _run_by(template: Template) -> list[Template]:
     """What a template runs whenever all goes well."""
-    return [call.callee for call in template.calls if call.callee is not None and _runs(call)]
+    return callees(filter(_runs, template.calls))
 
 
 def _runs(call: Call) -> bool:
