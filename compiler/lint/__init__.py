@@ -56,24 +56,29 @@ def lint(
     schema only.
     """
     whole = sound(document, written)
-    manifest, by_schema = whole.document, whole.problems
-    if any(problem.path in ((), ("kind",), ("apiVersion",)) for problem in by_schema):
-        return [at_key(document, problem) for problem in by_schema]
-    if manifest["kind"] == bindings.BINDING:
-        found = list(bindings.binding(manifest))
-        return [at_key(document, problem) for problem in (merge(whole, found) if by_schema else found)]
-    view = View(manifest, each=False, library=library)
+    by_rules = _by_rules(whole, library, rules)
+    found = whole.problems if by_rules is None else merge(whole, by_rules)
+    return [at_key(document, problem) for problem in found]
+
+
+def _by_rules(whole: Sound, library: Library | None, rules: tuple[Rule, ...]) -> list[Problem] | None:
+    """What the rules find in a document; None of one that they do not look at."""
+    if not whole.has_kind:
+        return None
+    if whole.document["kind"] == bindings.BINDING:
+        return list(bindings.binding(whole.document))
+    view = View(whole.document, each=False, library=library)
     if not view.exists:
-        return [at_key(document, problem) for problem in by_schema]
-    found = _found(view, rules, by_schema)
-    for larger, judging in _larger(view) if not by_schema else ():
+        return None
+    found = _found(view, rules, whole.problems)
+    for larger, judging in _larger(view) if not whole.problems else ():
         if larger is not None:
 
             def find(one: dict[str, Any], judging: tuple[Rule, ...] = judging) -> list[Problem]:
                 return _found(View(one, each=False, library=library), judging)
 
             found += only_together(view, larger, found, find)
-    return [at_key(document, problem) for problem in (merge(whole, found) if by_schema else found)]
+    return found
 
 
 def _larger(view: View) -> Iterator[tuple[Whole | None, tuple[Rule, ...]]]:
@@ -105,7 +110,7 @@ def shelf(documents: Iterable[dict[str, Any]]) -> Library:
     for document in documents:
         if document.get("kind") in ("WorkflowTemplate", "ClusterWorkflowTemplate"):
             whole = sound(document)
-            if not any(problem.path in ((), ("kind",), ("apiVersion",)) for problem in whole.problems):
+            if whole.has_kind:
                 view = View(whole.document)
                 name = view.metadata.get("name")
                 if isinstance(name, str) and view.exists:

@@ -58,7 +58,7 @@ def lacking(document: Object, maps: ConfigMaps) -> Iterator[Problem]:
     if not maps:
         return
     whole = sound(document)
-    if any(problem.path in ((), ("kind",), ("apiVersion",)) for problem in whole.problems):
+    if not whole.has_kind:
         return
     view = View(whole.document)
     own = string(view.metadata, "namespace")

@@ -30,6 +30,11 @@ class Sound(NamedTuple):
     problems: list[Problem]
     moved: dict[Path, Path]
 
+    @property
+    def has_kind(self) -> bool:
+        """Whether it is an object of a kind and version that the schema knows, for the rules to look at."""
+        return not any(problem.path in ((), ("kind",), ("apiVersion",)) for problem in self.problems)
+
     def placed(self, problem: Problem) -> Problem:
         """A problem of the document at its place in the written one."""
         if not self.moved:
