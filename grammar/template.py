@@ -58,6 +58,26 @@ class Tag(NamedTuple):
     body: str
     kind: Kind
 
+    @property
+    def inside(self) -> int:
+        """Where its body begins."""
+        return self.start + (3 if self.kind == "expression" else 2)
+
+    @property
+    def variables(self) -> tuple[Reference, ...]:
+        """The variables that its expression names, with their offsets in the text of the tag."""
+        offset = self.inside
+        return tuple(
+            each._replace(start=each.start + offset, end=each.end + offset) for each in variables(self.body)
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """What it names, as a simple tag spells it: the variables of its expression, or all that it holds."""
+        if self.kind == "expression":
+            return [each.dotted for each in variables(self.body)]
+        return [self.body.strip()]
+
 
 class Reference(NamedTuple):
     """A variable that a tag or an expression names, part by part, with its offsets.
@@ -140,13 +160,9 @@ def references(text: str) -> tuple[Reference, ...]:
     found: list[Reference] = []
     for tag in tags(text):
         if tag.kind == "expression":
-            offset = tag.end - 2 - len(tag.body)
-            found += (
-                reference._replace(start=reference.start + offset, end=reference.end + offset)
-                for reference in variables(tag.body)
-            )
+            found += tag.variables
         elif tag.kind == "simple" and "{{" not in tag.body and (name := tag.body.strip()):
-            start = tag.start + 2 + tag.body.index(name)
+            start = tag.inside + tag.body.index(name)
             found.append(Reference(tuple(name.split(".")), start, start + len(name)))
     return tuple(found)
 

@@ -56,7 +56,7 @@ def inner_variables(view: View) -> Iterator[Problem]:
                     way = _ARGUMENT
                 else:
                     continue
-                spot = Spot.of_name(path, name, tag.body, tag.start + 2)
+                spot = Spot.of_name(path, name, tag)
                 yield spot.problem(UnknownVariable(name, (), way))
 
 
@@ -78,7 +78,7 @@ def overwritten(view: View) -> Iterator[Problem]:
                 for tag in tags(text):
                     read = tag.body.strip().lstrip("=").strip()
                     if read in names and template.around is not None:
-                        spot = Spot.of_name(path, read, tag.body, tag.start + 2)
+                        spot = Spot.of_name(path, read, tag)
                         yield spot.problem(Overwritten(read, outer.title, template.around.title))
             call = outer.around
 

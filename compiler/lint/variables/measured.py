@@ -15,7 +15,7 @@ from flowdsl.compiler.lint.variables.scope import MEASURED, OF_METRICS, workflow
 from flowdsl.compiler.lint.variables.uses import Spot
 from flowdsl.diagnostic import near
 from flowdsl.grammar.named import NamedTuple
-from flowdsl.grammar.template import tags, variables
+from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -155,9 +155,8 @@ class Measured:
         for tag in tags(text):
             if tag.kind == "expression":
                 extra = typing.Extra("value", MEASURED)
-                offset = tag.end - 2 - len(tag.body)
                 found = reading.expression(tag.body, extra, tag=True, braces="}}" in text[tag.end :]).found
-                yield from (fault.at(path, offset) for fault in found)
+                yield from (fault.at(path, tag.inside) for fault in found)
             for name, part, exact in _named(tag):
                 if name.startswith("workflow.") and name not in known:
                     if not exact and any(each.startswith(f"{name}.") for each in known):
@@ -178,9 +177,8 @@ def _named(tag: Tag) -> Iterable[tuple[str, Part, bool]]:
         return ((tag.body.strip(), (tag.start, tag.end), True),)
     if tag.kind != "expression":
         return ()
-    offset = tag.end - 2 - len(tag.body)
     return [
-        (each.dotted, (each.start + offset, each.end + offset), False)
-        for each in variables(tag.body)
+        (each.dotted, (each.start, each.end), False)
+        for each in tag.variables
         if not each.guarded and (len(each.path) > 1 or each.dotted in MEASURED)
     ]

@@ -14,7 +14,7 @@ from flowdsl.compiler.schema.validate import is_number
 from flowdsl.compiler.tree import compact, entries, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import tags, variables
+from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,12 +111,7 @@ def _results(metric: Object, place: Path) -> Iterator[Problem]:
     """The findings about what asks for a result that Argo does not keep."""
     for fields, text in _texts(metric):
         for tag in tags(text) if "outputs.result" in text else ():
-            named = (
-                [each.dotted for each in variables(tag.body)]
-                if tag.kind == "expression"
-                else [tag.body.strip()]
-            )
-            if "outputs.result" in named:
+            if "outputs.result" in tag.names:
                 found = (
                     "names `outputs.result`, which Argo does not keep: no task reads the result of this one"
                 )

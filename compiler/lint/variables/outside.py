@@ -47,13 +47,13 @@ def workflow_references(view: View) -> Iterator[Problem]:
                 yield unclosed(path, text, tag)
                 continue
             if tag.kind == "expression":
-                yield from workflow_expression(view, path, tag.body, here, tag.end - 2 - len(tag.body))
+                yield from workflow_expression(view, path, tag.body, here, tag.inside)
                 continue
             if tag.kind != "simple":
                 continue
             finding = _fault(view, here, path, name)
             if finding is not None and not (of_metric(path) and isinstance(finding, LiteralTag)):
-                yield Spot.of_name(path, name, tag.body, tag.start + 2).problem(finding)
+                yield Spot.of_name(path, name, tag).problem(finding)
 
 
 def _in_braces(view: View, text: str) -> str:
@@ -177,9 +177,9 @@ def cron_references(view: View) -> Iterator[Problem]:
     for tag in tags(when):
         name = tag.body.strip()
         if tag.kind == "expression":
-            yield from _cron_expression(path, tag.body, tag.end - 2 - len(tag.body))
+            yield from _cron_expression(path, tag.body, tag.inside)
         elif tag.kind == "simple" and name not in CRON:
-            yield Spot.of_name(path, name, tag.body, tag.start + 2).problem(_no_history(name))
+            yield Spot.of_name(path, name, tag).problem(_no_history(name))
 
 
 def _cron_expression(path: Path, text: str, offset: int | None = None) -> Iterator[Problem]:

@@ -280,11 +280,11 @@ class Reader:
             elif tag.kind == "expression":
                 whole = field == "when" and tag.start == 0 and tag.end == len(text)
                 use: typing.Use = "condition" if whole else "value"
-                inside_tag = InTag(tag.end - 2 - len(tag.body), "}}" in text[tag.end :])
+                inside_tag = InTag(tag.inside, "}}" in text[tag.end :])
                 yield from self.expression(path, tag.body, place, use, inside_tag)
             elif tag.kind == "simple" and "{{" not in tag.body:
                 name = tag.body.strip()
-                spot = Spot.of_name(path, name, tag.body, tag.start + 2)
+                spot = Spot.of_name(path, name, tag)
                 yield from self.variable(spot, name, place, text)
                 yield from self.missing(
                     spot, place, Missing(name, path, True, len(tag.body) + 4 == len(text))

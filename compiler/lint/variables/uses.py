@@ -40,9 +40,9 @@ class Spot(NamedTuple):
     expression: bool = False
 
     @classmethod
-    def of_name(cls, path: Path, name: str, body: str, offset: int) -> Spot:
-        """The spot of a name in the body of a tag, which begins at an offset of its text."""
-        start = offset + body.index(name)
+    def of_name(cls, path: Path, name: str, tag: Tag) -> Spot:
+        """The spot of a name in a tag of the text at a path."""
+        start = tag.inside + tag.body.index(name)
         return cls(path, (start, start + len(name)))
 
     def problem(self, finding: Finding) -> Problem:

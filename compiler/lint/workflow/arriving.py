@@ -304,13 +304,7 @@ def never_filled(view: View, template: Template, text: str) -> bool:
         view.setting("onExit"),
     )
     filled = ("workflow.parameters.", "inputs.parameters.") if started else ("workflow.parameters.",)
-    return not all(
-        name.startswith(filled)
-        for tag in tags(text)
-        for name in (
-            [each.dotted for each in variables(tag.body)] if tag.kind == "expression" else [tag.body.strip()]
-        )
-    )
+    return not all(name.startswith(filled) for tag in tags(text) for name in tag.names)
 
 
 def _with(text: str, values: dict[str, str]) -> str:
