@@ -65,9 +65,14 @@ def within(least: int | None, most: int | None) -> str:
     return f"{least} to {most}"
 
 
+def short(text: str) -> str:
+    """A text, cut when long."""
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 def quoted(text: str) -> str:
     """A text in quotes, cut when long."""
-    return json.dumps(text if len(text) <= 60 else text[:57] + "...", ensure_ascii=False)
+    return json.dumps(short(text), ensure_ascii=False)
 
 
 def arrived(value: object) -> str:

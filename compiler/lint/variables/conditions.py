@@ -18,6 +18,7 @@ from flowdsl.compiler.lint.variables.typing_findings import (
     no_status,
 )
 from flowdsl.compiler.problem import Fault
+from flowdsl.compiler.schema.findings import short
 from flowdsl.grammar import govaluate as g
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
@@ -76,8 +77,7 @@ class _Kinds:
         self.found.append(Fault(finding, (node.start, node.end)))
 
     def shown(self, node: g.Condition) -> str:
-        found = self.text[node.start : node.end]
-        return found if len(found) <= 60 else found[:57] + "..."
+        return short(self.text[node.start : node.end])
 
     def word(self, node: g.Condition) -> bool:
         """Whether a node is a word without quotes, or several with signs between them, such as `my-value`."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
 from flowdsl.compiler.lint.variables.typing_findings import WrongArgument
-from flowdsl.compiler.lint.variables.uses import short
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.schema.findings import short
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError

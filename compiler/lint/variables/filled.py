@@ -10,9 +10,10 @@ from flowdsl.compiler.lint.variables import conditions
 from flowdsl.compiler.lint.variables.findings import BrokenExpression
 from flowdsl.compiler.lint.variables.typing_findings import WrongOperand, WrongResult
 from flowdsl.compiler.lint.variables.unreplaced import is_quoted
-from flowdsl.compiler.lint.variables.uses import loop_around, short
+from flowdsl.compiler.lint.variables.uses import loop_around
 from flowdsl.compiler.lint.workflow.arriving import arriving
 from flowdsl.compiler.problem import Fault
+from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.tree import compact, is_mapping, string
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.govaluate import is_time

@@ -10,8 +10,8 @@ from flowdsl.compiler.lint.variables.failures import needed, passed_on
 from flowdsl.compiler.lint.variables.findings import BrokenExpression
 from flowdsl.compiler.lint.variables.hyphens import as_keys, hyphenated
 from flowdsl.compiler.lint.variables.kinds import text_length
-from flowdsl.compiler.lint.variables.uses import short
 from flowdsl.compiler.problem import Fault
+from flowdsl.compiler.schema.findings import short
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar import kube_path
 from flowdsl.grammar.error import GrammarError

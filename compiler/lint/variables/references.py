@@ -40,11 +40,11 @@ from flowdsl.compiler.lint.variables.uses import (
     of_metric,
     other_sort,
     output_fault,
-    short,
     unclosed,
 )
 from flowdsl.compiler.lint.workflow.arriving import arriving, as_called, composed
 from flowdsl.compiler.lint.workflow.loops import read_list
+from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.schema.table import value_at
 from flowdsl.compiler.tree import compact, is_list, is_mapping, pairs, string
 from flowdsl.grammar.depends import asks

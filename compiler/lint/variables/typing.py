@@ -31,6 +31,7 @@ from flowdsl.compiler.lint.variables.typing_findings import (
     no_status,
 )
 from flowdsl.compiler.problem import Fault
+from flowdsl.compiler.schema.findings import short
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.expression_types import ANY, MAP, STRING, refusal
 from flowdsl.grammar.functions import builtins, sprig
@@ -115,8 +116,7 @@ class _Kinds:
 
     def shown(self, node: t.Node) -> str:
         """The text of a node, shortened."""
-        found = self.text[node.start : node.end]
-        return found if len(found) <= 60 else found[:57] + "..."
+        return short(self.text[node.start : node.end])
 
     def refused(self, node: t.Node) -> None:
         """Reports what expr-lang refuses before it evaluates anything, in place of what it would come to."""

@@ -177,11 +177,6 @@ def other_sort(path: Path, name: str, output: str) -> Finding | None:
     return OtherSort(name, found, wanted, way) if where == ["outputs", listed] else None
 
 
-def short(text: str) -> str:
-    """A text, shortened for a message."""
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
 def guarded_fault(producer: Call, output: str, written: str) -> Finding | None:
     """What is wrong with an output that need not be there, or None: what it stands below has to be there."""
     callee = producer.callee
