@@ -417,6 +417,11 @@ class View:
             found.setdefault(id(call.callee), []).append(call)
         return found
 
+    def begins_or_ends_with(self, template: Template) -> bool:
+        """Whether a template is the entry point or the `onExit` of a run, and has the arguments of that."""
+        name = template.name
+        return bool(name) and name in (self.setting("entrypoint"), self.setting("onExit"))
+
     def setting(self, field: str) -> str:
         """A text of the spec, or of what it refers to."""
         own: str = self.spec.get(field) or ""

@@ -288,7 +288,7 @@ def own_names(view: View) -> Iterator[Problem]:
 
 def _is_only_task(view: View, template: Template) -> bool:
     """Whether a template is called by tasks alone, as far as this document tells."""
-    if template.name and template.name in (view.setting("entrypoint"), view.setting("onExit")):
+    if view.begins_or_ends_with(template):
         return False
     return all(call.owner.body == "dag" for call in view.callers.get(id(template), ()))
 

@@ -93,7 +93,7 @@ def _is_never_kept(view: View, template: Template, *, whole: bool) -> bool:
     """
     if template.body not in ("container", "script", "containerSet") or not view.runs or view.external:
         return False
-    if whole or template.name in (view.setting("entrypoint"), view.setting("onExit")):
+    if whole or view.begins_or_ends_with(template):
         return True
     calls = view.callers.get(id(template), ())
     return bool(calls) and all(call.parent is None and not _is_read(call) for call in calls)

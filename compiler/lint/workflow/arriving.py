@@ -297,12 +297,10 @@ def never_filled(view: View, template: Template, text: str) -> bool:
     """Whether a tag in a text of a template has no value when Argo checks the workflow.
 
     It knows the parameters of the workflow then, and the inputs of what the workflow starts with; for all else it puts
-    words of its own. Source: Argo Workflows, workflow/validate/validate.go.
+    words of its own. Of inline templates it checks the first alone.
+    Source: Argo Workflows, workflow/validate/validate.go.
     """
-    started = not view.runs or template.name in (
-        view.setting("entrypoint"),
-        view.setting("onExit"),
-    )
+    started = not view.runs or template.around is not None or view.begins_or_ends_with(template)
     filled = ("workflow.parameters.", "inputs.parameters.") if started else ("workflow.parameters.",)
     return not all(name.startswith(filled) for tag in tags(text) for name in tag.names)
 
@@ -323,7 +321,7 @@ def _given(view: View, template: Template, variable: str) -> Iterator[tuple[Temp
     givers: list[tuple[Template | None, Object, Path]] = [
         (call.owner, call.data, (*call.path, "arguments")) for call in calls
     ]
-    if template.name in (view.setting("entrypoint"), view.setting("onExit")):
+    if view.begins_or_ends_with(template):
         givers.append((None, view.spec, (*view.path, "arguments")))
     for giver, owner, place in givers:
         for given in _values(giver, owner, place, name):
@@ -392,7 +390,7 @@ def as_called(view: View, template: Template, data: Object) -> Object:
     """A template without the values of inputs that each call replaces. Source: Argo Workflows, ProcessArgs."""
     calls = view.callers.get(id(template))
     listed = entries(data, "inputs", "parameters")
-    if not calls or template.name in (view.setting("entrypoint"), view.setting("onExit")):
+    if not calls or view.begins_or_ends_with(template):
         return data
     given = [
         {
