@@ -16,6 +16,7 @@ from flowdsl.grammar.template import TAG, tags
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
+    from typing import TypeGuard
 
     from flowdsl.compiler.lint.manifest.view import Template, View
     from flowdsl.compiler.tree import Object, Path
@@ -413,9 +414,9 @@ def values(view: View) -> Iterator[Problem]:
         callee = call.callee
         if callee is not None and callee.enums:
             for index, parameter in enumerate(entries(arguments, "parameters")):
-                choices = callee.enums.get(parameter.get("name") or "")
+                choices = callee.enums.get(parameter.get("name") or "", ())
                 value: str | None = parameter.get("value")
-                if choices and isinstance(value, str) and "{{" not in value and value not in choices:
+                if _is_another(value, choices):
                     path = (*call.path, "arguments", "parameters", index, "value")
                     yield Problem(path, NotInInputEnum(string(parameter, "name"), value, choices))
     arguments = inside(view.spec, "arguments")
@@ -502,9 +503,14 @@ def _enums(parameters: Sequence[Object], path: Path) -> Iterator[Problem]:
     for index, parameter in enumerate(parameters):
         choices: list[str] = parameter.get("enum") or []
         value: str | None = parameter.get("value")
-        if choices and isinstance(value, str) and "{{" not in value and value not in choices:
+        if _is_another(value, choices):
             here = (*path, "arguments", "parameters", index, "value")
             yield Problem(here, NotInEnum(parameter.get("name") or "", value, choices))
+
+
+def _is_another(value: object, choices: Sequence[str]) -> TypeGuard[str]:
+    """Whether a value is a text that is known, and none of the choices, where there are any."""
+    return bool(choices) and isinstance(value, str) and "{{" not in value and value not in choices
 
 
 def defaults(view: View) -> Iterator[Problem]:
@@ -513,11 +519,11 @@ def defaults(view: View) -> Iterator[Problem]:
         if not template.enums:
             continue
         for index, parameter in enumerate(template.data["inputs"]["parameters"]):
-            choices = template.enums.get(parameter.get("name") or "")
+            choices = template.enums.get(parameter.get("name") or "", ())
             for field in ("value", "default"):
                 value: str | None = parameter.get(field)
                 if value == "" and template.body == "suspend":
                     continue  # no answer yet
-                if choices and isinstance(value, str) and "{{" not in value and value not in choices:
+                if _is_another(value, choices):
                     path = (*template.path, "inputs", "parameters", index, field)
                     yield Problem(path, NotInInputEnum(string(parameter, "name"), value, choices))
