@@ -12,12 +12,13 @@ from flowdsl.compiler.lint import bindings, doubts, pods, progress, variables, w
 from flowdsl.compiler.lint.defaulted import defaulted
 from flowdsl.compiler.lint.emptied import at_key
 from flowdsl.compiler.lint.follow import without_followers
-from flowdsl.compiler.lint.joined import joined, only_together
+from flowdsl.compiler.lint.joined import joined
 from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.lint.patched import patched
 from flowdsl.compiler.lint.pods.pods import Incomplete
 from flowdsl.compiler.lint.pods.resources import NoNode
 from flowdsl.compiler.lint.sound import sound
+from flowdsl.compiler.lint.whole import only_together
 from flowdsl.compiler.lint.workflow.graph import EmptyGraph
 from flowdsl.compiler.lint.workflow.names import NoName
 from flowdsl.compiler.problem import Problem
@@ -28,9 +29,9 @@ from flowdsl.diagnostic import Finding
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from flowdsl.compiler.lint.joined import Whole
     from flowdsl.compiler.lint.manifest.view import Library, Rule
     from flowdsl.compiler.lint.sound import Sound
+    from flowdsl.compiler.lint.whole import Whole
     from flowdsl.compiler.tree import Path
 
 RULES: tuple[Rule, ...] = (*workflow.RULES, *variables.RULES, *progress.RULES, *pods.RULES, *doubts.RULES)

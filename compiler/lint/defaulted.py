@@ -6,12 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODIES
-from flowdsl.compiler.lint.joined import Guest, Whole
+from flowdsl.compiler.lint.whole import Guest, beside
 from flowdsl.compiler.merge import OF_TEMPLATES, merged
 from flowdsl.diagnostic import Finding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.whole import Whole
     from flowdsl.compiler.tree import Object
 
 
@@ -32,28 +35,21 @@ def defaulted(view: View) -> Whole | None:
 
     Argo validates a workflow without its defaults. Source: Argo Workflows, mergedTemplateDefaultsInto.
     """
-    defaults = view.defaults
-    if not defaults or not view.listed:
-        return None
-    guests: list[Guest] = []
-    templates: list[Object] = []
-    taken = set(view.named)
+    return beside(view, _pods(view)) if view.defaults else None
+
+
+def _pods(view: View) -> Iterator[tuple[Object, Guest]]:
+    """The templates of pods with the defaults in them, but for the bodies of others."""
     place = (*view.path, "templateDefaults")
     for template in view.listed:
         own = {
-            field: value for field, value in defaults.items() if field not in BODIES or field == template.body
+            field: value
+            for field, value in view.defaults.items()
+            if field not in BODIES or field == template.body
         }
-        if not template.is_pod or not own:
-            continue
-        name = next(each for n in range(len(taken) + 1) if (each := f"{template.name}-{n}") not in taken)
-        taken.add(name)
-        data: Object = merged(own, template.data, OF_TEMPLATES)
-        templates.append({**data, "name": name})
-        guests.append(Guest(view, template, place, partial(_of, template)))
-    if not guests:
-        return None
-    spec = {**view.spec, "templates": [*(each.data for each in view.listed), *templates]}
-    return Whole(view.with_spec(spec), len(view.listed), guests, follows=False)
+        if template.is_pod and own:
+            data: Object = merged(own, template.data, OF_TEMPLATES)
+            yield data, Guest(view, template, place, partial(_of, template))
 
 
 def _of(template: Template, finding: Finding) -> Finding:

@@ -6,19 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.manifest.view import named_by
-from flowdsl.compiler.lint.progress.daemons import LostDaemon
 from flowdsl.compiler.lint.variables.arguments import not_given
-from flowdsl.compiler.lint.variables.early import TooEarly
-from flowdsl.compiler.schema.table import value_at
+from flowdsl.compiler.lint.whole import Guest, Whole
 from flowdsl.compiler.tree import inside, is_list, is_mapping, string
 from flowdsl.diagnostic import Finding
-from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from flowdsl.compiler.lint.manifest.view import Template, View
-    from flowdsl.compiler.problem import Problem
     from flowdsl.compiler.tree import Object, Path
 
 
@@ -33,35 +27,6 @@ class FailsHere(Finding):
     owner: str
     found: str
     way: str
-
-
-class Guest(NamedTuple):
-    """A template that a workflow has when it runs, the object that has it, and what in the workflow brings it in."""
-
-    owner: View
-    template: Template
-    via: Path
-    finding: Callable[[Finding], Finding]
-
-
-class Whole(NamedTuple):
-    """A workflow with all of its templates, the first `own` of which are written in it.
-
-    `follows` says that the values of its own calls are followed to where they were not before.
-    """
-
-    document: Object
-    own: int
-    guests: list[Guest]
-    follows: bool
-
-    def guest(self, view: View, path: Path) -> Guest | None:
-        """The guest that a path leads into; None where it is one of the workflow's own templates."""
-        start = len(view.path)
-        if path[start : start + 1] != ("templates",) or len(path) == start + 1:
-            return None
-        index = int(path[start + 1]) - self.own
-        return self.guests[index] if index >= 0 else None
 
 
 def joined(view: View) -> Whole | None:
@@ -189,60 +154,3 @@ def _over(below: Any, above: Any) -> Any:
 def _of(owner: View, template: Template, finding: Finding) -> Finding:
     """What is said of a template of another object."""
     return FailsHere(template.name, string(owner.metadata, "name"), finding.message, finding.advice)
-
-
-def only_together(
-    view: View, whole: Whole, told: list[Problem], find: Callable[[Object], list[Problem]]
-) -> list[Problem]:
-    """The errors that a workflow has only together with its guests, each at its own place in it.
-
-    `told` has what it has without them, and `find` looks for what a document has.
-    """
-    found: list[Problem] = []
-    messages = {each.finding.message for each in told}
-    known = {id(view): _marks(told)}
-    seen: set[tuple[Path, str]] = set()
-    for problem in find(whole.document):
-        path, finding = problem.path, problem.finding
-        if finding.severity != "error":
-            continue
-        guest = whole.guest(view, path)
-        if guest is None:
-            if (
-                whole.follows
-                and (path, finding.code) not in known[id(view)]
-                and value_at(view.document, path) is not None
-            ):
-                found.append(problem)
-            continue
-        owner = guest.owner
-        if id(owner) not in known:
-            known[id(owner)] = _marks(find(owner.document))
-        rest = path[len(view.path) + 2 :]
-        there = *guest.template.path, *rest
-        if (
-            _is_spared(view, guest, finding)
-            or rest == ("name",)
-            or (there, finding.code) in known[id(owner)]
-            or finding.message in messages
-        ):
-            continue
-        here = guest.finding(finding)
-        if (guest.via, here.code) not in known[id(view)] and (guest.via, finding.message) not in seen:
-            seen.add((guest.via, finding.message))
-            found.append(problem._replace(path=guest.via, finding=here, on_key=False, part=None, also=()))
-    return found
-
-
-def _is_spared(view: View, guest: Guest, finding: Finding) -> bool:
-    """Whether something is wrong with the templates of a workflow itself, and with no guest.
-
-    Argo stores the inline templates of other objects, where it finds them. What hooks of the workflow name in other
-    objects it does not validate. Source: Argo Workflows, SetStoredInlineTemplate, and validateHooks.
-    """
-    hooked = guest.via[len(view.path)] == "hooks"
-    return isinstance(finding, LostDaemon) or (hooked and isinstance(finding, TooEarly))
-
-
-def _marks(problems: list[Problem]) -> set[tuple[Path, str]]:
-    return {(each.path, each.finding.code) for each in problems}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.joined import Guest, Whole
 from flowdsl.compiler.lint.pods.patches import NO_PATCH, BadPatch, whole_patch
+from flowdsl.compiler.lint.whole import Guest, beside
 from flowdsl.compiler.lint.workflow.arriving import composed
 from flowdsl.compiler.lint.workflow.names import OWN_VOLUMES
 from flowdsl.compiler.merge import OF_PODS, merged
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.whole import Whole
     from flowdsl.compiler.tree import Object, Path
     from flowdsl.diagnostic import Finding
 
@@ -40,19 +41,9 @@ def patched(view: View) -> Whole | None:
 
     Source: Argo Workflows, ApplyPodSpecPatch: first the patch of the spec, then that of the template.
     """
-    guests: list[Guest] = []
-    templates: list[Object] = []
-    taken = set(view.named)
-    for template in view.listed:
-        for data, via in _results(view, template) if template.body in (*_MAIN, "containerSet") else ():
-            name = next(each for n in range(len(taken) + 1) if (each := f"{template.name}-{n}") not in taken)
-            taken.add(name)
-            templates.append({**data, "name": name})
-            guests.append(Guest(view, template, via, _finding))
-    if not guests:
-        return None
-    spec = {**view.spec, "templates": [*(each.data for each in view.listed), *templates]}
-    return Whole(view.with_spec(spec), len(view.listed), guests, follows=False)
+    pods = [each for each in view.listed if each.body in (*_MAIN, "containerSet")]
+    found = [(template, data, via) for template in pods for data, via in _results(view, template)]
+    return beside(view, ((data, Guest(view, template, via, _finding)) for template, data, via in found))
 
 
 def _finding(finding: Finding) -> Finding:
