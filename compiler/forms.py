@@ -7,7 +7,7 @@ A value becomes *ports*: one text or file each, named after the parameter.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from flowdsl.compiler.ir import Argument, Input, Kind
 from flowdsl.compiler.ports import (
@@ -26,6 +26,9 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
 from flowdsl.values.expr import Cell, Expr, Get, Item, Join, Param
 from flowdsl.values.node import Node
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Plain(Node):
@@ -145,6 +148,11 @@ def ports(name: str, form: Form) -> list[tuple[str, Kind]]:
 def part_names(form: Parts) -> tuple[str, ...]:
     """The names of the parts of a record, or the numbers of those of a list."""
     return form.names or tuple(map(str, range(len(form.forms))))
+
+
+def in_parts(names: tuple[str, ...], parts: Sequence[tuple[Form, list[Expr]]]) -> tuple[Form, list[Expr]]:
+    """The form of a record (with names) or a list whose parts have these, and the values of all their ports."""
+    return Parts(names, tuple(form for form, _ in parts)), [value for _, some in parts for value in some]
 
 
 def inputs(name: str, form: Form, kind: t.Type, *, in_pod: bool) -> list[Input]:

@@ -19,6 +19,7 @@ from flowdsl.compiler.forms import (
     Mounted,
     Parts,
     field_of,
+    in_parts,
     part_kinds,
     ports,
     undigested,
@@ -114,21 +115,14 @@ class Carrier:
                 ]
             case Either(choices):
                 return self._either(choices, kind, call)
-            case Op("?:", (asked, *choices)):
-                carried = [undigested(*self._carry(one, kind, call, True)) for one in choices]
-                if apart(carried):
-                    finding = MixedFiles() if mixed(carried) else SourceChoice("another choice")
-                    self.shared.diagnostics.append(Diagnostic(finding, self._place(expr.args, call)))
-                    return PLAIN, [Const("", t.TEXT)]
-                texts = (value for _, (value,) in carried)
-                return _together(carried), [Op("?:", (self.resolver.resolve(asked, region), *texts), kind)]
+            case Op("?:"):
+                return self._asked(expr, kind, call)
             case Many(items, names):
                 kinds = part_kinds(kind, len(items))
                 parts = [
                     self._carry(item, one, call, crossing) for item, one in zip(items, kinds, strict=True)
                 ]
-                form = Parts(names, tuple(form for form, _ in parts))
-                return form, [value for _, values in parts for value in values]
+                return in_parts(names, parts)
             case Get(Rows(task), _) | Get(Get(Rows(task), _), _):
                 output = str(expr.key) if isinstance(expr.of, Get) else "return"
                 form = self._made(self.plan.by_call[id(task)], output)
@@ -232,6 +226,18 @@ class Carrier:
 
             self.shared.diagnostics.append(Diagnostic(GatheredCache(maker.call.target.name), place))
         return at, name
+
+    def _asked(self, choice: Op, kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
+        """A choice between files by a condition."""
+        asked, *choices = choice.args
+        carried = [undigested(*self._carry(one, kind, call, True)) for one in choices]
+        if apart(carried):
+            finding = MixedFiles() if mixed(carried) else SourceChoice("another choice")
+            self.shared.diagnostics.append(Diagnostic(finding, self._place(choice.args, call)))
+            return PLAIN, [Const("", t.TEXT)]
+        condition = self.resolver.resolve(asked, call.region if call is not None else None)
+        texts = (value for _, (value,) in carried)
+        return _together(carried), [Op("?:", (condition, *texts), kind)]
 
     def _either(self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
         written, choices = choices, flat(choices)

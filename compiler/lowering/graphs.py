@@ -137,16 +137,7 @@ class Graphs:
             template = self._guarded(graph, plan)
         else:
             template = self._loop(graph, plan) if call.loop is not None else self._body(plan)
-        arguments = self._arguments(plan.arguments)
-        if call.loop is None and not call.may_fail:
-            if plan.sub is not None or plan.placed:
-                arguments += self._places(graph, plan)
-        else:
-            at, index = self._wants(graph, plan)
-            if at and not graph.root:
-                arguments += (ir.Argument(AT, "parameter", Join(graph.place(plan)), t.TEXT),)
-            if index and graph.looped:
-                arguments += (ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT),)
+        arguments = self._arguments(plan.arguments) + self._places(graph, plan)
         ended = tuple(plan.ended.items()) if plan.ended else ()
         patched = "argo" in call.options or "argo" in call.target.options
         after, patches = tuple(plan.after), patch.of_task(call) if patched else ()
@@ -165,10 +156,11 @@ class Graphs:
     def _places(self, graph: GraphPlan, plan: CallPlan) -> tuple[ir.Argument, ...]:
         """The place and the number of the item, as far as the template of a call takes them."""
         at, counted = self._wants(graph, plan)
+        alone = plan.call.loop is not None or plan.call.may_fail  # in a graph of its own
         found: list[ir.Argument] = []
-        if at:
+        if at and not (alone and graph.root):
             found.append(ir.Argument(AT, "parameter", Join(graph.place(plan)), t.TEXT))
-        if counted:
+        if counted and (graph.looped or not alone):
             found.append(ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT))
         return tuple(found)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.forms import PLAIN, Absent, Carried, File, Form, Mounted, Parts, part_kinds
+from flowdsl.compiler.forms import PLAIN, Absent, Carried, File, Form, Mounted, Parts, in_parts, part_kinds
 from flowdsl.compiler.lowering.carrier import Carrier
 from flowdsl.compiler.lowering.judged import unjudged
 from flowdsl.compiler.lowering.loops import Loops
@@ -110,8 +110,7 @@ class Planner(Shared):
                     self.given(item, one) if t.holds_file(one) else (PLAIN, [item])
                     for item, one in zip(items, kinds, strict=True)
                 ]
-                form = Parts(names, tuple(form for form, _ in parts))
-                return form, [value for _, values in parts for value in values]
+                return in_parts(names, parts)
             case Const(None):
                 return Absent(), []
             case _:  # an empty list or dict of files

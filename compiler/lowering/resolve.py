@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.encode import placeholder
 from flowdsl.compiler.expressions import whole
-from flowdsl.compiler.forms import PLAIN, File, Form, Gathered, Parts, field_of, inside, part_types
+from flowdsl.compiler.forms import (
+    PLAIN,
+    File,
+    Form,
+    Gathered,
+    Parts,
+    field_of,
+    inside,
+    part_names,
+    part_types,
+)
 from flowdsl.compiler.lowering.marks import of_run
 from flowdsl.compiler.lowering.plans import STATUS
 from flowdsl.compiler.placing import INDEX
@@ -75,19 +85,8 @@ class Resolver:
                 if isinstance(task, Call) and task.region is not None:
                     return Either((made, Const([], t.JSON)), t.JSON)
                 return made
-            case Best(task, name, kind):
-                assert isinstance(task, Call)
-                assert task.loop is not None
-                objective = task.loop.objective
-                assert objective is not None
-                maker = self.plan.by_call[id(task)]
-                if "." in objective.metric:
-                    self._take([(task, objective.metric.partition(".")[0])], "finite")
-                if maker.large or self.handing_on:
-                    maker.picked[name] = None
-                    return Out(maker.best, name, kind)
-                rows = Out(maker.name, "results", t.JSON)
-                return Best(maker.name, name, kind, rows, objective.metric, objective.goal, task.loop.minimum)
+            case Best(Call() as task, name, kind):
+                return self._best(task, name, kind)
             case Either(choices, kind, part):
                 return self._choices(choices, kind, region, part)
             case Status(Call(may_fail=True) as task, kind):
@@ -123,6 +122,20 @@ class Resolver:
                 return expr.changed(texts=tuple(self.resolve(text, region) for text in texts))
             case _:
                 return expr
+
+    def _best(self, sweep: Call, name: str, kind: t.Type) -> Expr:
+        """An output of the best of a sweep: of very many trials, what a task of its own hands on."""
+        loop, maker = sweep.loop, self.plan.by_call[id(sweep)]
+        assert loop is not None
+        assert loop.objective is not None
+        metric = loop.objective.metric
+        if "." in metric:
+            self._take([(sweep, metric.partition(".")[0])], "finite")
+        if maker.large or self.handing_on:
+            maker.picked[name] = None
+            return Out(maker.best, name, kind)
+        rows = Out(maker.name, "results", t.JSON)
+        return Best(maker.name, name, kind, rows, metric, loop.objective.goal, loop.minimum)
 
     def _items(self, loop: Call, items: Expr, region: Region | None) -> Expr:
         """How many items a loop has, or a list with as many elements: of one with files what the loop walks."""
@@ -219,9 +232,9 @@ class Resolver:
         for step in path:
             if not isinstance(at, Parts):
                 return None
-            names = at.names or tuple(map(str, range(len(at.forms))))
-            whole = part_types(whole, at)[names.index(step)]
-            at = at.forms[names.index(step)]
+            position = part_names(at).index(step)
+            whole = part_types(whole, at)[position]
+            at = at.forms[position]
             name = f"{name}-{step}"
         if isinstance(at, type(PLAIN)) and not path:
             return None
