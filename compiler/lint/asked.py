@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODY_OF
-from flowdsl.compiler.lint.pods.bodies import UnknownVolume
+from flowdsl.compiler.lint.pods.mounts import UnknownVolume
 from flowdsl.compiler.lint.variables.arguments import MissingArgument, MisspeltArgument, UnknownArgument
 from flowdsl.compiler.lint.variables.findings import UnknownOutput, UnknownVariable
 from flowdsl.compiler.lint.workflow.calls import UndefinedTemplate

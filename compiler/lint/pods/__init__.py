@@ -9,6 +9,7 @@ from flowdsl.compiler.lint.pods import (
     bodies,
     leaves,
     limits,
+    mounts,
     nodes,
     objects,
     patches,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 RULES: tuple[Rule, ...] = (
     bodies.images,
-    bodies.mounts,
+    mounts.mounts,
     bodies.artifacts,
     stores.stores,
     stores.sources,

@@ -1,4 +1,4 @@
-"""What templates run: containers, mounts, artifacts, outputs, resources."""
+"""What templates run: containers, and the artifacts and outputs of these."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.template import is_filled, only_tag
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from flowdsl.compiler.lint.manifest.view import Template, View
     from flowdsl.compiler.tree import Object, Path
@@ -43,41 +43,6 @@ class NoCommand(Finding):
     help = "add `command` with what the image would run"
     name: str
     what: str = "template"
-
-
-class UnknownVolume(Finding):
-    """A mount of a volume that nobody declares."""
-
-    code = "FD552"
-    title = "there is no volume `{name}`"
-    label = "{suggestion}"
-    help = "declare `{name}` in `volumes` of the template or of the spec, or in `volumeClaimTemplates`"
-    name: str
-    known: Collection[str]
-
-    def words(self) -> dict[str, str]:
-        """The name and what was probably meant."""
-        return {"name": self.name, "suggestion": suggest(self.name, self.known)}
-
-
-class ForeignVolume(UnknownVolume):
-    """A mount of a volume that whoever uses this template has to declare."""
-
-    code = "FD553"
-    severity = "warning"
-    title = "volume `{name}` is not declared here; every workflow that uses the template has to"
-    help = "declare `{name}` in `volumes` of the template"
-
-
-class MountTwice(Finding):
-    """Two mounts, or a mount and an artifact, at one path."""
-
-    code = "FD554"
-    title = "something is mounted at `{path}` already"
-    label = "`{path}` is taken by {other}"
-    help = "give each mount and each artifact a path of its own"
-    path: str
-    other: str
 
 
 class ArtifactPath(Finding):
@@ -161,115 +126,6 @@ def images(view: View) -> Iterator[Problem]:
                 yield Problem(path, NoImage(what))
             elif len(place) == 1 and not (container.get("command") or default.get("command")):
                 yield Problem(path, NoCommand(template.title))
-
-
-def mounts(view: View) -> Iterator[Problem]:
-    """Mounted volumes exist, and no two things are at one path."""
-    shared = {each.get("name") for each in entries(view.spec, "volumes")}
-    shared |= {inside(each, "metadata").get("name") for each in entries(view.spec, "volumeClaimTemplates")}
-    shared |= {each.get("name") for each in entries(view.defaults, "volumes")}
-    tagged = any("{{" in str(each) for each in shared)
-    kind = UnknownVolume if view.runs else ForeignVolume
-    for template in view.templates:
-        if not template.is_pod:
-            continue
-        yield from _paths(template)
-        owners = [*template.containers, (("containerSet",), inside(template.data, "containerSet"))]
-        mounted = [
-            ((*place, field), listed)
-            for place, owner in owners
-            for field in ("volumeMounts", "volumeDevices")
-            if (listed := entries(owner, field))
-        ]
-        if view.external or not mounted:
-            continue
-        own = {each.get("name") for each in entries(template.data, "volumes")}
-        if tagged or any("{{" in str(each) for each in own):
-            continue
-        for place, listed in mounted:
-            for index, mount in enumerate(listed):
-                name = string(mount, "name")
-                if name and name not in shared and name not in own and not is_filled(name):
-                    path = (*template.path, *place, index, "name")
-                    yield Problem(path, kind(name, sorted(each for each in shared | own if each)))
-
-
-def _paths(template: Template) -> Iterator[Problem]:
-    """The mounts and input artifacts of one template at a path that is taken.
-
-    Within one container the schema tells mounts apart; here are those that several containers share, those of
-    Argo, and artifacts: at the path of a mount, which Argo refuses of a `container`, and of another artifact. In other
-    bodies it fails when it puts an artifact in place of the mount. Source: Argo Workflows, loadArtifact.
-    """
-    yield from _own_paths(template)
-    yield from _mirrored(template)
-    taken: dict[str, str] = {}
-    for index, mount in enumerate(entries(template.data, "containerSet", "volumeMounts")):
-        at = string(mount, "mountPath")
-        if at in taken:
-            path = (*template.path, "containerSet", "volumeMounts", index, "mountPath")
-            yield Problem(path, MountTwice(at, taken[at]))
-        taken[at] = f"volume `{mount.get('name')}`"
-    for place, container in template.containers:
-        for index, mount in enumerate(
-            entries(container, "volumeMounts") if place[0] == "containerSet" else ()
-        ):
-            at = string(mount, "mountPath")
-            if at in taken:
-                path = (*template.path, *place, "volumeMounts", index, "mountPath")
-                yield Problem(path, MountTwice(at, taken[at]))
-    for mount in entries(template.data, template.body, "volumeMounts"):
-        taken[string(mount, "mountPath")] = f"volume `{mount.get('name')}`"
-    taken.pop("", None)
-    refused = template.body == "container"
-    files: dict[str, str] = {}
-    for index, artifact in enumerate(entries(template.data, "inputs", "artifacts")):
-        at = string(artifact, "path")
-        clean = _clean(at)
-        other = taken.get(at, "") if refused or not artifact.get("optional") else ""
-        if found := files.get(clean) or other:
-            path = (*template.path, "inputs", "artifacts", index, "path")
-            yield Problem(path, MountTwice(clean if clean in files else at, found))
-        if at:
-            files[clean] = f"artifact `{artifact.get('name')}`"
-
-
-def _clean(path: str) -> str:
-    """The path of an artifact as Argo mounts it, without what says nothing. Source: Argo Workflows, CleanPath."""
-    plain = path.startswith("/") and "{{" not in path and ".." not in path
-    return f"/{posixpath.normpath(path).lstrip('/')}" if plain else path
-
-
-def _mirrored(template: Template) -> Iterator[Problem]:
-    """The mounts of containers that have those of the main container, too.
-
-    Source: Argo Workflows, mirrorVolumeMounts.
-    """
-    main = inside(template.data, template.body)
-    taken = {string(mount, "mountPath"): mount.get("name") for mount in entries(main, "volumeMounts")}
-    for place, container in template.containers:
-        for index, mount in enumerate(
-            entries(container, "volumeMounts") if container.get("mirrorVolumeMounts") else ()
-        ):
-            at = string(mount, "mountPath")
-            if at in taken:
-                path = (*template.path, *place, "volumeMounts", index, "mountPath")
-                yield Problem(path, MountTwice(at, f"volume `{taken[at]}`, by `mirrorVolumeMounts`"))
-
-
-def _own_paths(template: Template) -> Iterator[Problem]:
-    """The mounts and input artifacts of a template at a path where Argo mounts something in every pod."""
-    owners = [*template.containers, (("containerSet",), inside(template.data, "containerSet"))]
-    places = [((*place, "volumeMounts"), "mountPath", owner.get("volumeMounts")) for place, owner in owners]
-    inputs = inside(template.data, "inputs").get("artifacts")
-    for place, field, listed in (*places, (("inputs", "artifacts"), "path", inputs)):
-        for index, each in enumerate(listed or ()):
-            if string(each, field) == "/":
-                path = (*template.path, *place, index, field)
-                yield Problem(path, MountTwice("/", "the file system of the image"))
-            at = string(each, field).rstrip("/")
-            if at == "/var/run/argo" or (at == "/argo/staging" and place[0] == "script"):
-                yield Problem((*template.path, *place, index, field), MountTwice(at, "Argo itself"))
 
 
 def artifacts(view: View) -> Iterator[Problem]:
@@ -361,54 +217,54 @@ def output_parameters(view: View) -> Iterator[Problem]:
             name: str = parameter.get("name") or ""
             path = (*template.path, "outputs", "parameters", index)
             source: Object | None = parameter.get("valueFrom")
-            allowed = SOURCES_OF.get(template.body, ())
             if parameter.get("value") is not None:
-                if source is not None:
-                    finding = OutputSource(name, "has both `value` and `valueFrom`", "keep one of them")
-                    yield Problem(path, finding)
-                elif template.body == "suspend":
-                    finding = OutputSource(
-                        name, "has a `value`, which stops Argo's controller", _way(allowed)
-                    )
-                    yield Problem((*path, "value"), finding)
-                elif template.body in GRAPH_BODIES:
-                    found = f"has a `value`, over which a template with `{template.body}` ends in an error"
-                    yield Problem((*path, "value"), OutputSource(name, found, _way(allowed)))
-                continue
-            if source is None:
-                yield Problem(path, OutputSource(name, "has no source", _way(allowed)))
-                continue
-            given = [field for field in SOURCES if source.get(field)]
-            given += ["supplied"] if source.get("supplied") is not None else []
-            if not given:
-                finding = OutputSource(name, "has no source in `valueFrom`", _way(allowed))
-                yield Problem((*path, "valueFrom"), finding)
-            elif "{{" in (text := string(source, "parameter")) and not only_tag(text) and "}}" in text:
-                what = "has text around its tag" if text.count("{{") == 1 else "has more than one tag"
-                way = "write the tag alone, or use `expression`"
-                about: Finding = OutputSource(name, what, way)
-                if source.get("default") is not None:  # which the output then always is
-                    about = OnlyDefault(f"`parameter` {what}", way)
-                yield Problem((*path, "valueFrom", "parameter"), about)
-            elif len(given) > 1:
-                found = "has several sources: " + ", ".join(f"`{field}`" for field in given)
-                yield Problem((*path, "valueFrom"), OutputSource(name, found, "keep one of them"))
-            elif (
-                template.body in GRAPH_BODIES
-                and text
-                and source.get("default") is None
-                and _names_no_task(text)
-            ):
-                found = "comes from what is no output of a task"
-                way = "name one, or use `expression`: its variables are written without braces"
-                yield Problem((*path, "valueFrom", "parameter"), OutputSource(name, found, way))
-            elif template.body == "suspend" and given != ["supplied"]:
-                # Source: Argo Workflows, addRawOutputFields, and updateSuspendedNode in workflow/util/util.go.
-                yield Problem((*path, "valueFrom", given[0]), NeverSupplied(name), on_key=True)
-            elif allowed and given[0] not in allowed:
-                found = f"cannot come from `{given[0]}` in a template with `{template.body}`"
-                finding = OutputSource(name, found, _way(allowed))
-                yield Problem((*path, "valueFrom", given[0]), finding, on_key=True)
+                yield from _valued(template, name, source, path)
+            elif source is None:
+                yield Problem(path, OutputSource(name, "has no source", _way(template)))
+            else:
+                yield from _sourced(template, name, source, (*path, "valueFrom"))
+
+
+def _valued(template: Template, name: str, source: Object | None, path: Path) -> Iterator[Problem]:
+    """What is wrong with an output that is given a `value`."""
+    if source is not None:
+        yield Problem(path, OutputSource(name, "has both `value` and `valueFrom`", "keep one of them"))
+    elif template.body == "suspend":
+        finding = OutputSource(name, "has a `value`, which stops Argo's controller", _way(template))
+        yield Problem((*path, "value"), finding)
+    elif template.body in GRAPH_BODIES:
+        found = f"has a `value`, over which a template with `{template.body}` ends in an error"
+        yield Problem((*path, "value"), OutputSource(name, found, _way(template)))
+
+
+def _sourced(template: Template, name: str, source: Object, path: Path) -> Iterator[Problem]:
+    """What is wrong with the `valueFrom` of an output, which stands at a path."""
+    given = [field for field in SOURCES if source.get(field)]
+    given += ["supplied"] if source.get("supplied") is not None else []
+    allowed = SOURCES_OF.get(template.body, ())
+    text = string(source, "parameter")
+    if not given:
+        yield Problem(path, OutputSource(name, "has no source in `valueFrom`", _way(template)))
+    elif "{{" in text and not only_tag(text) and "}}" in text:
+        what = "has text around its tag" if text.count("{{") == 1 else "has more than one tag"
+        way = "write the tag alone, or use `expression`"
+        about: Finding = OutputSource(name, what, way)
+        if source.get("default") is not None:  # which the output then always is
+            about = OnlyDefault(f"`parameter` {what}", way)
+        yield Problem((*path, "parameter"), about)
+    elif len(given) > 1:
+        found = "has several sources: " + ", ".join(f"`{field}`" for field in given)
+        yield Problem(path, OutputSource(name, found, "keep one of them"))
+    elif template.body in GRAPH_BODIES and text and source.get("default") is None and _names_no_task(text):
+        way = "name one, or use `expression`: its variables are written without braces"
+        finding = OutputSource(name, "comes from what is no output of a task", way)
+        yield Problem((*path, "parameter"), finding)
+    elif template.body == "suspend" and given != ["supplied"]:
+        # Source: Argo Workflows, addRawOutputFields, and updateSuspendedNode in workflow/util/util.go.
+        yield Problem((*path, given[0]), NeverSupplied(name), on_key=True)
+    elif allowed and given[0] not in allowed:
+        found = f"cannot come from `{given[0]}` in a template with `{template.body}`"
+        yield Problem((*path, given[0]), OutputSource(name, found, _way(template)), on_key=True)
 
 
 def _names_no_task(text: str) -> bool:
@@ -432,9 +288,11 @@ def _of_request(template: Template) -> Iterator[Problem]:
             yield Problem(path, NeverGiven(output.get("name") or ""))
 
 
-def _way(allowed: tuple[str, ...]) -> str:
-    """The sources that an output can have, in words."""
-    return "use " + " or ".join(f"`valueFrom.{field}`" for field in allowed or ("supplied",))
+def _way(template: Template) -> str:
+    """The sources that an output of a template can have, in words."""
+    return "use " + " or ".join(
+        f"`valueFrom.{field}`" for field in SOURCES_OF.get(template.body, ("supplied",))
+    )
 
 
 def container_sets(view: View) -> Iterator[Problem]:

@@ -1,0 +1,160 @@
+"""Mounts: of volumes that exist, and nothing else at their paths."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.diagnostic import Finding, suggest
+from flowdsl.grammar.template import is_filled
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from flowdsl.compiler.lint.manifest.view import Template, View
+
+
+class UnknownVolume(Finding):
+    """A mount of a volume that nobody declares."""
+
+    code = "FD552"
+    title = "there is no volume `{name}`"
+    label = "{suggestion}"
+    help = "declare `{name}` in `volumes` of the template or of the spec, or in `volumeClaimTemplates`"
+    name: str
+    known: Collection[str]
+
+    def words(self) -> dict[str, str]:
+        """The name and what was probably meant."""
+        return {"name": self.name, "suggestion": suggest(self.name, self.known)}
+
+
+class ForeignVolume(UnknownVolume):
+    """A mount of a volume that whoever uses this template has to declare."""
+
+    code = "FD553"
+    severity = "warning"
+    title = "volume `{name}` is not declared here; every workflow that uses the template has to"
+    help = "declare `{name}` in `volumes` of the template"
+
+
+class MountTwice(Finding):
+    """Two mounts, or a mount and an artifact, at one path."""
+
+    code = "FD554"
+    title = "something is mounted at `{path}` already"
+    label = "`{path}` is taken by {other}"
+    help = "give each mount and each artifact a path of its own"
+    path: str
+    other: str
+
+
+def mounts(view: View) -> Iterator[Problem]:
+    """Mounted volumes exist, and no two things are at one path."""
+    shared = {each.get("name") for each in entries(view.spec, "volumes")}
+    shared |= {inside(each, "metadata").get("name") for each in entries(view.spec, "volumeClaimTemplates")}
+    shared |= {each.get("name") for each in entries(view.defaults, "volumes")}
+    tagged = any("{{" in str(each) for each in shared)
+    kind = UnknownVolume if view.runs else ForeignVolume
+    for template in view.templates:
+        if not template.is_pod:
+            continue
+        yield from _paths(template)
+        owners = [*template.containers, (("containerSet",), inside(template.data, "containerSet"))]
+        mounted = [
+            ((*place, field), listed)
+            for place, owner in owners
+            for field in ("volumeMounts", "volumeDevices")
+            if (listed := entries(owner, field))
+        ]
+        if view.external or not mounted:
+            continue
+        own = {each.get("name") for each in entries(template.data, "volumes")}
+        if tagged or any("{{" in str(each) for each in own):
+            continue
+        for place, listed in mounted:
+            for index, mount in enumerate(listed):
+                name = string(mount, "name")
+                if name and name not in shared and name not in own and not is_filled(name):
+                    path = (*template.path, *place, index, "name")
+                    yield Problem(path, kind(name, sorted(each for each in shared | own if each)))
+
+
+def _paths(template: Template) -> Iterator[Problem]:
+    """The mounts and input artifacts of one template at a path that is taken.
+
+    Within one container the schema tells mounts apart; here are those that several containers share, those of
+    Argo, and artifacts: at the path of a mount, which Argo refuses of a `container`, and of another artifact. In other
+    bodies it fails when it puts an artifact in place of the mount. Source: Argo Workflows, loadArtifact.
+    """
+    yield from _own_paths(template)
+    yield from _mirrored(template)
+    taken: dict[str, str] = {}
+    for index, mount in enumerate(entries(template.data, "containerSet", "volumeMounts")):
+        at = string(mount, "mountPath")
+        if at in taken:
+            path = (*template.path, "containerSet", "volumeMounts", index, "mountPath")
+            yield Problem(path, MountTwice(at, taken[at]))
+        taken[at] = f"volume `{mount.get('name')}`"
+    for place, container in template.containers:
+        for index, mount in enumerate(
+            entries(container, "volumeMounts") if place[0] == "containerSet" else ()
+        ):
+            at = string(mount, "mountPath")
+            if at in taken:
+                path = (*template.path, *place, "volumeMounts", index, "mountPath")
+                yield Problem(path, MountTwice(at, taken[at]))
+    for mount in entries(template.data, template.body, "volumeMounts"):
+        taken[string(mount, "mountPath")] = f"volume `{mount.get('name')}`"
+    taken.pop("", None)
+    refused = template.body == "container"
+    files: dict[str, str] = {}
+    for index, artifact in enumerate(entries(template.data, "inputs", "artifacts")):
+        at = string(artifact, "path")
+        clean = _clean(at)
+        other = taken.get(at, "") if refused or not artifact.get("optional") else ""
+        if found := files.get(clean) or other:
+            path = (*template.path, "inputs", "artifacts", index, "path")
+            yield Problem(path, MountTwice(clean if clean in files else at, found))
+        if at:
+            files[clean] = f"artifact `{artifact.get('name')}`"
+
+
+def _clean(path: str) -> str:
+    """The path of an artifact as Argo mounts it, without what says nothing. Source: Argo Workflows, CleanPath."""
+    plain = path.startswith("/") and "{{" not in path and ".." not in path
+    return f"/{posixpath.normpath(path).lstrip('/')}" if plain else path
+
+
+def _mirrored(template: Template) -> Iterator[Problem]:
+    """The mounts of containers that have those of the main container, too.
+
+    Source: Argo Workflows, mirrorVolumeMounts.
+    """
+    main = inside(template.data, template.body)
+    taken = {string(mount, "mountPath"): mount.get("name") for mount in entries(main, "volumeMounts")}
+    for place, container in template.containers:
+        for index, mount in enumerate(
+            entries(container, "volumeMounts") if container.get("mirrorVolumeMounts") else ()
+        ):
+            at = string(mount, "mountPath")
+            if at in taken:
+                path = (*template.path, *place, "volumeMounts", index, "mountPath")
+                yield Problem(path, MountTwice(at, f"volume `{taken[at]}`, by `mirrorVolumeMounts`"))
+
+
+def _own_paths(template: Template) -> Iterator[Problem]:
+    """The mounts and input artifacts of a template at a path where Argo mounts something in every pod."""
+    owners = [*template.containers, (("containerSet",), inside(template.data, "containerSet"))]
+    places = [((*place, "volumeMounts"), "mountPath", owner.get("volumeMounts")) for place, owner in owners]
+    inputs = inside(template.data, "inputs").get("artifacts")
+    for place, field, listed in (*places, (("inputs", "artifacts"), "path", inputs)):
+        for index, each in enumerate(listed or ()):
+            if string(each, field) == "/":
+                path = (*template.path, *place, index, field)
+                yield Problem(path, MountTwice("/", "the file system of the image"))
+            at = string(each, field).rstrip("/")
+            if at == "/var/run/argo" or (at == "/argo/staging" and place[0] == "script"):
+                yield Problem((*template.path, *place, index, field), MountTwice(at, "Argo itself"))
