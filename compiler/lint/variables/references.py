@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
     from flowdsl.grammar.functions import Kind
+    from flowdsl.grammar.template import Reference
 
 ELSEWHERE = frozenset(("name", "depends", "dependencies", "continueOn", "hooks", "inline"))
 """Fields of a call that hold no tags, or whose tags are looked at by themselves."""
@@ -395,7 +396,8 @@ class Reader:
         yield from (fault.at(path, offset) for fault in read.found)
         if not read.found:
             yield from converted(self.arrived, path, text, offset)
-        if read.bound and tag is not None and place.call is not None and place.call.loop:
+        in_loop = tag is not None and place.call is not None and bool(place.call.loop)
+        if read.bound and in_loop:
             one = read.bound[0]
             spot = Spot(path, (one.start + offset, one.value.end + offset), expression=True)
             yield spot.problem(UnknownVariable(one.name, (), _BOUND))
@@ -406,46 +408,53 @@ class Reader:
         for reference in read.named:
             root, *rest = reference.path
             name = reference.dotted
+            spot = Spot(path, (reference.start + offset, reference.end + offset), expression=True)
             if known is not None:
                 if (finding := known.fault(reference, self.scope.allowed)) is not None:
-                    yield Spot(path, (reference.start, reference.end)).problem(finding)
-                continue
-            spot = Spot(path, (reference.start + offset, reference.end + offset), expression=True)
-            if of_output and root == "workflow":
+                    yield spot._replace(expression=False).problem(finding)
+            elif of_output and root == "workflow":
                 yield spot.problem(UnknownVariable(name, (), _NO_WORKFLOW))
-                continue
-            if root == "$env" and tag is not None and place.call is not None and place.call.loop:
+            elif in_loop and root == "$env":
                 yield spot.problem(UnknownVariable(root, (), _ENV))
-            if root not in ROOTS or not (rest or root == "item") or name in self.scope.allowed:
+            elif root not in ROOTS or not (rest or root == "item") or name in self.scope.allowed:
                 continue
-            if root in BODY_OF:
-                target = (root, rest[0], ".".join(rest[1:]))
-                written = text[reference.start : reference.end]
-                if rest[1:] == ["outputs", "result"] and rest[0] in self.overlooked(place):
-                    yield Spot(path, spot.part).problem(
-                        Overlooked(name, f"{root}['{rest[0]}'].outputs.result")
-                    )
-                    continue
-                yield from self.output(
-                    spot, target, place, exact=False, guarded=written if reference.guarded else ""
-                )
-                if rest[1:] == ["outputs", "parameters"]:
-                    yield from self.mapping(spot, text[: reference.start], name, place)
-                if not (reference.guarded and "?." in written.rpartition("outputs")[2]):
-                    alone = len(written) == len(text.strip())
-                    needed = (reference.start, reference.end) in read.needed
-                    use_of_it = Missing(name, path, False, alone, reference.guarded, needed)
-                    yield from self.missing(spot, place, use_of_it)
-            elif reference.guarded and not (root == "inputs" and self.scope.without_inputs(rest[0])):
-                continue
-            elif root == "item":
-                yield from self.item(spot, ".".join(rest), place, exact=False)
-            elif name in self.scope.prefixes:
-                continue
-            elif (finding := self.scope.fault(name)) is not None and not (
-                root == "outputs" and of_metric(path)
-            ):
-                yield spot.problem(finding)
+            elif root in BODY_OF:
+                needed = (reference.start, reference.end) in read.needed
+                yield from self.of_call(spot, reference, place, text, needed)
+            else:
+                yield from self.of_others(spot, reference, place)
+
+    def of_call(
+        self, spot: Spot, reference: Reference, place: Place, text: str, needed: bool
+    ) -> Iterator[Problem]:
+        """The findings about a variable of a task or step in an expression, which may need it to be there."""
+        root, call, *rest = reference.path
+        name, guarded = reference.dotted, reference.guarded
+        if rest == ["outputs", "result"] and call in self.overlooked(place):
+            finding = Overlooked(name, f"{root}['{call}'].outputs.result")
+            yield spot._replace(expression=False).problem(finding)
+            return
+        written = text[reference.start : reference.end]
+        target = (root, call, ".".join(rest))
+        yield from self.output(spot, target, place, exact=False, guarded=written if guarded else "")
+        if rest == ["outputs", "parameters"]:
+            yield from self.mapping(spot, text[: reference.start], name, place)
+        if not (guarded and "?." in written.rpartition("outputs")[2]):
+            alone = len(written) == len(text.strip())
+            yield from self.missing(spot, place, Missing(name, spot.path, False, alone, guarded, needed))
+
+    def of_others(self, spot: Spot, reference: Reference, place: Place) -> Iterator[Problem]:
+        """The findings about a variable in an expression that is none of a task or step."""
+        root, *rest = reference.path
+        name = reference.dotted
+        if reference.guarded and not (root == "inputs" and self.scope.without_inputs(rest[0])):
+            return
+        if root == "item":
+            yield from self.item(spot, ".".join(rest), place, exact=False)
+            return
+        known = name in self.scope.prefixes or (root == "outputs" and of_metric(spot.path))
+        if not known and (finding := self.scope.fault(name)) is not None:
+            yield spot.problem(finding)
 
     def overlooked(self, place: Place) -> frozenset[str]:
         """The calls of a graph whose results Argo does not find named in it."""
