@@ -15,6 +15,7 @@ from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.table import value_at
 from flowdsl.compiler.tree import inside, is_mapping, string
 from flowdsl.diagnostic import Finding, near
+from flowdsl.grammar.labels import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -38,7 +39,7 @@ class MapLacks(Finding):
     way: str
 
 
-_LABEL = "workflows.argoproj.io/configmap-type"
+_LABEL = f"{PREFIX}configmap-type"
 _WANTED = frozenset(("Cache", "EnvVar", "Parameter", "SemaphoreRef"))
 
 

@@ -16,6 +16,7 @@ from flowdsl.compiler.objects import MARKS
 from flowdsl.diagnostic import is_long
 from flowdsl.grammar.duration import seconds_in
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.labels import PREFIX
 from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
 
 if TYPE_CHECKING:
@@ -246,10 +247,9 @@ def texts(name: str, written: object) -> dict[str, str]:
 
 def owner(key: str) -> str:
     """Who alone writes a label or annotation, or nobody."""
-    domain, _, word = key.rpartition("/")
-    if domain == MARKS:
+    if key.rpartition("/")[0] == MARKS:
         return "flowdsl"
-    return "Argo" if domain == "workflows.argoproj.io" and word in _ARGO else ""
+    return "Argo" if key.startswith(PREFIX) and key.removeprefix(PREFIX) in _ARGO else ""
 
 
 #: What Argo writes to workflows and pods, and finds them by. The user's come last and would win.

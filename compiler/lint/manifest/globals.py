@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.tree import inside
+from flowdsl.grammar.labels import PREFIX, SCHEDULED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,8 +78,8 @@ _TIME = "2026-01-02T03:04:05Z"
 
 
 _OF_CRON = {
-    "labels": {"workflows.argoproj.io/cron-workflow": ""},
-    "annotations": {"workflows.argoproj.io/scheduled-time": ""},
+    "labels": {f"{PREFIX}cron-workflow": ""},
+    "annotations": {SCHEDULED: ""},
 }
 """What a CronWorkflow gives its runs, and none of its own. Source: Argo Workflows, ConvertCronWorkflowToWorkflow."""
 

@@ -14,6 +14,7 @@ from flowdsl.compiler.lint.variables.uses import WORD_OF, of_metric
 from flowdsl.compiler.lint.workflow.loops import no_list
 from flowdsl.compiler.tree import compact
 from flowdsl.diagnostic import near
+from flowdsl.grammar.labels import DISPLAY_NAME
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, masked
 
@@ -141,7 +142,7 @@ _NAMES: tuple[tuple[tuple[str | None, ...], str], ...] = (
     (("topologyKey",), "a label has no braces in it"),
     (("tolerations", None, "key"), "a taint has no braces in it"),
     (("tolerations", None, "value"), "a taint has no braces in it"),
-    (("annotations", "workflows.argoproj.io/display-name"), "the name that is shown has no braces in it"),
+    (("annotations", DISPLAY_NAME), "the name that is shown has no braces in it"),
     (("hostAliases", None, "ip"), "an address has no braces in it"),
     (("hostnames", None), _NAME_OF),
     (("serviceAccountName",), _NAME_OF),

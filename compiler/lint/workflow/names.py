@@ -8,7 +8,7 @@ from flowdsl.compiler.lint.manifest.view import by_name
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding
-from flowdsl.grammar.labels import DISPLAY_NAME
+from flowdsl.grammar.labels import DISPLAY_NAME, POD_NAMES
 from flowdsl.grammar.names import (
     dns_name,
     is_argo_container,
@@ -243,7 +243,7 @@ def pod_names(view: View) -> Iterator[Problem]:
     A pod that is the whole run has the name of that.
     Source: Argo Workflows, GeneratePodName in workflow/util/pod_name.go.
     """
-    if inside(view.metadata, "annotations").get("workflows.argoproj.io/pod-name-format"):
+    if inside(view.metadata, "annotations").get(POD_NAMES):
         return
     entry = view.setting("entrypoint")
     for template in view.listed:
