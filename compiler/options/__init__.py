@@ -7,7 +7,7 @@ what they come to together. A new option is a row in the `READERS` of its concer
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -90,34 +90,37 @@ KINDS: dict[str, dict[str, Reader]] = {
 }
 
 
-#: For each concern of `ir.Settings` the options that decide it, and what they come to.
-_CONCERNS: dict[str, tuple[frozenset[str], Callable[[Mapping[str, Any]], Any]]] = {
-    "environment": (frozenset(environment.READERS), environment.settled),
-    "control": (frozenset(control.READERS), control.settled),
-    "companions": (frozenset(companions.READERS), companions.settled),
-    "daemon": (frozenset(daemon.READERS), daemon.settled),
-    "managed": (frozenset((*managed.READERS, "action")), managed.settled),
-    "gate": (frozenset(gate.READERS), gate.settled),
-    "library": (frozenset((*library.READERS, "library", "template")), library.settled),
-    "files": (frozenset(files.READERS), files.settled),
-    "identity": (frozenset(identity.READERS), identity.settled),
-    "code": (frozenset(code.READERS), code.settled),
-    "caching": (frozenset(caching.READERS), caching.settled),
-    "distributed": (frozenset(distributed.READERS), distributed.settled),
-}
+Settled = Callable[[Mapping[str, Any], "Profile"], Any]
 
-#: The same for those which the cluster decides with them.
-_ON_A_CLUSTER: dict[str, tuple[frozenset[str], Callable[[Mapping[str, Any], Profile], Any]]] = {
-    "resources": (frozenset(resources.READERS), resources.settled),
-    "placement": (frozenset((*placement.READERS, "gpu")), placement.settled),
+
+def _anywhere(settled: Callable[[Mapping[str, Any]], Any]) -> Settled:
+    """What options come to on every cluster alike."""
+    return lambda found, profile: settled(found)
+
+
+#: For each concern of `ir.Settings` the options that decide it, and what they come to on a cluster.
+_CONCERNS: dict[str, tuple[Collection[str], Settled]] = {
+    "environment": (environment.READERS, _anywhere(environment.settled)),
+    "control": (control.READERS, _anywhere(control.settled)),
+    "companions": (companions.READERS, _anywhere(companions.settled)),
+    "daemon": (daemon.READERS, _anywhere(daemon.settled)),
+    "managed": ((*managed.READERS, "action"), _anywhere(managed.settled)),
+    "gate": (gate.READERS, _anywhere(gate.settled)),
+    "library": ((*library.READERS, "library", "template"), _anywhere(library.settled)),
+    "files": (files.READERS, _anywhere(files.settled)),
+    "identity": (identity.READERS, _anywhere(identity.settled)),
+    "code": (code.READERS, _anywhere(code.settled)),
+    "caching": (caching.READERS, _anywhere(caching.settled)),
+    "distributed": (distributed.READERS, _anywhere(distributed.settled)),
+    "resources": (resources.READERS, resources.settled),
+    "placement": ((*placement.READERS, "gpu"), placement.settled),
 }
 
 #: Of each option the concerns that it decides.
 _DECIDES = {
-    word: tuple(name for name, (words, _) in (*_CONCERNS.items(), *_ON_A_CLUSTER.items()) if word in words)
-    for word in dict.fromkeys(
-        word for words, _ in (*_CONCERNS.values(), *_ON_A_CLUSTER.values()) for word in words
-    )
+    option: [name for name, (decided_by, _) in _CONCERNS.items() if option in decided_by]
+    for options, _ in _CONCERNS.values()
+    for option in options
 }
 
 #: What a step is to all its calls, so that no call of its own says it.
@@ -151,8 +154,7 @@ def settings(
     for word in found:
         for name in _DECIDES.get(word, ()):
             if name not in settled:
-                near = _ON_A_CLUSTER.get(name)
-                settled[name] = _CONCERNS[name][1](found) if near is None else near[1](found, profile)
+                settled[name] = _CONCERNS[name][1](found, profile)
     made = together(Settings(**settled))
     if not _TOGETHER.isdisjoint(found):
         for name, doubt in _between(made, found):
