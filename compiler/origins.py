@@ -12,10 +12,9 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.argo import Manifest
     from flowdsl.compiler.problem import Problem
+    from flowdsl.compiler.tree import Path
     from flowdsl.places.place import Place
     from flowdsl.tracing.trace import Call, Trace
-
-Path = tuple[str | int, ...]
 
 
 def placed(problem: Problem, manifest: Manifest, traces: Iterable[Trace]) -> Diagnostic | None:

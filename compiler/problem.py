@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
+    from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
 
 Part = tuple[int, int]
@@ -22,7 +23,7 @@ class Problem(NamedTuple):
     mistake: who mends this one, mends them.
     """
 
-    path: tuple[str | int, ...]
+    path: Path
     finding: Finding
     on_key: bool = False
     part: Part | None = None
@@ -35,7 +36,7 @@ class Fault(NamedTuple):
     finding: Finding
     part: Part
 
-    def at(self, path: tuple[str | int, ...], offset: int = 0) -> Problem:
+    def at(self, path: Path, offset: int = 0) -> Problem:
         """The problem, where the text begins at an offset of the value at a path."""
         start, end = self.part
         return Problem(path, self.finding, part=(start + offset, end + offset))

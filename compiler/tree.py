@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import TypeGuard
 
 Object = dict[str, Any]
@@ -51,6 +51,17 @@ def entries(node: Object, *fields: str) -> list[Object]:
 def string(node: Object, *fields: str) -> str:
     """The text that the fields lead to; empty when there is none."""
     return _at(node, fields) or ""
+
+
+def value_at(document: Any, path: Sequence[str | int]) -> Any:
+    """What a document has at a path; None where it has no such place."""
+    at = document
+    for step in path:
+        try:
+            at = at[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return at
 
 
 def _at(node: Any, fields: tuple[str, ...]) -> Any:

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flowdsl.compiler.argo.origins import Json, Origins
+    from flowdsl.compiler.tree import Path
     from flowdsl.places.place import Place
-
-    Path = tuple[str | int, ...]
 
 
 class Target(NamedTuple):

@@ -12,8 +12,7 @@ from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.lint.sound import sound
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.schema.table import value_at
-from flowdsl.compiler.tree import inside, is_mapping, string
+from flowdsl.compiler.tree import inside, is_mapping, string, value_at
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.labels import PREFIX
 

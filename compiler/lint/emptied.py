@@ -9,8 +9,7 @@ from flowdsl.compiler.lint.pods.pods import Incomplete
 from flowdsl.compiler.lint.workflow.calls import CallTarget, HookWithoutExpression, NoEntrypoint
 from flowdsl.compiler.lint.workflow.names import NoName
 from flowdsl.compiler.schema.findings import MissingField
-from flowdsl.compiler.schema.table import value_at
-from flowdsl.compiler.tree import is_mapping
+from flowdsl.compiler.tree import is_mapping, value_at
 
 if TYPE_CHECKING:
     from flowdsl.compiler.problem import Problem

@@ -23,8 +23,7 @@ from flowdsl.compiler.schema.findings import (
     UnknownField,
     WrongType,
 )
-from flowdsl.compiler.schema.table import value_at
-from flowdsl.compiler.tree import compact, is_list, is_mapping
+from flowdsl.compiler.tree import compact, is_list, is_mapping, value_at
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.regex import regex
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.schema import check_schema, fields, is_type
 from flowdsl.compiler.schema.findings import MissingField, UnknownField, WrongType
-from flowdsl.compiler.schema.table import value_at
-from flowdsl.compiler.tree import is_list, is_mapping
+from flowdsl.compiler.tree import is_list, is_mapping, value_at
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.progress.daemons import LostDaemon
 from flowdsl.compiler.lint.variables.early import TooEarly
-from flowdsl.compiler.schema.table import value_at
+from flowdsl.compiler.tree import value_at
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.options.reading import Reader
+    from flowdsl.compiler.tree import Path
     from flowdsl.places.place import Place
     from flowdsl.tracing.trace import Call
-
-    Path = tuple[str | int, ...]
 
 TASK = "task"
 """The entry of a step's patch that is about its tasks, not its template."""

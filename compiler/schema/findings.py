@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.schema.misplaced import entry_with, home, meant, nowhere, same
 from flowdsl.compiler.schema.table import (
@@ -16,12 +16,14 @@ from flowdsl.compiler.schema.table import (
     is_type,
     kinds,
     table,
-    value_at,
 )
+from flowdsl.compiler.tree import is_mapping, value_at
 from flowdsl.diagnostic import Finding, near, suggest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from flowdsl.compiler.tree import Path
 
 TAGS = "the API server reads this text before Argo fills tags in, so write the value itself"
 WORDS = {
@@ -124,11 +126,11 @@ def _as_list(inner: str, value: object) -> str:
     if isinstance(value, str) and inner == "string" and value:
         words = [value] if "{{" in value or _OF_SHELLS.search(value) else value.split()
         return f"write a list: `{json.dumps(words, ensure_ascii=False)}`"
-    if not isinstance(value, dict) or not value or not is_type(inner):
+    if not is_mapping(value) or not value or not is_type(inner):
         return ""
     if inner == "WorkflowStep":
         return "write two dashes, `- - `: a step stands in a list of steps that begin together"
-    key, one = next(iter(cast("dict[Any, object]", value).items()))
+    key, one = next(iter(value.items()))
     known = fields(inner)
     if key in known or "name" not in known:
         return ""
@@ -193,7 +195,7 @@ class UnknownField(Finding):
     help = "{way}"
     owner: str
     kind: str
-    steps: tuple[str | int, ...]
+    steps: Path
     document: Any = None
 
     def words(self) -> dict[str, str]:
@@ -223,7 +225,7 @@ class UnknownField(Finding):
         return f"did you mean `{there[-1]}`?", f"write `{there[-1]}`, or take the field out"
 
     @cached_property
-    def target(self) -> tuple[str | int, ...] | None:
+    def target(self) -> Path | None:
         """Where in the document it was probably meant to stand."""
         field, known = str(self.steps[-1]), fields(self.owner)
         close = same(self.owner, field)

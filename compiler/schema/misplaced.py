@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.kinds import BODIES
-from flowdsl.compiler.schema.table import expression_at, fields, is_type, value_at
+from flowdsl.compiler.schema.table import expression_at, fields, is_type
+from flowdsl.compiler.tree import is_list, is_mapping, value_at
 from flowdsl.diagnostic import near
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    Path = tuple[str | int, ...]
+    from flowdsl.compiler.tree import Path
 
 _BODIES = frozenset(BODIES)
 _CALLS = ("DAGTask", "WorkflowStep")
@@ -121,7 +122,7 @@ def _within(
     for order, (child, each) in enumerate(fields(owner).items()):
         value = value_at(document, (*parent, child))
         outer, _, inner = each.rpartition(":")
-        count = len(cast("Any", value)) if outer == "list" and isinstance(value, list) else 0
+        count = len(value) if outer == "list" and is_list(value) else 0
         last = (count - 1,) if count else ()
         there = (*parent, child, *last)
         if not is_type(inner) or (outer and not last) or not _takes(inner, there, path, document):
@@ -145,8 +146,8 @@ def _beside(kind: str, parent: Path, field: str, document: Any) -> Iterator[Path
     if len(parent) > 1 and isinstance(parent[-1], str):
         around += [(*parent[:depth], parent[-1]) for depth in range(len(parent) - 2, 0, -1)]
         owner = value_at(document, parent[:-1])
-        written = cast("dict[str, Any]", owner if isinstance(owner, dict) else {})
-        around += [(*parent[:-1], key, parent[-1]) for key, each in written.items() if isinstance(each, dict)]
+        written = owner.items() if is_mapping(owner) else ()
+        around += [(*parent[:-1], key, parent[-1]) for key, each in written if is_mapping(each)]
     for there in around:
         inner, outer = (expression_at(kind, each) or "any" for each in (there, there[:-1]))
         if is_type(inner) and is_type(outer) and field in fields(inner):
@@ -162,7 +163,7 @@ def _called(call: Path, field: str, document: Any) -> Path | None:
     if field not in _OF_TEMPLATES and field not in _OF_CONTAINERS:
         return None
     listed: object = value_at(document, templates)
-    for index in range(len(cast("list[object]", listed)) if isinstance(listed, list) else 0):
+    for index in range(len(listed) if is_list(listed) else 0):
         there = (*templates, index)
         if value_at(document, (*there, "name")) != wanted:
             continue
@@ -203,13 +204,13 @@ def _takes(owner: str, there: Path, path: Sequence[str | int], document: Any) ->
         return False
     if field in _BODIES and owner == "Template":
         beside: object = value_at(document, there)
-        if isinstance(beside, dict) and not _BODIES.isdisjoint(cast("dict[str, Any]", beside)):
+        if is_mapping(beside) and not _BODIES.isdisjoint(beside):
             return False
-    if not isinstance(value, dict):
+    if not is_mapping(value):
         return True
     if not is_type(expression):
         return expression not in ("boolean", "string")
-    return not value or not fields(expression).keys().isdisjoint(cast("dict[str, Any]", value))
+    return not value or not fields(expression).keys().isdisjoint(value)
 
 
 def entry_with(kind: str, path: Sequence[str | int], document: Any) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from typing import Required, TypedDict
 
     class Type(TypedDict, total=False):
@@ -101,14 +101,3 @@ def expression_at(kind: str, path: Iterable[str | int]) -> str | None:
         else:
             return None
     return expression
-
-
-def value_at(document: Any, path: Sequence[str | int]) -> Any:
-    """What a document has at a path; None where it has no such place."""
-    at = document
-    for step in path:
-        try:
-            at = at[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return at

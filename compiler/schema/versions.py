@@ -7,15 +7,18 @@ v4.1.0), compared with the next. Whatever is not named here exists since 3.6 at 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import fields, is_type
+from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from flowdsl.compiler.tree import Path
 
 VERSIONS = ("3.6", "3.7", "4.0", "4.1")
 LATEST = VERSIONS[-1]
@@ -101,23 +104,22 @@ def misfits(manifest: dict[str, Any], version: str) -> Iterator[Problem]:
 def _walk(
     node: object,
     expression: str,
-    path: tuple[str | int, ...],
+    path: Path,
     newer: dict[tuple[str, str], str],
     version: str,
 ) -> Iterator[Problem]:
-    if isinstance(node, dict):
-        held = cast("dict[str, Any]", node)
+    if is_mapping(node):
         known: Mapping[str, str] = fields(expression) if is_type(expression) else {}
         below = expression.partition(":")[2] or "any"
-        for key, value in held.items():
+        for key, value in node.items():
             since = newer.get((expression, key))
             if since is not None:
                 yield Problem((*path, key), TooNew(key, since, version), on_key=True)
             else:
                 yield from _walk(value, known.get(key, below), (*path, key), newer, version)
-    elif isinstance(node, list):
+    elif is_list(node):
         below = expression.partition(":")[2] or "any"
-        for index, value in enumerate(cast("list[object]", node)):
+        for index, value in enumerate(node):
             yield from _walk(value, below, (*path, index), newer, version)
     elif (
         version == VERSIONS[0]
@@ -128,5 +130,5 @@ def _walk(
         yield Problem(path, NoFallback(version))
 
 
-def _is_formula(text: str, path: tuple[str | int, ...]) -> bool:
+def _is_formula(text: str, path: Path) -> bool:
     return "{{=" in text or path[-1] == "expression"

@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from flowdsl.compiler.problem import Problem
+    from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
-
-Path = tuple[str | int, ...]
 
 _CORE = "tag:yaml.org,2002:"
 PLAIN = "plain"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from flowdsl.compiler.problem import Part
+    from flowdsl.compiler.tree import Path
     from flowdsl.grammar.depends import Operand
 
 T = TypeVar("T")
@@ -25,7 +26,7 @@ class Missing(NamedTuple):
     """A dependency on a task that does not exist: the task that asks, the place in it, the name, its part."""
 
     task: int
-    place: tuple[str | int, ...]
+    place: Path
     name: str
     part: Part | None = None
 

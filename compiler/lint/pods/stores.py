@@ -12,8 +12,7 @@ from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.pods.leaves import may_be_address
 from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.schema.table import value_at
-from flowdsl.compiler.tree import entries, inside, is_mapping, string
+from flowdsl.compiler.tree import entries, inside, is_mapping, string, value_at
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import only_tag, tags

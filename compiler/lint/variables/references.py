@@ -45,8 +45,7 @@ from flowdsl.compiler.lint.variables.uses import (
 from flowdsl.compiler.lint.workflow.arriving import arriving, as_called, composed
 from flowdsl.compiler.lint.workflow.loops import read_list
 from flowdsl.compiler.schema.findings import short
-from flowdsl.compiler.schema.table import value_at
-from flowdsl.compiler.tree import compact, is_list, is_mapping, pairs, string
+from flowdsl.compiler.tree import compact, is_list, is_mapping, pairs, string, value_at
 from flowdsl.grammar.depends import asks
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, TAG, tags, variables

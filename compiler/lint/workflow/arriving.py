@@ -17,8 +17,7 @@ from flowdsl.compiler.lint.workflow.settings import (
     whole_faults,
 )
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.schema.table import value_at
-from flowdsl.compiler.tree import compact, entries, inside, is_mapping, string
+from flowdsl.compiler.tree import compact, entries, inside, is_mapping, string, value_at
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.expression_tree import Literal

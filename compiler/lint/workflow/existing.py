@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.schema.table import value_at
-from flowdsl.compiler.tree import inside, string
+from flowdsl.compiler.tree import inside, string, value_at
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.labels import COMPLETED, NODE_ID, NODE_NAME, RUN
 
