@@ -7,7 +7,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.schema.misplaced import entry_with, home, meant, nowhere, same
+from flowdsl.compiler.schema.misplaced import emptied, entry_with, home, meant, nowhere, same
 from flowdsl.compiler.schema.table import (
     API_VERSION,
     expression_at,
@@ -208,9 +208,9 @@ class UnknownField(Finding):
         known, there = fields(self.owner), self.target
         if way := gone(self.owner).get(str(self.steps[-1])):
             return "removed in Argo Workflows 4.0", way
-        if way := nowhere(self.owner, str(self.steps[-1]), self.kind):
-            return "unknown field", way
         if there is None:
+            if way := nowhere(self.owner, str(self.steps[-1]), self.kind):
+                return "unknown field", way
             if entry := entry_with(self.kind, self.steps, self.document):
                 return "stands in the wrong place", entry
             maps = [field for field, each in known.items() if each.startswith("map:")]
@@ -228,6 +228,8 @@ class UnknownField(Finding):
     def target(self) -> Path | None:
         """Where in the document it was probably meant to stand."""
         field, known = str(self.steps[-1]), fields(self.owner)
+        if (below := emptied(self.owner, self.steps, self.document)) is not None:
+            return below
         close = same(self.owner, field)
         if close is None and field not in gone(self.owner):
             if nowhere(self.owner, field, self.kind):

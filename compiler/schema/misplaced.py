@@ -48,7 +48,11 @@ _NOWHERE: Mapping[str, Mapping[str, str]] = {
     "Container": {**_AMOUNTS, "script": _SCRIPT, "source": _SOURCE},
     "EmbeddedMetadata": _WRITTEN,
     "LifecycleHook": dict.fromkeys(("inline", *BODIES), _OF_HOOKS),
-    "Metadata": _WRITTEN,
+    "Metadata": {
+        **_WRITTEN,
+        **dict.fromkeys(("generateName", "name"), "take it out: Argo names the pods itself"),
+        "namespace": "take it out: a pod is in the namespace of its workflow",
+    },
     "PersistentVolumeClaimSpec": {"storage": "write `resources: {requests: {storage: ...}}`"},
     "ScriptTemplate": _AMOUNTS,
     "Template": {
@@ -82,7 +86,43 @@ def nowhere(owner: str, field: str, kind: str) -> str:
         of_cron = {*fields("CronWorkflowSpec"), "schedule"} - fields(owner).keys() - {"when"}
         if field in of_cron:
             return _OF_CRON
+    if owner in ("Template", "WorkflowSpec", *_CONTAINERS) and field in _OF_PODS:
+        return f"it is a field of pods: write `podSpecPatch`, a text with `{field}` in it"
     return _NOWHERE.get(owner, {}).get(field, "")
+
+
+_OF_PODS = (
+    "enableServiceLinks",
+    "hostIPC",
+    "hostPID",
+    "hostUsers",
+    "hostname",
+    "nodeName",
+    "os",
+    "overhead",
+    "preemptionPolicy",
+    "readinessGates",
+    "runtimeClassName",
+    "setHostnameAsFQDN",
+    "shareProcessNamespace",
+    "subdomain",
+    "terminationGracePeriodSeconds",
+    "topologySpreadConstraints",
+)
+"""Fields of a pod that neither a container, a template nor a workflow has."""
+
+
+def emptied(owner: str, path: Sequence[str | int], document: Any) -> Path | None:
+    """Where the last field of a path would be right below a key beside it that stands there without a value.
+
+    What is meant to be below a key, and has too few spaces, stands beside it.
+    """
+    beside: dict[str, Any] = value_at(document, path[:-1]) or {}
+    for key, value in beside.items():
+        expression = fields(owner).get(key, "any")
+        if value is None and is_type(expression) and path[-1] in fields(expression):
+            return (*path[:-1], key, path[-1])
+    return None
 
 
 def home(kind: str, path: Sequence[str | int], document: Any) -> Path | None:
@@ -127,7 +167,8 @@ def _within(
         there = (*parent, child, *last)
         if not is_type(inner) or (outer and not last) or not _takes(inner, there, path, document):
             continue
-        if child in _BODIES and value is None and any(body in _BODIES for body in value_at(document, parent)):
+        written = value_at(document, parent)
+        if child in _BODIES and child not in written and not _BODIES.isdisjoint(written):
             continue
         if child == "templateDefaults" and path[-1] in _BODIES:
             continue
