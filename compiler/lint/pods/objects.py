@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.lint.pods.served import unserved
 from flowdsl.compiler.lint.pods.shapes import flaw as shape_flaw
 from flowdsl.compiler.lint.pods.workloads import flaw as workload_flaw
 from flowdsl.compiler.problem import Problem
@@ -130,6 +131,8 @@ def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | N
     for field, example in (("apiVersion", "batch/v1"), ("kind", "Job")):
         if not body.get(field):
             return f"the object has no `{field}`", f"add `{field}: {example}`, or what it is"
+    if (found := unserved(str(body["apiVersion"]), str(body["kind"]))) is not None:
+        return found
     metadata: object = body.get("metadata") or {}
     if not is_mapping(metadata) or "<<" in metadata or metadata.get("name"):
         return None

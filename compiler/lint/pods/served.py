@@ -1,0 +1,45 @@
+"""Kinds of Kubernetes itself, and the versions of its API that have them."""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import near
+
+_SERVED = {
+    "v1": """
+        Binding ConfigMap Endpoints Event LimitRange Namespace Node PersistentVolume PersistentVolumeClaim Pod
+        PodTemplate ReplicationController ResourceQuota Secret Service ServiceAccount
+    """,
+    "apps/v1": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
+    "batch/v1": "CronJob Job",
+    "autoscaling/v2": "HorizontalPodAutoscaler",
+    "autoscaling/v1": "HorizontalPodAutoscaler",
+    "policy/v1": "Eviction PodDisruptionBudget",
+    "networking.k8s.io/v1": "Ingress IngressClass NetworkPolicy",
+    "rbac.authorization.k8s.io/v1": "ClusterRole ClusterRoleBinding Role RoleBinding",
+    "scheduling.k8s.io/v1": "PriorityClass",
+    "storage.k8s.io/v1": "StorageClass VolumeAttachment",
+}
+_GROUPS = frozenset(("extensions", *(version.rpartition("/")[0] for version in _SERVED)))
+_VERSIONS: dict[str, list[str]] = {}
+for _version, _kinds in _SERVED.items():
+    for _kind in _kinds.split():
+        _VERSIONS.setdefault(_kind, []).append(_version)
+
+
+def unserved(version: str, kind: str) -> tuple[str, str] | None:
+    """Why no cluster has a kind in a version of Kubernetes' own API, and the way out; None where one may have it.
+
+    A tag is the word `tag`. Nothing is said of groups that somebody adds to a cluster, and of kinds that no version has.
+    Source: Kubernetes 1.26 to 1.35, pkg/apis/*/register.go and its guide to deprecated APIs.
+    """
+    group, _, name = version.rpartition("/")
+    if group not in _GROUPS or name[:1] != "v" or "tag" in f"{name}{kind}":
+        return None
+    known = _VERSIONS.get(kind)
+    if known is None:
+        close = next((each for each in _VERSIONS if each.lower() == kind.lower()), None)
+        close = close or near(kind, _SERVED.get(version, "").split())
+        return None if close is None else (f"there is no kind `{kind}`", f"write `kind: {close}`")
+    if version in known:
+        return None
+    return f"there is no `{kind}` in `{version}`", f"write `apiVersion: {known[0]}`"
