@@ -29,7 +29,7 @@ for _version, _kinds in _SERVED.items():
 def unserved(version: str, kind: str) -> tuple[str, str] | None:
     """Why no cluster has a kind in a version of Kubernetes' own API, and the way out; None where one may have it.
 
-    A tag is the word `tag`. Nothing is said of groups that somebody adds to a cluster, and of kinds that no version has.
+    Tags are the word `tag`. Nothing is said of groups that somebody adds to a cluster, and of kinds that nobody knows.
     Source: Kubernetes 1.26 to 1.35, pkg/apis/*/register.go and its guide to deprecated APIs.
     """
     group, _, name = version.rpartition("/")
