@@ -1,24 +1,34 @@
-"""Global outputs before they are made, as Argo's validator goes through a workflow."""
+"""Global outputs before they are made, as Argo's validator goes through a workflow, and as a run does."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.globals import global_outputs
-from flowdsl.compiler.lint.manifest.view import callees
+from flowdsl.compiler.lint.manifest.view import LOOPS, callees
+from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.lint.variables.references import strings
+from flowdsl.compiler.lint.variables.unreplaced import unreplaced
+from flowdsl.compiler.lint.variables.uses import Place
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.schema.table import value_at
 from flowdsl.compiler.tree import inside
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.expression import parse
+from flowdsl.grammar.expression_tree import variables
 from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Container, Iterable, Iterator
 
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
     from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Path
+    from flowdsl.grammar.template import Tag
 
 
 class TooEarly(Finding):
@@ -61,7 +71,10 @@ def early(view: View) -> Iterator[Problem]:
     one = other = walk.all(view)
     if walk.several:
         other = _Walk(made.copy(), own, reverse=True).all(view)
-    for place in {**one, **other}:
+    told = {**one, **other}
+    if all(each.path in view.at for each in called.values() if each.calls):
+        yield from _unawaited(view, told)
+    for place in told:
         name, way = one.get(place) or other[place]
         finding = TooEarly(name, way)
         if name == FAILURES:
@@ -69,6 +82,87 @@ def early(view: View) -> Iterator[Problem]:
         elif not (place in one and place in other):
             finding = TooEarly(name, way, ": what makes it stands beside", " every now and then")
         yield Problem(place[0], finding, part=place[1])
+
+
+def _unawaited(view: View, told: Collection[tuple[Path, Part]]) -> Iterator[Problem]:
+    """Tags with global outputs in calls that do not wait for what makes them, where it is called once.
+
+    Steps of one group, and tasks without an order, begin together, and Argo replaces what is known then.
+    """
+    makers: defaultdict[str, list[Call]] = defaultdict(list)
+    for call in (*view.calls, *view.hooks):
+        for name in global_outputs(call.callee) if call.callee is not None else ():
+            makers[name].append(call)
+    owners = {id(each.owner): each.owner for made in makers.values() for each in made}
+    for owner in filter(partial(_is_once, view), owners.values()):
+        own = {
+            name: made
+            for name, made in makers.items()
+            if all(each.owner is owner and each.parent is None for each in made)
+        }
+        used = list(_uses(owner, own)) if own else []
+        waiting = _waiting(owner, [(each, call) for call, name, *_ in used for each in own[name]])
+        for call, name, path, part in used:
+            made = own[name]
+            if (
+                call not in made
+                and (path, part) not in told
+                and not any((each, call) in waiting for each in made)
+            ):
+                reason = f"`{call.name}` does not wait for `{made[0].name}`, which makes it"
+                finding: Finding | None = LiteralTag(name, reason, _OTHERS)
+                if owner.body == "steps":  # in a DAG, it may be known by chance
+                    text: str = value_at(view.document, path)
+                    finding = unreplaced(
+                        LiteralTag(name, reason, _STEPS), name, path, text, Place(owner, call)
+                    )
+                if finding is not None:
+                    yield Problem(path, finding, part=part)
+
+
+def _waiting(owner: Template, pairs: list[tuple[Call, Call]]) -> set[tuple[Call, Call]]:
+    """The pairs of which the second begins when the first has ended."""
+    if owner.body == "steps":
+        return {(one, other) for one, other in pairs if one.group < other.group}
+    if not owner.dag.is_sound:
+        return set(pairs)
+    index = owner.call_index
+    reached = owner.dag.reached((index[one.name], index[other.name]) for one, other in pairs)
+    return {(one, other) for one, other in pairs if (index[one.name], index[other.name]) in reached}
+
+
+def _uses(owner: Template, names: Container[str]) -> Iterator[tuple[Call, str, Path, Part]]:
+    """The tags in the calls of a template that hold one of some variables."""
+    for call in owner.calls:
+        texts = {field: call.data[field] for field in ("arguments", "when", *LOOPS) if field in call.data}
+        for path, _, text in strings(texts, call.path):
+            for tag in tags(text) if "{{" in text else ():
+                if name := next(filter(names.__contains__, _named(tag)), ""):
+                    yield call, name, path, (tag.start, tag.end)
+
+
+def _named(tag: Tag) -> Iterable[str]:
+    """The variables that a tag names."""
+    if tag.kind != "expression":
+        return (tag.body.strip(),)
+    try:
+        return [".".join(each.path) for each in variables(parse(tag.body))]
+    except GrammarError:
+        return ()
+
+
+def _is_once(view: View, template: Template) -> bool:
+    """Whether a run of the workflow comes to a template once and no more."""
+    seen = {id(template)}
+    while template is not view.named.get(view.setting("entrypoint")):
+        callers = view.callers.get(id(template), ())
+        if len(callers) != 1 or callers[0].loop or callers[0].parent is not None:
+            return False
+        template = callers[0].owner
+        if id(template) in seen:
+            return False
+        seen.add(id(template))
+    return id(template) not in view.callers
 
 
 def _mentioned(view: View, name: str) -> bool:
