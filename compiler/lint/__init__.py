@@ -18,6 +18,7 @@ from flowdsl.compiler.lint.patched import patched
 from flowdsl.compiler.lint.pods.pods import Incomplete
 from flowdsl.compiler.lint.pods.resources import NoNode
 from flowdsl.compiler.lint.sound import sound
+from flowdsl.compiler.lint.variables.arguments import ToBeGiven
 from flowdsl.compiler.lint.whole import only_together
 from flowdsl.compiler.lint.workflow.graph import EmptyGraph
 from flowdsl.compiler.lint.workflow.names import NoName
@@ -169,6 +170,7 @@ _TOLD_BELOW: dict[type[Finding], type[Finding]] = {
     EmptyGraph: TooFewEntries,
     NoNode: Finding,
     Incomplete: WrongType,
+    ToBeGiven: UnknownField,
 }
 """What a rule says of an object as a whole, and what the schema says of a part of it in its stead."""
 

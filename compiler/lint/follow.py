@@ -234,6 +234,10 @@ class Lost:
         """Whether a name is wrong where it is given, or what stands beside it."""
         if name.name in self.names[name.listed] or self._whole(name.listed):
             return True
+        return self._is_told(name)
+
+    def _is_told(self, name: Name) -> bool:
+        """Whether the schema says something of the entry of a name."""
         return self.entries.has(name) and self.entries.entry(name) in self.told
 
     def found_in(self, asked: Iterable[Name]) -> set[Name]:
@@ -247,6 +251,7 @@ class Lost:
             lost = {each for each in names if near(each.name, known, 0.75) is None}
             if len(lost) <= self.count[listed] or self._whole(listed):
                 found |= lost
+            found |= {each for each in names if self._is_told(each)}
         return found
 
     def _whole(self, listed: Path) -> bool:

@@ -62,6 +62,9 @@ _NOWHERE: Mapping[str, Mapping[str, str]] = {
         "restartPolicy": _NEVER_AGAIN,
         "source": _SOURCE,
     },
+    "ValueFrom": {
+        "secretKeyRef": "a parameter is no secret: write it in the `env` of the container that reads it"
+    },
     "Volume": dict.fromkeys(("mountPath", "readOnly", "subPath"), _MOUNT),
     "WorkflowSpec": {
         "imagePullPolicy": "write it in each container",

@@ -12,6 +12,7 @@ from flowdsl.compiler.lint.pods.patches import patch_of
 from flowdsl.compiler.lint.pods.pods import Alternatives, Incomplete, NotForPods
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.grammar.names import is_port_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -233,7 +234,7 @@ def probed(view: View) -> Iterator[Problem]:
             names = {string(each, "name") for each in entries(container, "ports")}
             for fields, way in product(asked, ("httpGet", "tcpSocket")):
                 port: object = inside(container, *fields, way).get("port")
-                if not isinstance(port, str) or port.isdecimal() or port in names or "{{" in f"{port}{names}":
+                if not isinstance(port, str) or not is_port_name(port) or port in names or "{{" in f"{names}":
                     continue
                 ends = "so the container is killed" if fields == asked[0] else "so the daemon is never ready"
                 finding = NotForPods(

@@ -14,8 +14,7 @@ from flowdsl.compiler.lint.variables.references import strings
 from flowdsl.compiler.lint.variables.unreplaced import unreplaced
 from flowdsl.compiler.lint.variables.uses import Place
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.schema.table import value_at
-from flowdsl.compiler.tree import inside
+from flowdsl.compiler.tree import inside, value_at
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse

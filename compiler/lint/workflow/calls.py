@@ -8,6 +8,7 @@ from flowdsl.compiler.lint.manifest.globals import ALWAYS
 from flowdsl.compiler.lint.manifest.view import named_by
 from flowdsl.compiler.lint.workflow.arriving import composed, never_filled
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.template import TAG, variables
 
@@ -40,18 +41,27 @@ class UndefinedTemplate(Finding):
     """The name of a template that there is none of."""
 
     code = "FD514"
-    title = "there is no template `{name}`"
+    title = "there is no template `{name}`{place}"
     label = "{suggestion}"
     help = "{way}"
     name: str
     known: Iterable[str]
+    owner: str = ""
 
     def words(self) -> dict[str, str]:
-        """The name, what was probably meant, and the way out."""
+        """The name and where it is looked for, what was probably meant, and the way out."""
         way = "name a template of `templates`, or add this one"
+        if self.owner:
+            way = f"name a template of `{self.owner}`, or add this one to it"
         if "{{" in self.name:
             way = "write the name itself: Argo looks for the template before this tag has a value"
-        return {"name": self.name, "suggestion": suggest(self.name, self.known), "way": way}
+        place = f" in `{self.owner}`" if self.owner else ""
+        return {
+            "name": self.name,
+            "place": place,
+            "suggestion": suggest(self.name, self.known),
+            "way": way,
+        }
 
 
 class CallTarget(Finding):
@@ -155,9 +165,11 @@ def entrypoint(view: View) -> Iterator[Problem]:
         yield Problem((*view.path, "templates"), TemplatesBesideReference(), on_key=True)
     if not start and not view.external and view.runs:
         yield Problem(view.path, NoEntrypoint())
-    for field, name in (("entrypoint", start), ("onExit", spec.get("onExit") or "")):
+    owner = string(spec, "workflowTemplateRef", "name")
+    for field in ("entrypoint", "onExit"):  # those of the object that it refers to are told there
+        name: str = spec.get(field) or ""
         if name and name not in view.named and not view.external and not ("{{" in name and view.base):
-            yield Problem((*view.path, field), UndefinedTemplate(name, view.named))
+            yield Problem((*view.path, field), UndefinedTemplate(name, view.named, owner))
 
 
 def targets(view: View) -> Iterator[Problem]:
@@ -185,7 +197,7 @@ def targets(view: View) -> Iterator[Problem]:
                 yield Problem((*call.path, "templateRef"), finding)
             elif call.callee is None and (there := view.templates_of(reference)) is not None:
                 place = (*call.path, "templateRef", "template")
-                yield Problem(place, UndefinedTemplate(reference["template"], there))
+                yield Problem(place, UndefinedTemplate(reference["template"], there, reference["name"]))
         elif call.callee is None and (call.known or _is_never_filled(view, call, data["template"])):
             yield Problem((*call.path, "template"), UndefinedTemplate(data["template"], view.named))
         elif call.callee is None and not view.external:
