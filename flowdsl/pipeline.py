@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypeVar, Unpack, cast, overload
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Never, ParamSpec, TypeVar, Unpack, cast, overload
 
-from flowdsl.places.place import Site, here
+from flowdsl.declaration import Declaration, Wrapper
+from flowdsl.places.place import here
 from flowdsl.tracing.call import add
 from flowdsl.tracing.trace import OutsidePipeline, current
-from flowdsl.values.signature import Signature, innermost, read
 
 if TYPE_CHECKING:
-    from types import CodeType, FunctionType
+    from types import FunctionType
 
     from flowdsl.options import PipelineOptions, SubgraphOptions
 
@@ -19,59 +19,14 @@ P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
 
-class PipelineDef:
+class PipelineDef(Declaration):
     """A pipeline as it was declared."""
 
-    __slots__ = ("_signature", "function", "name", "options", "plain", "site", "unnamed")
-
-    def __init__(
-        self,
-        function: FunctionType,
-        options: Mapping[str, Any],
-        site: Site,
-        unnamed: tuple[object, ...] = (),
-    ) -> None:
-        self.function = function
-        self.plain = innermost(function)  # without the user's decorators
-        self.options = dict(options)
-        self.site = site
-        self.unnamed = unnamed  # what the decorator was given by position, and does not take so
-        self.name: str = getattr(function, "__name__", type(function).__name__)
-        self._signature: Signature | None = None
-
-    @property
-    def signature(self) -> Signature:
-        """The parameters and the result, read when first asked for."""
-        if self._signature is None:
-            self._signature = read(self.plain)
-        return self._signature
-
-    @property
-    def code(self) -> CodeType:
-        """The code of the function, for places in it."""
-        return self.plain.__code__
+    __slots__ = ()
 
 
-class Pipeline(Generic[P, R_co]):
+class Pipeline(Wrapper[PipelineDef, P, R_co]):
     """A function that says what a run consists of; called inside another pipeline it is a sub-graph."""
-
-    def __init__(
-        self,
-        definition: PipelineDef,
-        overrides: Mapping[str, Any] | None = None,
-        site: Site | None = None,
-        unnamed: tuple[object, ...] = (),
-    ) -> None:
-        self._definition = definition
-        self._overrides = dict(overrides or {})
-        self._override_site = site
-        self._unnamed = unnamed  # what `.options` was given by position, and does not take so
-        function = definition.function
-        self.__wrapped__ = function
-        self.__name__ = definition.name
-        self.__qualname__: str = getattr(function, "__qualname__", definition.name)
-        self.__doc__ = function.__doc__
-        self.__module__ = getattr(function, "__module__", __name__)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Add the sub-graph to the pipeline whose body is running; raises `OutsidePipeline` elsewhere."""

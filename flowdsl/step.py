@@ -7,17 +7,17 @@ findings come from the compiler.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Never, ParamSpec, TypeVar, Unpack, cast
 
+from flowdsl.declaration import Declaration, Wrapper
 from flowdsl.places.place import Argument, Site, here
 from flowdsl.tracing.call import add
 from flowdsl.tracing.trace import OutsidePipeline, current
 from flowdsl.values import types as t
 from flowdsl.values.expr import InPod
-from flowdsl.values.signature import Signature, innermost, read
 
 if TYPE_CHECKING:
-    from types import CodeType, FunctionType
+    from types import FunctionType
 
     from flowdsl.options import CallOptions, DeclaredOptions
 
@@ -25,10 +25,10 @@ P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
 
-class StepDef:
+class StepDef(Declaration):
     """A step as it was declared: the function, its kind, its options, and where."""
 
-    __slots__ = ("_signature", "function", "kind", "leading", "name", "options", "plain", "site", "unnamed")
+    __slots__ = ("kind", "leading")
 
     def __init__(
         self,
@@ -39,27 +39,9 @@ class StepDef:
         leading: tuple[str, ...] = (),
         unnamed: tuple[object, ...] = (),
     ) -> None:
-        self.function = function
-        self.plain = innermost(function)  # without the user's decorators
+        super().__init__(function, options, site, unnamed)
         self.kind = kind  # what runs it: "python", "container", "resource", "approve", "http" or "template"
-        self.options = dict(options)
-        self.site = site
         self.leading = leading  # the options that the decorator takes by position
-        self.unnamed = unnamed  # what it was given by position, and does not take so
-        self.name: str = getattr(function, "__name__", type(function).__name__)
-        self._signature: Signature | None = None
-
-    @property
-    def signature(self) -> Signature:
-        """The parameters and the result, read when first asked for."""
-        if self._signature is None:
-            self._signature = read(self.plain)
-        return self._signature
-
-    @property
-    def code(self) -> CodeType:
-        """The code of the function, for places in it."""
-        return self.plain.__code__
 
     def option(self, name: str) -> Argument:
         """The place of an option of the decorator."""
@@ -68,27 +50,8 @@ class StepDef:
         return Argument(self.site, name)
 
 
-class Step(Generic[P, R_co]):
+class Step(Wrapper[StepDef, P, R_co]):
     """A function that becomes a task when a pipeline calls it, and stays a function elsewhere."""
-
-    __slots__ = ("__dict__", "__weakref__", "_definition", "_override_site", "_overrides", "_unnamed")
-
-    def __init__(
-        self,
-        definition: StepDef,
-        overrides: Mapping[str, Any] | None = None,
-        site: Site | None = None,
-        unnamed: tuple[object, ...] = (),
-    ) -> None:
-        self._definition = definition
-        self._overrides = dict(overrides or {})
-        self._override_site = site
-        self._unnamed = unnamed  # what `.options` was given by position, and does not take so
-        function = definition.function
-        self.__wrapped__ = function
-        self.__name__ = definition.name
-        self.__qualname__: str = getattr(function, "__qualname__", definition.name)
-        self.__doc__ = function.__doc__
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Add a task to the pipeline whose body is running; elsewhere, call the function."""
