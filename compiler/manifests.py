@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint import WRITTEN, lint, shelf
 from flowdsl.compiler.lint.config_maps import config_maps, lacking
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 class NoManifest(Finding):
     """A file without anything of Argo's."""
 
-    code: ClassVar[str] = "FD124"
-    title: ClassVar[str] = "there is no manifest of Argo in `{file}`"
-    help: ClassVar[str] = (
+    code = "FD124"
+    title = "there is no manifest of Argo in `{file}`"
+    help = (
         "give a file with a Workflow, WorkflowTemplate, ClusterWorkflowTemplate or CronWorkflow: "
         "`apiVersion: argoproj.io/v1alpha1` and `kind`"
     )
@@ -39,10 +39,10 @@ class NoManifest(Finding):
 class OtherObjects(Finding):
     """A file that was named alone, with objects of Kubernetes, but none of Argo's."""
 
-    code: ClassVar[str] = "FD129"
+    code = "FD129"
     severity = "warning"
-    title: ClassVar[str] = "nothing in `{file}` is checked: its objects are none of Argo's"
-    help: ClassVar[str] = (
+    title = "nothing in `{file}` is checked: its objects are none of Argo's"
+    help = (
         "name files with a Workflow, WorkflowTemplate, ClusterWorkflowTemplate or CronWorkflow; "
         "of a folder, other files are left alone"
     )
@@ -52,10 +52,10 @@ class OtherObjects(Finding):
 class SameObject(Finding):
     """An object with the kind and the name of an earlier one of its file: one of them takes the place of the other."""
 
-    code: ClassVar[str] = "FD130"
-    title: ClassVar[str] = "the {kind} `{name}` is in this file already"
-    label: ClassVar[str] = "the same name"
-    help: ClassVar[str] = "give one of them another name: `kubectl apply` keeps the last of them only"
+    code = "FD130"
+    title = "the {kind} `{name}` is in this file already"
+    label = "the same name"
+    help = "give one of them another name: `kubectl apply` keeps the last of them only"
     kind: str
     name: str
 
@@ -63,10 +63,10 @@ class SameObject(Finding):
 class NotUtf8(Finding):
     """The bytes of a manifest are not UTF-8, which is all that Kubernetes reads."""
 
-    code: ClassVar[str] = "FD125"
-    title: ClassVar[str] = "the file is not UTF-8: byte {byte} is not a part of its text"
-    label: ClassVar[str] = "not UTF-8"
-    help: ClassVar[str] = "save it as UTF-8"
+    code = "FD125"
+    title = "the file is not UTF-8: byte {byte} is not a part of its text"
+    label = "not UTF-8"
+    help = "save it as UTF-8"
     byte: str
 
 

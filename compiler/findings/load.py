@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from flowdsl.diagnostic import Finding, suggest
 
 
 class InvalidSyntax(Finding):
     """The file is not Python, or not this Python."""
 
-    code: ClassVar[str] = "FD101"
-    title: ClassVar[str] = "{reason}"
-    help: ClassVar[str] = "{way}"
+    code = "FD101"
+    title = "{reason}"
+    help = "{way}"
     reason: str
     python: str
     notebook: bool = False
@@ -28,9 +26,9 @@ class InvalidSyntax(Finding):
 class NoFile(Finding):
     """There is nothing at the path."""
 
-    code: ClassVar[str] = "FD102"
-    title: ClassVar[str] = "there is no file `{path}`"
-    help: ClassVar[str] = "{hint}"
+    code = "FD102"
+    title = "there is no file `{path}`"
+    help = "{hint}"
     path: str
     hint: str
 
@@ -38,9 +36,9 @@ class NoFile(Finding):
 class Folder(Finding):
     """The path is a folder."""
 
-    code: ClassVar[str] = "FD103"
-    title: ClassVar[str] = "`{path}` is a folder, not a file"
-    help: ClassVar[str] = "name the file in it that defines the pipeline{hint}"
+    code = "FD103"
+    title = "`{path}` is a folder, not a file"
+    help = "name the file in it that defines the pipeline{hint}"
     path: str
     hint: str
 
@@ -48,18 +46,18 @@ class Folder(Finding):
 class WrongEncoding(Finding):
     """The bytes are not text in the encoding of the file."""
 
-    code: ClassVar[str] = "FD104"
-    title: ClassVar[str] = "the file is not text that Python can read: {reason}"
-    help: ClassVar[str] = "save it as UTF-8, or name its encoding in its first line: `# coding: latin-1`"
+    code = "FD104"
+    title = "the file is not text that Python can read: {reason}"
+    help = "save it as UTF-8, or name its encoding in its first line: `# coding: latin-1`"
     reason: str
 
 
 class Exits(Finding):
     """The file ends the process while it is imported, or a pipeline does while its body runs."""
 
-    code: ClassVar[str] = "FD105"
-    title: ClassVar[str] = "{what} ends Python when it is {when}: {exit}"
-    help: ClassVar[str] = "{way}"
+    code = "FD105"
+    title = "{what} ends Python when it is {when}: {exit}"
+    help = "{way}"
     exit: str
     pipeline: str = ""
 
@@ -84,9 +82,9 @@ class Raised(Finding):
     As text, Python's own traceback is shown instead.
     """
 
-    code: ClassVar[str] = "FD107"
-    title: ClassVar[str] = "{what} raised {error}"
-    help: ClassVar[str] = "{way}"
+    code = "FD107"
+    title = "{what} raised {error}"
+    help = "{way}"
     error: str
     module: str
     pipeline: str = ""
@@ -104,9 +102,9 @@ class Raised(Finding):
 class Unreadable(Finding):
     """The operating system refuses to read the file."""
 
-    code: ClassVar[str] = "FD106"
-    title: ClassVar[str] = "`{path}` cannot be read: {reason}"
-    help: ClassVar[str] = "give yourself the right to read it, or name another file"
+    code = "FD106"
+    title = "`{path}` cannot be read: {reason}"
+    help = "give yourself the right to read it, or name another file"
     path: str
     reason: str
 

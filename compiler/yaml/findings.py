@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
 from flowdsl.diagnostic import Finding
-
-if TYPE_CHECKING:
-    from flowdsl.diagnostic import Severity
 
 
 class InvalidYaml(Finding):
     """A text that is neither YAML nor JSON."""
 
-    code: ClassVar[str] = "FD120"
-    title: ClassVar[str] = "this is not YAML: {reason}"
-    help: ClassVar[str] = "{way}"
+    code = "FD120"
+    title = "this is not YAML: {reason}"
+    help = "{way}"
     reason: str
     way: str = "correct the text at this place; quote what holds `: `, ` #` or begins with a sign"
 
@@ -23,10 +18,10 @@ class InvalidYaml(Finding):
 class RepeatedKey(Finding):
     """A key that stands twice in one mapping: readers keep one of the values, or refuse the file."""
 
-    code: ClassVar[str] = "FD121"
-    title: ClassVar[str] = "the key `{name}` stands here twice"
-    label: ClassVar[str] = "only one of the two would count"
-    help: ClassVar[str] = "{way}"
+    code = "FD121"
+    title = "the key `{name}` stands here twice"
+    label = "only one of the two would count"
+    help = "{way}"
     name: str
     written: str = ""
 
@@ -39,9 +34,9 @@ class RepeatedKey(Finding):
 class KeyNotText(Finding):
     """A key that is a list, a mapping or nothing."""
 
-    code: ClassVar[str] = "FD122"
-    title: ClassVar[str] = "{what} stands where a key has to be"
-    help: ClassVar[str] = "{way}"
+    code = "FD122"
+    title = "{what} stands where a key has to be"
+    help = "{way}"
     what: str = "a mapping or list"
     way: str = "put text that begins with `{{` in quotes: YAML takes a brace for a mapping"
 
@@ -49,29 +44,29 @@ class KeyNotText(Finding):
 class UnknownTag(Finding):
     """A YAML tag that means nothing to Kubernetes."""
 
-    code: ClassVar[str] = "FD123"
-    title: ClassVar[str] = "the tag `{tag}` means nothing here"
-    help: ClassVar[str] = "take it out, or quote the text if it begins with `!`"
+    code = "FD123"
+    title = "the tag `{tag}` means nothing here"
+    help = "take it out, or quote the text if it begins with `!`"
     tag: str
 
 
 class NotFinite(Finding):
     """A number that is infinite, or none: JSON, which Kubernetes is sent, has no word for it."""
 
-    code: ClassVar[str] = "FD127"
-    title: ClassVar[str] = "`{written}` is no number that can be sent to Kubernetes"
-    help: ClassVar[str] = 'put it in quotes if text is meant: "{written}"'
+    code = "FD127"
+    title = "`{written}` is no number that can be sent to Kubernetes"
+    help = 'put it in quotes if text is meant: "{written}"'
     written: str
 
 
 class KeyReadOtherwise(Finding):
     """A key without quotes that YAML takes for a value and Kubernetes for the text of this value."""
 
-    code: ClassVar[str] = "FD126"
-    severity: ClassVar[Severity] = "warning"
-    title: ClassVar[str] = "without quotes, the key `{written}` is read as `{read}`"
-    label: ClassVar[str] = "read as `{read}`"
-    help: ClassVar[str] = 'put it in quotes: `"{written}"`'
+    code = "FD126"
+    severity = "warning"
+    title = "without quotes, the key `{written}` is read as `{read}`"
+    label = "read as `{read}`"
+    help = 'put it in quotes: `"{written}"`'
     written: str
     read: str
 
@@ -79,9 +74,9 @@ class KeyReadOtherwise(Finding):
 class MergedToo(Finding):
     """A key beside one of the same name that `<<` brings: for Argo's own command it is there twice."""
 
-    code: ClassVar[str] = "FD128"
-    severity: ClassVar[Severity] = "warning"
-    title: ClassVar[str] = "`argo submit` and `argo lint` refuse the key `{name}`, which `<<` brings too"
-    label: ClassVar[str] = "kubectl takes this one"
-    help: ClassVar[str] = "write the mapping out; or submit it with kubectl or flowdsl"
+    code = "FD128"
+    severity = "warning"
+    title = "`argo submit` and `argo lint` refuse the key `{name}`, which `<<` brings too"
+    label = "kubectl takes this one"
+    help = "write the mapping out; or submit it with kubectl or flowdsl"
     name: str

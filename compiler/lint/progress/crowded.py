@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import repeat
 from math import inf
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.problem import Problem
-from flowdsl.diagnostic import Finding, Severity
+from flowdsl.diagnostic import Finding
 from flowdsl.grammar.depends import asks, depends, holds
 
 if TYPE_CHECKING:
@@ -30,14 +30,10 @@ _MOST = 100
 class Deadly(Finding):
     """Tasks without a place in what a hook of the workflow runs: Argo's controller ends itself, with all its runs."""
 
-    code: ClassVar[str] = "FD803"
-    title: ClassVar[str] = (
-        "Argo's controller dies where this waits for a place in `{graph}`, which a hook of the run calls"
-    )
-    label: ClassVar[str] = "has no place beside `{before}`: `parallelism` is {limit}"
-    help: ClassVar[str] = (
-        "let the tasks of `{graph}` run one after the other, make a list of steps of it, or raise `parallelism`"
-    )
+    code = "FD803"
+    title = "Argo's controller dies where this waits for a place in `{graph}`, which a hook of the run calls"
+    label = "has no place beside `{before}`: `parallelism` is {limit}"
+    help = "let the tasks of `{graph}` run one after the other, make a list of steps of it, or raise `parallelism`"
     graph: str
     before: str
     limit: int
@@ -46,12 +42,10 @@ class Deadly(Finding):
 class NoPlaceLeft(Finding):
     """Daemons that keep all places of their graph, in which Argo then does nothing any more."""
 
-    code: ClassVar[str] = "FD807"
-    title: ClassVar[str] = (
-        "the run never ends: `parallelism` is {limit}, and daemons of `{graph}` keep all of it"
-    )
-    label: ClassVar[str] = "keeps its place until `{graph}` ends, which waits for a place"
-    help: ClassVar[str] = "raise `parallelism` above the number of daemons, or take it out"
+    code = "FD807"
+    title = "the run never ends: `parallelism` is {limit}, and daemons of `{graph}` keep all of it"
+    label = "keeps its place until `{graph}` ends, which waits for a place"
+    help = "raise `parallelism` above the number of daemons, or take it out"
     graph: str
     limit: int
 
@@ -59,12 +53,12 @@ class NoPlaceLeft(Finding):
 class Sought(Finding):
     """Tasks without a place behind a containerSet, behind whose containers Argo looks for their nodes."""
 
-    code: ClassVar[str] = "FD835"
-    title: ClassVar[str] = (
+    code = "FD835"
+    title = (
         "the run ends in Error: Argo looks for this behind the containers of `{before}` before it has a place"
     )
-    label: ClassVar[str] = "has to wait for a place beside `{beside}`: `parallelism` is {limit}"
-    help: ClassVar[str] = (
+    label = "has to wait for a place beside `{beside}`: `parallelism` is {limit}"
+    help = (
         "let the tasks behind `{before}` run one after the other, raise `parallelism`, or give the template with the "
         "containers a `retryStrategy`, with which Argo does not look for them"
     )
@@ -76,13 +70,11 @@ class Sought(Finding):
 class PerhapsSought(Finding):
     """A task behind a containerSet that may have to wait for a place, while Argo looks for its node."""
 
-    code: ClassVar[str] = "FD836"
-    severity: ClassVar[Severity] = "warning"
-    title: ClassVar[str] = (
-        "the run ends in Error if this waits for a place behind the containers of `{before}`"
-    )
-    label: ClassVar[str] = "other tasks may have all places that `parallelism: {limit}` leaves"
-    help: ClassVar[str] = (
+    code = "FD836"
+    severity = "warning"
+    title = "the run ends in Error if this waits for a place behind the containers of `{before}`"
+    label = "other tasks may have all places that `parallelism: {limit}` leaves"
+    help = (
         "give the template with the containers a `retryStrategy`, with which Argo does not look for what is behind "
         "them, or raise `parallelism`"
     )
@@ -93,14 +85,14 @@ class PerhapsSought(Finding):
 class LeftOut(Finding):
     """A task without a place in a graph that fails fast, whose node the graph around it waits for."""
 
-    code: ClassVar[str] = "FD869"
-    severity: ClassVar[Severity] = "warning"
-    title: ClassVar[str] = "the run never ends if a task of `{graph}` fails while this waits for a place"
-    label: ClassVar[str] = (
+    code = "FD869"
+    severity = "warning"
+    title = "the run never ends if a task of `{graph}` fails while this waits for a place"
+    label = (
         "other tasks may have all places that `parallelism: {limit}` leaves, and `failFast` of the template ends "
         "`{graph}` without it"
     )
-    help: ClassVar[str] = "take `failFast` out of the template `{graph}`, or raise `parallelism`"
+    help = "take `failFast` out of the template `{graph}`, or raise `parallelism`"
     graph: str
     limit: int
 

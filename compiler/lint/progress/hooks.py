@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from math import inf
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.globals import global_outputs
 from flowdsl.compiler.lint.progress.moments import ENDS, may_begin
@@ -14,7 +14,7 @@ from flowdsl.compiler.lint.variables.references import strings
 from flowdsl.compiler.lint.variables.uses import WORD_OF
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
-from flowdsl.diagnostic import Finding, Severity
+from flowdsl.diagnostic import Finding
 from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 class NoPlace(Finding):
     """A hook that is an error, or does not run, where as many pods run as may."""
 
-    code: ClassVar[str] = "FD697"
-    severity: ClassVar[Severity] = "warning"
-    title: ClassVar[str] = "this hook does not wait for a place where `parallelism: {limit}` leaves none"
-    label: ClassVar[str] = "where {limit} are at work already, {what}"
-    help: ClassVar[str] = "{way}"
+    code = "FD697"
+    severity = "warning"
+    title = "this hook does not wait for a place where `parallelism: {limit}` leaves none"
+    label = "where {limit} are at work already, {what}"
+    help = "{way}"
     limit: int
     what: str
     way: str
@@ -44,11 +44,11 @@ _BEHIND = "run `{template}` as a call of its own behind `{task}`, with `when`"
 class UnknownToHook(Finding):
     """An output of a task in the expression of its own hook, which Argo evaluates without it."""
 
-    code: ClassVar[str] = "FD698"
-    severity: ClassVar[Severity] = "warning"
-    title: ClassVar[str] = "`{name}` has no value in the expression of a hook of `{task}`"
-    label: ClassVar[str] = "{effect}"
-    help: ClassVar[str] = _BEHIND
+    code = "FD698"
+    severity = "warning"
+    title = "`{name}` has no value in the expression of a hook of `{task}`"
+    label = "{effect}"
+    help = _BEHIND
     name: str
     task: str
     effect: str
@@ -58,11 +58,11 @@ class UnknownToHook(Finding):
 class TriedTogether(Finding):
     """A hook that is tried again, beside a task that is: Argo takes it for an attempt of the task."""
 
-    code: ClassVar[str] = "FD832"
-    severity: ClassVar[Severity] = "warning"
-    title: ClassVar[str] = "this hook counts as an attempt of `{task}`: both are tried again"
-    label: ClassVar[str] = "{effect}"
-    help: ClassVar[str] = "take the `retryStrategy` of `{template}` away, or run it {way}"
+    code = "FD832"
+    severity = "warning"
+    title = "this hook counts as an attempt of `{task}`: both are tried again"
+    label = "{effect}"
+    help = "take the `retryStrategy` of `{template}` away, or run it {way}"
     task: str
     template: str
     effect: str
@@ -72,12 +72,10 @@ class TriedTogether(Finding):
 class EndNotFound(Finding):
     """A hook at the end of a task in front of the last ones, where both are tried again: Argo never finds their end."""
 
-    code: ClassVar[str] = "FD833"
-    title: ClassVar[str] = (
-        "a run in which this hook has run never ends: Argo does not find `{last}` behind it"
-    )
-    label: ClassVar[str] = "it is tried again, as `{task}` is"
-    help: ClassVar[str] = (
+    code = "FD833"
+    title = "a run in which this hook has run never ends: Argo does not find `{last}` behind it"
+    label = "it is tried again, as `{task}` is"
+    help = (
         "take the `retryStrategy` of `{template}` away, or run it as a task behind `{task}`, with `depends`"
     )
     task: str
@@ -320,14 +318,10 @@ def _unknown(call: Call, own: tuple[str, str], reference: Reference) -> Finding 
 class OfHook(Finding):
     """A plain tag with a global output that only hooks make, which Argo's validator does not know."""
 
-    code: ClassVar[str] = "FD804"
-    title: ClassVar[str] = (
-        "only a hook makes `{name}`, and Argo refuses a plain tag with what no task or step makes"
-    )
-    label: ClassVar[str] = "not known when the workflow is submitted"
-    help: ClassVar[str] = (
-        "write `{{{{={name}}}}}`, which is looked at when it is needed, or let a task or step make it"
-    )
+    code = "FD804"
+    title = "only a hook makes `{name}`, and Argo refuses a plain tag with what no task or step makes"
+    label = "not known when the workflow is submitted"
+    help = "write `{{{{={name}}}}}`, which is looked at when it is needed, or let a task or step make it"
     name: str
 
 

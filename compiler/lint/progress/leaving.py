@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import inside
-from flowdsl.diagnostic import Finding, Severity
+from flowdsl.diagnostic import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,17 +18,11 @@ if TYPE_CHECKING:
 class NeverLeft(Finding):
     """The exit hook of a loop in a DAG, of a template that needs more of Argo than the end of a pod."""
 
-    code: ClassVar[str] = "FD783"
-    severity: ClassVar[Severity] = "warning"
-    title: ClassVar[str] = (
-        "the run never ends behind this exit hook: `{task}` has a loop, and `{template}` {what}"
-    )
-    label: ClassVar[str] = (
-        "it runs for each round, and Argo 4.1 comes to no round any more when all have ended"
-    )
-    help: ClassVar[str] = (
-        "let the loop call a DAG in which one task has the hook, or let the hook be a single container"
-    )
+    code = "FD783"
+    severity = "warning"
+    title = "the run never ends behind this exit hook: `{task}` has a loop, and `{template}` {what}"
+    label = "it runs for each round, and Argo 4.1 comes to no round any more when all have ended"
+    help = "let the loop call a DAG in which one task has the hook, or let the hook be a single container"
     task: str
     template: str
     what: str
@@ -37,11 +31,11 @@ class NeverLeft(Finding):
 class Lost(Finding):
     """The exit hook of a loop in a DAG, which some rounds may not have."""
 
-    code: ClassVar[str] = "FD784"
-    severity: ClassVar[Severity] = "warning"
-    title: ClassVar[str] = "this exit hook may not run for each round of `{task}`"
-    label: ClassVar[str] = "a round that ends last, while the hook of another runs, has none in Argo 4.1"
-    help: ClassVar[str] = "let the loop call a DAG in which one task has the hook"
+    code = "FD784"
+    severity = "warning"
+    title = "this exit hook may not run for each round of `{task}`"
+    label = "a round that ends last, while the hook of another runs, has none in Argo 4.1"
+    help = "let the loop call a DAG in which one task has the hook"
     task: str
 
 

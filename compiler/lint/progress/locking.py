@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.control import LockInside
 from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.lint.workflow.arriving import with_values
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, string
-from flowdsl.diagnostic import Finding, Severity
+from flowdsl.diagnostic import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,15 +24,11 @@ if TYPE_CHECKING:
 class Kept(Finding):
     """The lock of a suspension that ends by its duration where Argo does not come to it again."""
 
-    code: ClassVar[str] = "FD837"
-    severity: ClassVar[Severity] = "warning"
-    title: ClassVar[str] = (
-        "Argo keeps this lock until the run ends, once the `duration` of `{template}` is over"
-    )
-    label: ClassVar[str] = (
-        "`{call}` {where}, where Argo does not come to it again, and `{other}` asks for the lock too"
-    )
-    help: ClassVar[str] = (
+    code = "FD837"
+    severity = "warning"
+    title = "Argo keeps this lock until the run ends, once the `duration` of `{template}` is over"
+    label = "`{call}` {where}, where Argo does not come to it again, and `{other}` asks for the lock too"
+    help = (
         "give `{template}` a `retryStrategy`, with which Argo gives the lock back, or take it in what follows"
     )
     template: str
