@@ -83,14 +83,7 @@ class Writer:
         if template.outputs:
             found["outputs"] = self._outputs(template.outputs, isinstance(body, ir.Graph))
         if isinstance(body, ir.Graph):
-            if body.parallelism is not None:
-                found["parallelism"] = body.parallelism
-                self.origins.option(found, "parallelism", template, "parallelism")
-            self.origins.write(found, control.fields(template.settings.control), template)
-            tasks = [self.task(task, body) for task in body.tasks]
-            found["dag"] = {"failFast": False, "tasks": tasks} if body.whole else {"tasks": tasks}
-            for index, task in enumerate(body.tasks):
-                self.origins.note(tasks, index, task.place)
+            self._graph(found, template, body)
             return found
         settings = template.settings
         placed = settings.placement is not USUAL.placement
@@ -120,6 +113,16 @@ class Writer:
         if settings.companions is not USUAL.companions:
             self.origins.write(found, companions.fields(settings.companions), template)
         return found
+
+    def _graph(self, found: Json, template: ir.Template, body: ir.Graph) -> None:
+        if body.parallelism is not None:
+            found["parallelism"] = body.parallelism
+            self.origins.option(found, "parallelism", template, "parallelism")
+        self.origins.write(found, control.fields(template.settings.control), template)
+        tasks = [self.task(task, body) for task in body.tasks]
+        found["dag"] = {"failFast": False, "tasks": tasks} if body.whole else {"tasks": tasks}
+        for index, task in enumerate(body.tasks):
+            self.origins.note(tasks, index, task.place)
 
     def _inputs(self, inputs: tuple[ir.Input, ...]) -> Json:
         parameters: list[Json] = []
@@ -167,20 +170,7 @@ class Writer:
 
     def task(self, task: ir.Task, graph: ir.Graph) -> Json:
         """A task of a graph."""
-        found: Json = {"name": task.name}
-        names: Mapping[str, str] = {}
-        if task.template == ir.NOTHING:
-            found["inline"] = {"suspend": {}}
-        elif task.template in self.foreign:
-            library = self.foreign[task.template].settings.library
-            names = library.names
-            place = {"name": library.library, "template": library.template}
-            found["templateRef"] = {**place, "clusterScope": True} if library.cluster else place
-        elif task.template in self.inline:
-            found["inline"] = self.template(self.inline[task.template])
-            del found["inline"]["name"]
-        else:
-            found["template"] = task.template
+        found: Json = {"name": task.name, **self._called(task.template)}
         if task.after or task.ended:
             found["depends"] = _depends(task)
         if task.when is not None:
@@ -190,35 +180,54 @@ class Writer:
         if bears and len(graph.tasks) == 1:  # else the task after it does
             found["continueOn"] = {"failed": True, "error": True}
         if loop is not None:
-            if loop.items is not None:
-                found["withItems"] = list(loop.items)
-            elif loop.elements:
-                assert loop.over is not None
-                found["withParam"] = text_of(loop.over, t.JSON)
-            else:
-                found["withParam"] = f"{{{{=toJSON(0..{_count(loop)}-1)}}}}"
-        parameters: list[Json] = []
-        artifacts: list[Json] = []
-        for port, kind, value, typed in task.arguments:
-            name = names.get(port, port) if names else port
-            if kind == "parameter":
-                parameters.append({"name": name, "value": text_of(value, typed)})
-            elif kind == "key" and task.template in self.foreign:
-                # The template is not ours: it is told where the file lies.
-                stored: Json = {"archive": {"none": {}}, "s3": {"key": text_of(value, typed)}}
-                artifacts.append({"name": name, **stored})
-            elif kind == "artifact":
-                optional = isinstance(value.type, t.Maybe)
-                artifacts.append({"name": name, **_from(value), **_optional(optional)})
-            else:
-                parameters.append({"name": name, "value": text_of(value, typed)})
-        if artifacts:
-            found["arguments"] = filled({"parameters": parameters, "artifacts": artifacts})
-        elif parameters:
-            found["arguments"] = {"parameters": parameters}
+            found |= _items(loop)
+        if arguments := self._arguments(task):
+            found["arguments"] = arguments
         for patch in task.patches:
             self.patcher.merge(found, patch.fields, TASK, patch.place, ("task",))
         return found
+
+    def _called(self, name: str) -> Json:
+        """What a task says of the template that it calls."""
+        if name == ir.NOTHING:
+            return {"inline": {"suspend": {}}}
+        if name in self.foreign:
+            library = self.foreign[name].settings.library
+            place = {"name": library.library, "template": library.template}
+            return {"templateRef": {**place, "clusterScope": True} if library.cluster else place}
+        if name in self.inline:
+            inner = self.template(self.inline[name])
+            del inner["name"]
+            return {"inline": inner}
+        return {"template": name}
+
+    def _arguments(self, task: ir.Task) -> Json:
+        """What a task hands to its template; one that is not ours has names of its own."""
+        foreign = self.foreign.get(task.template)
+        names: Mapping[str, str] = {} if foreign is None else foreign.settings.library.names
+        parameters: list[Json] = []
+        artifacts: list[Json] = []
+        for port, kind, value, typed in task.arguments:
+            name = names.get(port, port)
+            if kind == "artifact":
+                optional = isinstance(value.type, t.Maybe)
+                artifacts.append({"name": name, **_from(value), **_optional(optional)})
+            elif kind == "key" and foreign is not None:  # it is told where the file lies
+                stored: Json = {"archive": {"none": {}}, "s3": {"key": text_of(value, typed)}}
+                artifacts.append({"name": name, **stored})
+            else:
+                parameters.append({"name": name, "value": text_of(value, typed)})
+        return filled({"parameters": parameters, "artifacts": artifacts})
+
+
+def _items(loop: ir.Loop) -> Json:
+    """What a task runs over."""
+    if loop.items is not None:
+        return {"withItems": list(loop.items)}
+    if loop.elements:
+        assert loop.over is not None
+        return {"withParam": text_of(loop.over, t.JSON)}
+    return {"withParam": f"{{{{=toJSON(0..{_count(loop)}-1)}}}}"}
 
 
 def _depends(task: ir.Task) -> str:
