@@ -75,10 +75,29 @@ def command_line(definition: StepDef) -> tuple[CommandLine | None, list[Diagnost
 
 
 def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> CommandLine:
+    words = _words(definition, said, found)
+    env = _environment(definition, said, found)
+    found += _flawed(definition, words, said)
+    found += _printing(definition, said)
+    parts: list[tuple[Expr, Place]] = [
+        (word, Argument(said.site, position=position)) for position, word in enumerate(words)
+    ]
+    parts += [(value, Argument(said.site, "env", part=f"item:{name}")) for name, value in env]
+    source = _source(definition, said, found)
+    if source is not None:
+        parts.append((source, Argument(said.site, "source")))
+    written = _written(definition, said)
+    paths = fixed_paths(definition, said, written, found)
+    _outputs(definition, parts, said, written, {one.name for one in paths}, found)
+    return CommandLine(tuple(words), tuple(env), source, said.options["stdout"] is True, paths)
+
+
+def _words(definition: StepDef, said: Described, found: list[Diagnostic]) -> list[Expr]:
+    """The words of the command. In the one that a shell runs as its program, no input may stand."""
     words: list[Expr] = []
     shell = False
     for position, argument in enumerate(said.arguments):
-        place: Place = Argument(said.site, position=position)
+        place = Argument(said.site, position=position)
         word = _word(definition, argument, "a part of the command", place, found)
         if shell and any(isinstance(leaf, InPod) for leaf in leaves(word)):
             found.append(Diagnostic(ShellText(), place))
@@ -91,9 +110,13 @@ def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> Comm
             and word.value.endswith("c")
         )
         words.append(word)
+    return words
+
+
+def _environment(definition: StepDef, said: Described, found: list[Diagnostic]) -> list[tuple[str, Expr]]:
+    """The variables that the command is given."""
     env: list[tuple[str, Expr]] = []
-    variables = _variables(said, found)
-    for name, value in variables.items():
+    for name, value in _variables(said, found).items():
         place = Argument(said.site, "env", part=f"item:{name}")
         if not isinstance(name, str) or not is_env_name(name):
             wrong = Argument(said.site, "env", part=f"key:{name}")
@@ -101,29 +124,28 @@ def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> Comm
         elif type(value) is str and bodies.is_secret(name, value):
             found.append(Diagnostic(SecretInText(name), place))
         env.append((name, _word(definition, value, f"the variable `{name}`", place, found)))
+    return env
+
+
+def _flawed(definition: StepDef, words: list[Expr], said: Described) -> Iterator[Diagnostic]:
+    """What is wrong with the words of a command together."""
     if not words:
-        found.append(Diagnostic(NoCommand(definition.name), said.site))
+        yield Diagnostic(NoCommand(definition.name), said.site)
     elif len(words) == 1 and isinstance(words[0], Const) and " " in (only := words[0].value.strip()):
         inputs = tuple(definition.signature.by_name)
-        found.append(Diagnostic(bodies.OneWord(only, inputs), Argument(said.site, position=0)))
+        yield Diagnostic(bodies.OneWord(only, inputs), Argument(said.site, position=0))
     else:
-        found += _unfilled(definition, words, said)
+        yield from _unfilled(definition, words, said)
+
+
+def _printing(definition: StepDef, said: Described) -> Iterator[Diagnostic]:
+    """What is wrong with `stdout`, which says that what the command prints is the result."""
     stdout = said.options["stdout"]
     if is_value(stdout) or not isinstance(stdout, bool):
         flag = OptionType("stdout", "True or False", spelled(stdout))
-        found.append(Diagnostic(flag, Argument(said.site, "stdout")))
+        yield Diagnostic(flag, Argument(said.site, "stdout"))
     elif stdout and (several := one_result(definition, "what a command prints")) is not None:
-        found.append(several)
-    places: list[Place] = [Argument(said.site, position=position) for position in range(len(words))]
-    places += [Argument(said.site, "env", part=f"item:{name}") for name in variables]
-    parts = list(zip((*words, *(value for _, value in env)), places, strict=True))
-    source = _source(definition, said, found)
-    if source is not None:
-        parts.append((source, Argument(said.site, "source")))
-    written = _written(definition, said)
-    paths = fixed_paths(definition, said, written, found)
-    _outputs(definition, parts, said, written, {one.name for one in paths}, found)
-    return CommandLine(tuple(words), tuple(env), source, said.options["stdout"] is True, paths)
+        yield several
 
 
 def _unfilled(definition: StepDef, words: list[Expr], said: Described) -> Iterator[Diagnostic]:
