@@ -10,7 +10,7 @@ from flowdsl.compiler.lint.manifest.globals import global_outputs
 from flowdsl.compiler.lint.progress.moments import ENDS, may_begin
 from flowdsl.compiler.lint.variables import reading, typing
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
-from flowdsl.compiler.lint.variables.references import strings
+from flowdsl.compiler.lint.variables.texts import strings
 from flowdsl.compiler.lint.variables.uses import WORD_OF
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string

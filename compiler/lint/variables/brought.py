@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.lint.variables.findings import UnknownVariable
-from flowdsl.compiler.lint.variables.references import strings
+from flowdsl.compiler.lint.variables.texts import strings
 from flowdsl.compiler.lint.workflow.arriving import reaching
 from flowdsl.compiler.problem import Problem
 from flowdsl.grammar.template import is_filled, tags

@@ -10,7 +10,7 @@ from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.globals import global_outputs
 from flowdsl.compiler.lint.manifest.view import LOOPS, callees
 from flowdsl.compiler.lint.variables.findings import LiteralTag
-from flowdsl.compiler.lint.variables.references import strings
+from flowdsl.compiler.lint.variables.texts import strings
 from flowdsl.compiler.lint.variables.unreplaced import unreplaced
 from flowdsl.compiler.lint.variables.uses import Place
 from flowdsl.compiler.problem import Problem

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.variables.findings import UnknownVariable
-from flowdsl.compiler.lint.variables.references import strings
+from flowdsl.compiler.lint.variables.texts import strings
 from flowdsl.compiler.lint.variables.uses import Spot
 from flowdsl.compiler.tree import entries, string
 from flowdsl.diagnostic import Finding

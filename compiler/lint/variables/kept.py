@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.variables.references import strings
+from flowdsl.compiler.lint.variables.texts import strings
 from flowdsl.compiler.lint.variables.uses import Spot
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.error import GrammarError

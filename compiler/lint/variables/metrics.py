@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint.variables import conditions, reading
 from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
 from flowdsl.compiler.lint.variables.measured import Measured
-from flowdsl.compiler.lint.variables.references import RESULTS
+from flowdsl.compiler.lint.variables.uses import RESULTS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.validate import is_number
 from flowdsl.compiler.tree import compact, entries, inside, string

@@ -10,8 +10,8 @@ from flowdsl.compiler.lint.variables import conditions, reading, typing
 from flowdsl.compiler.lint.variables.findings import BrokenExpression, LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.known import CRON_STOP, known_at
-from flowdsl.compiler.lint.variables.references import EXPRESSIONS, strings
 from flowdsl.compiler.lint.variables.scope import MEASURED, Scope, misspelt, workflow_fault
+from flowdsl.compiler.lint.variables.texts import EXPRESSIONS, strings
 from flowdsl.compiler.lint.variables.unreplaced import left_open, unreadable
 from flowdsl.compiler.lint.variables.uses import Spot, expression_use, of_metric, unclosed
 from flowdsl.compiler.lint.workflow.arriving import with_values

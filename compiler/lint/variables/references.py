@@ -24,9 +24,11 @@ from flowdsl.compiler.lint.variables.findings import (
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.known import known_at
 from flowdsl.compiler.lint.variables.scope import MEASURED, Scope
+from flowdsl.compiler.lint.variables.texts import EXPRESSIONS, HTTP, QUERIES, SIMPLE, harmless, strings
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault, PassedOn, WrongOperand
 from flowdsl.compiler.lint.variables.unreplaced import is_quoted, left_open, must_close, unreplaced
 from flowdsl.compiler.lint.variables.uses import (
+    RESULTS,
     WORD_OF,
     InTag,
     Late,
@@ -45,7 +47,7 @@ from flowdsl.compiler.lint.variables.uses import (
 from flowdsl.compiler.lint.workflow.arriving import arriving, as_called, composed
 from flowdsl.compiler.lint.workflow.loops import read_list
 from flowdsl.compiler.schema.findings import short
-from flowdsl.compiler.tree import compact, is_list, is_mapping, pairs, string, value_at
+from flowdsl.compiler.tree import compact, string, value_at
 from flowdsl.grammar.depends import asks
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, TAG, tags, variables
@@ -64,19 +66,6 @@ if TYPE_CHECKING:
 
 ELSEWHERE = frozenset(("name", "depends", "dependencies", "continueOn", "hooks", "inline"))
 """Fields of a call that hold no tags, or whose tags are looked at by themselves."""
-
-EXPRESSIONS = frozenset(("expression", "fromExpression"))
-"""Fields that hold an expression without braces."""
-
-QUERIES = frozenset(("jsonPath", "jqFilter"))
-"""Fields that hold a path into an object."""
-
-HTTP = ("http", "successCondition")
-"""The end of the path to a condition on an answer."""
-
-_SIMPLE = regex(r"\{\{([^{}=][^{}]*)\}\}")
-_READ = ('"expression":', '"fromExpression":', '"when":', '"jsonPath":', '"jqFilter":', '"successCondition":')
-
 
 _READER = regex(r"\b(fromJSON|jsonpath)\(\s*$")
 
@@ -107,47 +96,12 @@ def references(view: View) -> Iterator[Problem]:
     yield from late_problems(late)
 
 
-def harmless(template: Template, allowed: frozenset[str]) -> bool:
-    """Whether a leaf has no expressions, and all tags of its texts are plain."""
-    if any(field in template.text for field in _READ):
-        return False
-    return all(plain(text, allowed) for text in (template.name, template.source, template.text))
-
-
-def plain(text: str, allowed: frozenset[str]) -> bool:
-    """Whether all tags are simple ones, of variables that surely exist; of one text, or of several as JSON."""
-    if "{{" not in text:
-        return True
-    bodies = _SIMPLE.findall(text)
-    return len(bodies) == text.count("{{") and allowed.issuperset(bodies)
-
-
-def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
-    """The texts below a node that hold a tag or are an expression, each with its path and its field."""
-    stack: list[tuple[Any, Path]] = [(node, path)] if node else []
-    while stack:
-        node, path = stack.pop()
-        for key, value in pairs(node):
-            if isinstance(value, str):
-                if "{{" in value or key in EXPRESSIONS or key in QUERIES or key == HTTP[1]:
-                    yield (*path, key), str(key), value
-            elif is_mapping(value) or is_list(value):
-                stack.append((value, (*path, key)))
-
-
 def _late(expression: str) -> str | None:
     """A variable of an expression that has a value only after the tags of its template are replaced."""
     names = [each.dotted for each in variables(expression)]
     return next(
         (each for each in names if each.partition(".")[0] in (*BODY_OF, "lastRetry", "retries")), None
     )
-
-
-RESULTS = {
-    body: regex(rf"{word}(?:\.([-\w]+)\.outputs\.result|\[['\"]([-\w]+)['\"]\]\.outputs.result)")
-    for body, word in WORD_OF.items()
-}
-"""How Argo finds the results that are read, in the JSON of a graph."""
 
 
 _NO_WORKFLOW = "the expression of an output has no `workflow`: write the simple tag in quotes"
@@ -223,7 +177,7 @@ class Reader:
         def is_plain(text: str, position: int) -> bool:
             if text in everywhere:
                 return True
-            bodies = _SIMPLE.findall(text)
+            bodies = SIMPLE.findall(text)
             if len(bodies) != text.count("{{"):
                 return False
             if allowed.issuperset(bodies):

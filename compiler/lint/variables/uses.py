@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 
 WORD_OF = {body: word for word, body in BODY_OF.items()}
 
+RESULTS = {
+    body: regex(rf"{word}(?:\.([-\w]+)\.outputs\.result|\[['\"]([-\w]+)['\"]\]\.outputs.result)")
+    for body, word in WORD_OF.items()
+}
+"""How Argo finds the results that are read, in the JSON of a graph."""
+
 
 class Spot(NamedTuple):
     """Where a variable is named: the path of the text, the part of it, and whether that is in an expression."""

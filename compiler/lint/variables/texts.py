@@ -1,0 +1,56 @@
+"""The texts of a manifest that may name variables, and templates in whose texts nothing can be wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.tree import is_list, is_mapping, pairs
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.view import Template
+    from flowdsl.compiler.tree import Path
+
+EXPRESSIONS = frozenset(("expression", "fromExpression"))
+"""Fields that hold an expression without braces."""
+
+QUERIES = frozenset(("jsonPath", "jqFilter"))
+"""Fields that hold a path into an object."""
+
+HTTP = ("http", "successCondition")
+"""The end of the path to a condition on an answer."""
+
+SIMPLE = regex(r"\{\{([^{}=][^{}]*)\}\}")
+"""A tag with nothing but a name, and what it holds."""
+
+_READ = ('"expression":', '"fromExpression":', '"when":', '"jsonPath":', '"jqFilter":', '"successCondition":')
+
+
+def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
+    """The texts below a node that hold a tag or are an expression, each with its path and its field."""
+    stack: list[tuple[Any, Path]] = [(node, path)] if node else []
+    while stack:
+        node, path = stack.pop()
+        for key, value in pairs(node):
+            if isinstance(value, str):
+                if "{{" in value or key in EXPRESSIONS or key in QUERIES or key == HTTP[1]:
+                    yield (*path, key), str(key), value
+            elif is_mapping(value) or is_list(value):
+                stack.append((value, (*path, key)))
+
+
+def harmless(template: Template, allowed: frozenset[str]) -> bool:
+    """Whether a leaf has no expressions, and all tags of its texts are of variables that surely exist."""
+    if any(field in template.text for field in _READ):
+        return False
+    return all(_plain(text, allowed) for text in (template.name, template.source, template.text))
+
+
+def _plain(text: str, allowed: frozenset[str]) -> bool:
+    """Whether all tags are simple ones, of variables that surely exist; of one text, or of several as JSON."""
+    if "{{" not in text:
+        return True
+    bodies = SIMPLE.findall(text)
+    return len(bodies) == text.count("{{") and allowed.issuperset(bodies)
