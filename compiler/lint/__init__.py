@@ -15,7 +15,7 @@ from flowdsl.compiler.lint.follow import without_followers
 from flowdsl.compiler.lint.joined import joined
 from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.lint.patched import patched
-from flowdsl.compiler.lint.pods.pods import Incomplete
+from flowdsl.compiler.lint.pods.findings import Incomplete
 from flowdsl.compiler.lint.pods.resources import NoNode
 from flowdsl.compiler.lint.sound import sound
 from flowdsl.compiler.lint.variables.arguments import ToBeGiven

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.view import View
-from flowdsl.compiler.lint.pods.pods import Incomplete
+from flowdsl.compiler.lint.pods.findings import Incomplete
 from flowdsl.compiler.lint.variables import reading
 from flowdsl.compiler.lint.variables.typing import Extra
 from flowdsl.compiler.lint.workflow.names import object_name

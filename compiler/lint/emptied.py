@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.pods.bodies import ArtifactLocation, NoImage
-from flowdsl.compiler.lint.pods.pods import Incomplete
+from flowdsl.compiler.lint.pods.findings import Incomplete
 from flowdsl.compiler.lint.workflow.calls import CallTarget, HookWithoutExpression, NoEntrypoint
 from flowdsl.compiler.lint.workflow.names import NoName
 from flowdsl.compiler.schema.findings import MissingField

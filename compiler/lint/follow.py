@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.asked import Names
 from flowdsl.compiler.lint.pods.bodies import ArtifactPath, OutputSource
-from flowdsl.compiler.lint.pods.pods import Incomplete
+from flowdsl.compiler.lint.pods.findings import Incomplete
 from flowdsl.compiler.lint.variables.arguments import MissingArgument
 from flowdsl.compiler.lint.variables.findings import UnknownOutput, UnknownVariable
 from flowdsl.compiler.lint.workflow.calls import UndefinedTemplate

@@ -8,8 +8,8 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.pods.findings import Alternatives, Incomplete, NotForPods
 from flowdsl.compiler.lint.pods.patches import patch_of
-from flowdsl.compiler.lint.pods.pods import Alternatives, Incomplete, NotForPods
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.grammar.names import is_port_name

@@ -1,0 +1,53 @@
+"""What can be wrong with pods and claims in ways that the schema does not know."""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import Finding
+
+
+class Alternatives(Finding):
+    """An object that says several things of which it can have one, or none where it needs one."""
+
+    code = "FD589"
+    title = "{found}"
+    label = "exactly one of them"
+    help = "{way}"
+    found: str
+    way: str
+
+
+class NotForPods(Finding):
+    """A value that the API server takes in a workflow, and refuses in the pod or claim that comes of it."""
+
+    code = "FD594"
+    title = "{what} cannot be `{value}`"
+    label = "{reason}"
+    help = "{way}"
+    what: str
+    value: str
+    reason: str
+    way: str
+
+
+class Incomplete(Finding):
+    """A part of a pod or claim without what Kubernetes asks of it."""
+
+    code = "FD599"
+    title = "{what} has no {missing}"
+    label = "needs {missing}"
+    help = "{way}"
+    what: str
+    missing: str
+    way: str
+
+
+class EmptyClaim(Finding):
+    """The source of a claim that Kubernetes drops without a word."""
+
+    code = "FD829"
+    severity = "warning"
+    title = "the claim begins empty: Kubernetes drops a `dataSource` of the kind `{kind}`"
+    label = "dropped without a word"
+    help = "{way}"
+    kind: str
+    way: str
