@@ -124,7 +124,7 @@ def way_to(expression: str, value: object, written: str = "") -> str:
 def _as_list(inner: str, value: object) -> str:
     """How a value becomes a list of what is inside, if there is more to say than how lists are written."""
     if isinstance(value, str) and inner == "string" and value:
-        words = [value] if "{{" in value or _OF_SHELLS.search(value) else value.split()
+        words = [value.strip()] if "{{" in value or _OF_SHELLS.search(value) else value.split()
         return f"write a list: `{json.dumps(words, ensure_ascii=False)}`"
     if not is_mapping(value) or not value or not is_type(inner):
         return ""
@@ -141,8 +141,8 @@ def _as_list(inner: str, value: object) -> str:
     return f"write each as an entry: `- name: {key}`, with its fields below"
 
 
-_OF_SHELLS = re.compile(r"[|&;<>()$`\"'*?]")
-"""What a shell makes something of."""
+_OF_SHELLS = re.compile(r"[|&;<>()$`\"'*?\n]")
+"""What a shell makes something of, and the end of a line of a script."""
 
 
 def _lists_of(owner: str, one: object) -> list[str]:
@@ -275,6 +275,8 @@ class WrongType(Finding):
         way = way_to(self.expression, self.value, self.written)
         if self.path.endswith(_WITH_UNIT) and type(self.value) is int:
             way = f'write it with its unit, in quotes: "{self.value}s"'
+        if self.path.endswith(".withItems") and isinstance(self.value, str):
+            way = "write `withParam`, which takes a list in a text, or a list"
         return {
             "path": self.path,
             "found": arrived(self.value),

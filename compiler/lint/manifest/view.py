@@ -187,7 +187,7 @@ class Template:
     @cached_property
     def looped_outputs(self) -> frozenset[str]:
         """The same for a looped call, whose artifacts are not collected, and which ran in no pod of its own."""
-        own = ("outputs.artifacts.", "exitCode", "hostNodeName")
+        own = ("outputs.artifacts.", "exitCode", "hostNodeName", "ip")
         return frozenset(each for each in self.outputs if not each.startswith(own))
 
     @cached_property

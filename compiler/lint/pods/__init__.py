@@ -51,6 +51,7 @@ RULES: tuple[Rule, ...] = (
     together.accounts,
     together.propagation,
     together.devices,
+    together.blocks,
     together.sysctls,
     together.ports,
     together.pages,

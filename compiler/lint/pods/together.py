@@ -154,6 +154,23 @@ def devices(view: View) -> Iterator[Problem]:
                     yield Problem(path, NotForPods("the volume of a device", name, reason, way))
 
 
+def blocks(view: View) -> Iterator[Problem]:
+    """No container mounts a claim of the run that is a device. Source: Kubernetes, createVolumeSpec of the kubelet."""
+    claims = entries(view.spec, "volumeClaimTemplates")
+    devices = [each for each in claims if string(each, "spec", "volumeMode") == "Block"]
+    names = {string(each, "metadata", "name") for each in devices}
+    names -= {string(each, "name") for each in entries(view.spec, "volumes")}
+    for template in view.templates if names else ():
+        own = {string(each, "name") for each in entries(template.data, "volumes")}
+        for place, container in template.containers:
+            for index, mount in enumerate(_mounts(container)):
+                name = string(mount, "name")
+                if name in names - own:
+                    reason, way = "it is a device, without files", "take `volumeMode: Block` out of the claim"
+                    path = (*template.path, *place, "volumeMounts", index, "name")
+                    yield Problem(path, NotForPods("the volume of a folder", name, reason, way))
+
+
 def _mounts(container: Object) -> list[Object]:
     return entries(container, "volumeMounts")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.diagnostic import Finding, near, suggest
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -29,8 +30,9 @@ class UnknownVariable(Finding):
         close, beside = _nearest(self.name, self.known)
         if self.expression:
             close, beside = as_keys(close), [as_keys(each) for each in beside]
-        way = self.reason or (f"write `{close}`" if close else suggest("", beside)) or "take it out"
-        hint = f"did you mean `{close}`?" if close and not self.reason else ""
+        reason = self.reason or _key_in_text(self.name, self.known)
+        way = reason or (f"write `{close}`" if close else suggest("", beside)) or "take it out"
+        hint = f"did you mean `{close}`?" if close and not reason else ""
         return {"name": self.name, "hint": hint, "way": way}
 
 
@@ -40,6 +42,21 @@ def in_expression(finding: Finding) -> Finding:
         return finding
     values: dict[str, Any] = {**vars(finding), "expression": True}
     return type(finding)(**values)
+
+
+def _key_in_text(name: str, known: Collection[str]) -> str:
+    """What to do about a name that goes on behind that of a value, which is text; empty for others."""
+    owner = name.rpartition(".")[0]
+    while owner:
+        if owner in known and _VALUE.search(owner):
+            keys = name[len(owner) + 1 :].split(".")
+            steps = "".join(f".{each}" if each.isidentifier() else f"['{each}']" for each in keys)
+            return f"`{owner}` is text: `{{{{=fromJSON(...){steps}}}}}` reads JSON in it"
+        owner = owner.rpartition(".")[0]
+    return ""
+
+
+_VALUE = regex(r"(?:^|\.)(?:parameters\.[-\w]+|outputs\.result)$")
 
 
 def _nearest(name: str, known: Collection[str]) -> tuple[str, list[str]]:
@@ -75,9 +92,10 @@ class UnknownOutput(Finding):
 
     def words(self) -> dict[str, str]:
         """The output, what was probably meant, and the way out."""
-        close = "" if self.reason else _nearest(self.name, self.known)[0]
+        reason = self.reason or _key_in_text(self.name, self.known)
+        close = "" if reason else _nearest(self.name, self.known)[0]
         close, known = (as_keys(close), map(as_keys, self.known)) if self.expression else (close, self.known)
-        way = self.reason or (f"write `{close}`" if close else suggest("", sorted(known)))
+        way = reason or (f"write `{close}`" if close else suggest("", sorted(known)))
         hint = f"did you mean `{close}`?" if close else ""
         return {"call": self.call, "name": self.name, "hint": hint, "way": way}
 
