@@ -31,6 +31,7 @@ RULES: tuple[Rule, ...] = (
     stores.sources,
     stores.parts_of,
     stores.addresses,
+    stores.logins,
     bodies.output_parameters,
     bodies.container_sets,
     objects.resource_manifests,

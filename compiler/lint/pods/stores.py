@@ -20,6 +20,7 @@ from flowdsl.grammar.template import only_tag, tags
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flowdsl.compiler.lint.manifest.typed import Typed
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
     from flowdsl.compiler.tree import Object, Path
 
@@ -112,14 +113,13 @@ def addresses(view: View) -> Iterator[Problem]:
     """Endpoints and buckets are named without the scheme of an address. Source: minio-go, getEndpointURL."""
     yield from _urls(view)
     for found in typed(view, _BUCKETS, _with(view, '"endpoint":', '"bucket":')):
-        owner: object = value_at(view.document, found.path[:-1])
-        name = string(owner, "name") if is_mapping(owner) else ""
+        name = _owner(view, found)
         for field in ("endpoint", "bucket"):
             text = string(found.data, field)
             if (scheme := _SCHEME.match(text)) is not None:
                 way = f"write `{text[scheme.end() :].partition('/')[0]}`"
                 way += ", and `insecure: true` beside it" if text.startswith("http://") else ""
-                finding = BadArtifact(name or str(found.path[-2]), f"has an address for its `{field}`", way)
+                finding = BadArtifact(name, f"has an address for its `{field}`", way)
                 yield Problem((*found.path, field), finding, part=scheme.span())
 
 
@@ -128,11 +128,77 @@ def _urls(view: View) -> Iterator[Problem]:
     for found in typed(view, _ADDRESSED, _with(view, '"url":')):
         url = string(found.data, "url")
         if not may_be_address(url):
-            owner: object = value_at(view.document, found.path[:-1])
-            name = string(owner, "name") if is_mapping(owner) else ""
+            name = _owner(view, found)
             way = "write the whole address, such as `https://example.com/data.csv`"
             finding = BadArtifact(name, f"is at `{url}`, to which no request can be sent", way)
             yield Problem((*found.path, "url"), finding)
+
+
+def logins(view: View) -> Iterator[Problem]:
+    """A store is told all of a login that its driver asks for, in workflow/artifacts/artifacts.go and below."""
+    for found in typed(view, _LOGINS, _with(view, *(f'"{field}":' for field in _OF_LOGINS))):
+        flaw = _login(found.type, found.data)
+        if flaw is not None:
+            field, what, way = flaw
+            path = (*found.path, field) if field else found.path
+            yield Problem(path, BadArtifact(_owner(view, found), what, way), on_key=True)
+
+
+_LOGINS = frozenset(("ArtifactoryArtifact", "AzureArtifact", "GitArtifact", "OSSArtifact", "S3Artifact"))
+_OF_LOGINS = ("usernameSecret", "blob", "repo", "accessKeySecret", "encryptionOptions")
+_OVER_SSH = regex(r"ssh://|[\w.-]+@[\w.-]+:")
+
+
+def _login(kind: str, location: Object) -> tuple[str, str, str] | None:
+    """What is wrong with the login of a location: the field, what it is, and the way out.
+
+    Of a location that is not whole, Argo takes that of the cluster's repository in its place.
+    """
+
+    def has(*fields: str) -> bool:
+        return all(location.get(field) for field in fields)
+
+    def half(one: str, other: str) -> tuple[str, str, str] | None:
+        alone = has(one) and not has(other)
+        return (one, f"has `{one}` and no `{other}`", f"add `{other}`") if alone else None
+
+    match kind:
+        case "ArtifactoryArtifact":
+            return half("usernameSecret", "passwordSecret") if has("url") else None
+        case "AzureArtifact":
+            lacks = has("endpoint", "blob") and not has("accountKeySecret") and not has("useSDKCreds")
+            way = "add `accountKeySecret`, or `useSDKCreds: true` for the account of the pod"
+            return ("", "says nobody to log in as", way) if lacks else None
+        case "GitArtifact":
+            needs = _OVER_SSH.match(location.get("repo") or "") and not has("sshPrivateKeySecret")
+            way = "add `sshPrivateKeySecret`, or write an address with `https://`"
+            return ("repo", "is fetched over SSH, and has no key", way) if needs else None
+        case _ if not has("endpoint", "bucket", "key"):
+            return None
+        case _:
+            return half("accessKeySecret", "secretKeySecret") or _encryption(location)
+
+
+def _encryption(location: Object) -> tuple[str, str, str] | None:
+    """What is wrong with the keys that a bucket is to encrypt with."""
+    options = inside(location, "encryptionOptions")
+    field = "encryptionOptions"
+    if not options.get("serverSideCustomerKeySecret"):
+        return None
+    if options.get("kmsKeyId"):
+        way = "keep one of `kmsKeyId` and `serverSideCustomerKeySecret`"
+        return field, "is to be encrypted with two keys", way
+    return (
+        (field, "sends its key without encryption", "take `insecure` out")
+        if location.get("insecure")
+        else None
+    )
+
+
+def _owner(view: View, found: Typed) -> str:
+    """The name of the artifact that a location belongs to; of another one, the field that it stands in."""
+    owner: object = value_at(view.document, found.path[:-1])
+    return (string(owner, "name") if is_mapping(owner) else "") or str(found.path[-2])
 
 
 def _with(view: View, *fields: str) -> list[Template]:
