@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.progress.daemons import LostDaemon
 from flowdsl.compiler.lint.variables.early import TooEarly
+from flowdsl.compiler.lint.variables.findings import UnknownVariable
 from flowdsl.compiler.tree import value_at
 from flowdsl.grammar.named import NamedTuple
 
@@ -112,10 +113,16 @@ def _is_spared(view: View, guest: Guest, finding: Finding) -> bool:
     """Whether something is wrong with the templates of a workflow itself, and with no guest.
 
     Argo stores the inline templates of other objects, where it finds them. What hooks of the workflow name in other
-    objects it does not validate. Source: Argo Workflows, SetStoredInlineTemplate, and validateHooks.
+    objects it does not validate, nor the tags of a patch for all pods, which stay in its text.
+    Source: Argo Workflows, SetStoredInlineTemplate, validateHooks, and processPodSpecPatch.
     """
     hooked = guest.via[len(view.path)] == "hooks"
-    return isinstance(finding, LostDaemon) or (hooked and isinstance(finding, TooEarly))
+    of_all = guest.via == (*view.path, "podSpecPatch")
+    return (
+        isinstance(finding, LostDaemon)
+        or (hooked and isinstance(finding, TooEarly))
+        or (of_all and isinstance(finding, UnknownVariable))
+    )
 
 
 def _marks(problems: list[Problem]) -> set[tuple[Path, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
-from flowdsl.compiler.lint.manifest.globals import CRON, workflow_variables
+from flowdsl.compiler.lint.manifest.globals import ALWAYS, CRON, workflow_variables
 from flowdsl.compiler.lint.variables import conditions, reading, typing
 from flowdsl.compiler.lint.variables.findings import BrokenExpression, LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.hyphens import as_keys
@@ -94,6 +94,11 @@ def _unfilled(view: View, name: str, path: Path) -> Finding | None:
         return _in_all(view, name, path)
     if reason and (root in _OF_CALLS or name.startswith("inputs.artifacts.")):
         return UnknownVariable(name, (), f"take it out: {reason}")
+    tried = root in _OF_TRIES and any(view.tries(each) for each in view.templates if each.is_pod)
+    if place == ("podSpecPatch",) and root in _OF_CALLS and name not in ALWAYS and not tried:
+        return LiteralTag(
+            name, "no pod has it by itself", "patch the template, with an input of it in the text"
+        )
     return None
 
 
@@ -141,6 +146,9 @@ _OF_TEMPLATES = ("inputs.", "item.", "steps.", "tasks.")
 """Variables that Argo has to replace where they stand. Source: Argo Workflows, workflow/validate/validate.go."""
 _OF_CALLS = ROOTS - {"inputs", "pod", "workflow"}
 """Roots of variables that no pod has by itself. Source: Argo Workflows, substitutePodParams."""
+_OF_TRIES = ("lastRetry", "retries")
+_WHOLE = ("item", "retries")
+"""Variables that may stand for a value by their root alone."""
 _AT_END = frozenset(("workflow.failures",))
 """What is known besides when a whole run is measured. Source: Argo Workflows, operate."""
 _IN_HOOK = (
@@ -228,7 +236,7 @@ def workflow_expression(
             span = start + reference.start, start + reference.end
             yield Spot(path, span, expression=True).problem(UnknownVariable(name, (), why))
             continue
-        if len(reference.path) == 1 or reference.guarded:
+        if reference.guarded or (len(reference.path) == 1 and name not in _WHOLE):
             continue
         if reference.path[0] != "workflow":
             if offset is not None and (finding := _unfilled(view, name, path)) is not None:
