@@ -227,15 +227,17 @@ def bodies(view: View) -> Iterator[Problem]:
             empty = next((body for body in BODIES if body in template.data), "")
             place: Path = (*template.path, empty) if empty else template.path
             yield Problem(place, NoBody(template.title, BODIES, empty), on_key=bool(empty))
-        elif template.body in GRAPH_BODIES and not template.calls:
-            what = "tasks" if template.body == "dag" else "steps"
-            yield Problem((*template.path, template.body), EmptyGraph(f"template `{template.title}`", what))
+        elif template.body == "dag" and not template.calls:
+            yield Problem((*template.path, "dag"), EmptyGraph(f"template `{template.title}`", "tasks"))
         elif template.body == "steps":
             yield from _empty_groups(template)
 
 
 def _empty_groups(template: Template) -> Iterator[Problem]:
-    """The groups without a step, before others. Source: a real controller, which then starts nothing more."""
+    """The groups without a step, before others: behind one alone, steps end at once.
+
+    Source: a real controller, which starts nothing more behind one.
+    """
     groups: list[list[object]] = template.data["steps"]
     if not all(groups[:-1]):
         finding = EmptyGraph("the group", "steps", "it", "the run never gets beyond it")
