@@ -169,6 +169,30 @@ def test_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "there is no pipeline, YAML or JSON in empty\n" in said
 
 
+@pytest.mark.parametrize("line", ["from team.types import Row", "from .types import Row"])
+def test_steps_in_a_file_of_their_own_may_get_modules_from_the_pipeline_that_calls_them(
+    folder: Path, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    (folder / "team").mkdir()
+    (folder / "team/__init__.py").touch()
+    (folder / "team/types.py").write_text(
+        "from typing import NamedTuple\nclass Row(NamedTuple):\n    x: int\n"
+    )
+    (folder / "team/steps.py").write_text(
+        f"from flowdsl import step\n{line}\n\n"
+        '@step(image="python:3.12-slim")\ndef rows(n: int) -> Row:\n    import numpy\n    return Row(n)\n'
+    )
+    (folder / "main.py").write_text(
+        "from flowdsl import Volume, pipeline\nfrom team.steps import rows\n\n"
+        '@pipeline(code=Volume("src") / "src", packages=["numpy==2.1"])\ndef main() -> None:\n    rows(1)\n'
+    )
+    found = check(capsys, ".", "--format", "concise")[1]
+    relative = (
+        "team/steps.py:2:1: error[FD665]: `.types` is relative, and the script of a step is in no package\n"
+    )
+    assert found == (relative if line.startswith("from .") else "")
+
+
 def test_the_templates_of_a_chart_are_left_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for chart in "chart", "none":
         (folder / chart / "templates" / "deep").mkdir(parents=True)

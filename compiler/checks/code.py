@@ -15,8 +15,9 @@ from flowdsl.values.later import known_options
 from flowdsl.values.lift import is_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from flowdsl.pipeline import PipelineDef
     from flowdsl.places.place import Site
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Trace
@@ -66,20 +67,22 @@ def provided(one: Diagnostic, step: StepDef, traces: Iterable[Trace]) -> Diagnos
     return None if importer is None else one._replace(finding=BringsLanguage(module, importer))
 
 
-def _options(step: StepDef, traces: Iterable[Trace]) -> Iterator[Mapping[str, Any]]:
-    """What the calls of a step are given; of one that nobody calls, what its decorator says."""
-    called = False
+def _options(step: StepDef, traces: Iterable[Trace]) -> Sequence[Mapping[str, Any]]:
+    """What the calls of a step are given; of one that nobody calls, what the pipelines of the file would give it."""
+    given: list[Mapping[str, Any]] = []
+    roots: list[PipelineDef] = []
     for trace in traces:
         root = next(iter(trace.graphs.values())).owner
+        roots.append(root)
         for graph in trace.graphs.values():
             defaults = inherited(graph.owner, root)
             for call in graph.calls:
                 if call.target is step:
-                    called = True
                     own = {**step.options, **call.options}
-                    yield {**applicable(defaults, step, own), **own}
-    if not called:
-        yield step.options
+                    given.append({**applicable(defaults, step, own), **own})
+    return given or [
+        {**applicable(inherited(root, root), step, step.options), **step.options} for root in roots
+    ]
 
 
 def _sets(options: Mapping[str, Any], variable: str) -> bool:

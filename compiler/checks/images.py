@@ -139,7 +139,8 @@ def unsuited(
     `text` is its script.
     """
     names = {*_IMPORT.findall(text)} - {"__future__"} if "import" in text else set[str]()
-    images = images_of().get(id(step)) or [_image(step.options)]
+    # What nobody calls here may be called elsewhere, by a pipeline that brings packages.
+    images = images_of().get(id(step)) or [_image(step.options)._replace(more=True)]
     if all(_is_public(one) and not one.elsewhere for one in images):
         for call, name in _own_files(body, step.code.co_filename, text):
             yield Diagnostic(findings.FileBeside(name, str(images[0].name)), module.span(call))
