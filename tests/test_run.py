@@ -1668,6 +1668,75 @@ def test_values_in_the_rows_of_loops_are_shown_as_they_are_read(
     assert '{"größe": 2, "\\x9bm": 2}' in flowdsl("letters.py").out
 
 
+LOOP_IN_LOOP = """
+from flowdsl import fan_out, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def scale(word: str, times: int) -> tuple[str, int]:
+    return word * times, times
+
+
+@pipeline
+def scaled(word: str) -> list[tuple[str, int]]:
+    return fan_out(scale, over={"times": [1, 2]}, word=word)
+
+
+@pipeline
+def words() -> list[list[tuple[str, int]]]:
+    return fan_out(scaled, over={"word": ["a", "b"]})
+"""
+
+
+def test_what_a_loop_in_a_loop_gave_is_a_list_in_its_row(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "words.py").write_text(LOOP_IN_LOOP, encoding="utf-8")
+    out = flowdsl("words.py", "-q").out
+    assert '1  b     [{"item-0": "b", "item-1": 1}, {"item...' in out
+    assert "flowdsl-index" not in out
+
+
+SECRET = """
+import os
+
+from flowdsl import Secret, approve, pipeline, step
+
+
+@step(image="python:3.12-slim", secrets={"TOKEN": Secret("hub", "token")})
+def log_in(name: str) -> str:
+    return name + str(len(os.environ["TOKEN"]))
+
+
+@approve()
+def gate() -> str:
+    raise NotImplementedError
+
+
+@pipeline
+def logging_in() -> str:
+    return log_in(gate())
+"""
+
+
+def test_a_secret_comes_through_a_pipe_once_more_for_a_run_that_goes_on(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "secret.py").write_text(SECRET, encoding="utf-8")
+
+    def piped(text: bytes) -> str:
+        reads, writes = os.pipe()
+        os.write(writes, text)
+        os.close(writes)
+        return f"hub=/dev/fd/{reads}"
+
+    assert flowdsl("secret.py", "--name", "one", "--secret", piped(b"token=abc\n")).code == 4
+    assert "abc" not in (folder / ".flowdsl/runs/one/manifest.yaml").read_text(encoding="utf-8")
+    done = flowdsl("--resume", "one", "--secret", piped(b"token=abc\n"), "--fake", "gate=me", "-q")
+    assert done.code == 0
+    assert ["return", "me3"] in rows(done.out)
+
+
 FAILING_ROUND = """
 from flowdsl import fan_out, pipeline, step
 

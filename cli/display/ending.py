@@ -165,10 +165,10 @@ def rounds_table(of: Rounds, paint: Paint, reason: Callable[[Round], str], most:
 
 
 def _cell(of: Rounds, one: Round, name: str) -> str:
-    """What stands in a column of a row: JSON as it is read, a text as it is."""
+    """What stands in a column of a row: JSON as it is read, what a loop gave as a list, a text as it is."""
     text = one.values.get(name, "")
     known = of.texts and (of.texts.outputs if name in of.outputs else of.texts.inputs)
-    return text if known is not None and name in known else _plain(text)
+    return text if known is not None and name in known else _plain(items_of(text, name, known))
 
 
 def reason(nodes: Mapping[str, RunNode], one: Round, folder: Path) -> str:

@@ -57,7 +57,12 @@ def paths(texts: Sequence[str], option: str) -> dict[str, Path]:
     for name, path in found.items():
         if not path.exists():
             raise RunError(f"{option} {name}={path}: there is no {path}")
-    return {name: path.resolve() for name, path in found.items()}
+    return {name: lasting(path) for name, path in found.items()}
+
+
+def lasting(path: Path) -> Path:
+    """A path that means the same in any folder. A pipe, as `<(...)` of a shell, is found only by its own name."""
+    return path.absolute() if path.is_fifo() else path.resolve()
 
 
 def folders(texts: Sequence[str], option: str) -> dict[str, Path]:

@@ -138,9 +138,8 @@ def resume_run(name: str, options: Options) -> int:
         name = folder.name
         header = past.header(folder)
         kept = {key: value for key, value in header["settings"].items() if key in _KEPT}
-        kept["config_maps"] = [*kept.get("config_maps", ()), *options.config_maps]
-        kept["secrets"] = [*kept.get("secrets", ()), *options.secrets]
-        kept["fakes"] = [*kept.get("fakes", ()), *options.fakes]
+        for field in "config_maps", "secrets", "fakes":
+            kept[field] = _with(kept.get(field, ()), getattr(options, field))
         options = options._replace(**kept)
         mounts = given.folders(options.mounts, "--mount")
         volumes = volumes_of(header["manifest"], mounts, options.volumes, folder)
@@ -204,7 +203,9 @@ def _ready(found: _Found, options: Options, refused: contextlib.ExitStack) -> tu
             settings["from"] = [before.name, step]
             files = {**given.stood_for(options.artifacts), **files}
     files = given.stand_for(manifest, {**given.paths(options.artifacts, "--artifact"), **files})
-    options = options._replace(artifacts=_with(options.artifacts, files))
+    options = options._replace(
+        artifacts=_with(options.artifacts, [f"{name}={path}" for name, path in files.items()])
+    )
     settings["artifacts"] = [_absolute(one) for one in options.artifacts]
     fakes.check(steps(manifest, found.references))
     skipped |= fakes.names
@@ -336,15 +337,15 @@ def _kept(options: Options, found: _Found) -> Json:
     return kept
 
 
-def _with(pairs: Sequence[str], more: Mapping[str, object]) -> list[str]:
-    """NAME=PATH, and more of them, which count where a name is given twice."""
-    kept = (one for one in pairs if one.partition("=")[0] not in more)
-    return [*kept, *(f"{name}={path}" for name, path in more.items())]
+def _with(pairs: Sequence[str], more: Sequence[str]) -> list[str]:
+    """NAME=VALUE, and more of them, which count where both give a name."""
+    names = {one.partition("=")[0] for one in more}
+    return [*(one for one in pairs if one.partition("=")[0] not in names), *more]
 
 
 def _absolute(pair: str) -> str:
     name, _, path = pair.partition("=")
-    return f"{name}={Path(path).expanduser().resolve()}"
+    return f"{name}={given.lasting(Path(path).expanduser())}"
 
 
 class _Run:
