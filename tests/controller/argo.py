@@ -21,7 +21,7 @@ Json = dict[str, Any]
 SOURCE = Path(__file__).resolve().with_name("operator_test.go")
 YEAR_2000 = 946_684_800.0
 MOMENT = 0.0001
-"""Seconds that a kubelet comes later than the controller."""
+"""Seconds that a kubelet and the executor come later than the controller."""
 
 
 class Gone(Exception):
@@ -83,7 +83,8 @@ class Controller:
 class Argo:
     """A run of one workflow by Argo's controller; `handle` is that of the machine.
 
-    What a kubelet does is done here: a pod is stopped when it has run for its `activeDeadlineSeconds`.
+    What a kubelet and Argo's executor do is done here: a pod is stopped when it has run for its
+    `activeDeadlineSeconds`, and what runs in it when all attempts have had their time.
     """
 
     def __init__(self, controller: Controller, manifest: Json, objects: Sequence[Json]) -> None:
@@ -91,7 +92,8 @@ class Argo:
         self._controller = controller
         self._manifest = manifest
         self._objects = objects
-        self._deadlines: dict[str, float] = {}
+        self._deadlines: dict[tuple[str, str], float] = {}
+        """When a pod is stopped, by its node and the message that it then has instead of its own."""
         self._stopped: set[str] = set()
         self._asked: float | None = None
 
@@ -100,17 +102,18 @@ class Argo:
         answer = self._controller.ask({"kind": _kind(event), "now": event.now, **self._sent(event)})
         self.status = answer["status"]
         found: list[events.Action] = []
-        for node in [node for node, deadline in self._deadlines.items() if deadline <= event.now]:
-            del self._deadlines[node]
-            found.append(events.StopPod(node, TOO_LATE))
+        for key in [key for key, deadline in self._deadlines.items() if deadline <= event.now]:
+            del self._deadlines[key]
+            found.append(events.StopPod(*key))
         for pod in answer["started"] or ():
             template: Json = pod["template"] or {}
             found.append(
                 events.StartPod(pod["node"], pod["name"], pod["pod"], template, [], pod["keepsResult"])
             )
             if pod["deadline"] is not None:
-                self._deadlines[pod["node"]] = at = event.now + pod["deadline"] + MOMENT
-                found.append(events.WakeAt(at))
+                found.append(self._stop(pod["node"], TOO_LATE, event.now + pod["deadline"] + MOMENT))
+            if pod["stopAt"] is not None:
+                found.append(self._stop(pod["node"], "", pod["stopAt"] + MOMENT))
         for node in answer["stopped"] or ():
             if node not in self._stopped:
                 self._stopped.add(node)
@@ -122,6 +125,10 @@ class Argo:
             found.append(events.Ended(self.status["phase"], self.status.get("message", "")))
         return found
 
+    def _stop(self, node: str, message: str, at: float) -> events.WakeAt:
+        self._deadlines[node, message] = at
+        return events.WakeAt(at)
+
     def _sent(self, event: events.Event) -> Json:
         match event:
             case events.Started():
@@ -129,7 +136,8 @@ class Argo:
             case events.PodRunning(_, node, ip):
                 return {"node": node, "ip": ip}
             case events.PodEnded(_, node, outcome):
-                self._deadlines.pop(node, None)
+                for key in [key for key in self._deadlines if key[0] == node]:
+                    del self._deadlines[key]
                 codes = {"Succeeded": 0, "Failed": 1, "Error": 64}
                 containers = {name: codes[phase] for name, (phase, _) in (outcome.containers or {}).items()}
                 return {"node": node, **outcome._asdict(), "containers": containers}

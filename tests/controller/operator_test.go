@@ -68,7 +68,8 @@ type worldPod struct {
 	Pod         string          `json:"pod"`
 	Template    json.RawMessage `json:"template"`
 	KeepsResult bool            `json:"keepsResult"`
-	Deadline    *int64          `json:"deadline"`
+	Deadline    *int64          `json:"deadline"` // for the kubelet: seconds
+	StopAt      *float64        `json:"stopAt"`   // for the executor: seconds since 1970
 }
 
 // worldAnswer is what Argo wants after an event.
@@ -211,10 +212,28 @@ func (w *world) started(pod *apiv1.Pod) worldPod {
 			if variable.Name == common.EnvVarIncludeScriptOutput && variable.Value == "true" {
 				made.KeepsResult = true
 			}
+			if variable.Name == common.EnvVarDeadline {
+				made.StopAt = w.stopAt(must(time.Parse(time.RFC3339, variable.Value)))
+			}
 		}
 	}
 	w.pods[made.Node] = pod.Name
 	return made
+}
+
+// stopAt is the deadline of the executor, unless it is that of the workflow, at which the controller itself stops pods.
+func (w *world) stopAt(deadline time.Time) *float64 {
+	wf := must(w.workflows.Get(w.ctx, w.name, metav1.GetOptions{}))
+	spec := wf.Spec
+	if wf.Status.StoredWorkflowSpec != nil {
+		spec = *wf.Status.StoredWorkflowSpec
+	}
+	seconds := spec.ActiveDeadlineSeconds
+	if deadline.IsZero() || (seconds != nil && !deadline.Before(wf.Status.StartedAt.Add(time.Duration(*seconds)*time.Second))) {
+		return nil
+	}
+	at := float64(deadline.Unix())
+	return &at
 }
 
 // podRuns lets all containers of a pod run, and its executor say that it will report outputs.

@@ -60,7 +60,7 @@ def start_pod(run: Run, execution: Leaf, node: Node, template: Json) -> None:
         return
     run.act(action)
     if deadline is not None:
-        _stop_at(run, node, deadline)
+        _stop_at(run, node, *deadline)
     pending = action.template.get("pendingTimeout")
     if pending:
         latest = node.started + duration(any_string(pending))
@@ -84,14 +84,14 @@ def _never_begins(run: Run, execution: Leaf, node: Node) -> None:
     del run.running[node.id]
 
 
-def _stop_at(run: Run, node: Node, deadline: float) -> None:
+def _stop_at(run: Run, node: Node, deadline: float, message: str) -> None:
     """Stop a pod at its deadline, unless it has got another one until then."""
-    node.deadline = deadline
+    node.deadline = made = (deadline, message)
 
     def holds() -> bool:
-        return node.deadline == deadline and node.id in run.running
+        return node.deadline is made and node.id in run.running
 
-    run.agenda.at(deadline, lambda: _stop(run, node, TOO_LATE) if holds() else None, holds)
+    run.agenda.at(deadline, lambda: _stop(run, node, message) if holds() else None, holds)
 
 
 def taken_up(run: Run, lost: float) -> None:
@@ -103,7 +103,8 @@ def taken_up(run: Run, lost: float) -> None:
     for node in [run.by_id[one] for one in run.running]:
         if node.finished is None:
             if node.deadline is not None:
-                _stop_at(run, node, node.deadline + run.now - node.started)
+                deadline, message = node.deadline
+                _stop_at(run, node, deadline + run.now - node.started, message)
             node.started = run.now
 
 
@@ -114,8 +115,12 @@ def _seconds_left(run: Run, execution: Leaf, template: Json) -> int | None:
     return int(run.deadline - run.now)
 
 
-def _deadline(run: Run, execution: Leaf, node: Node, template: Json) -> float | None:
-    """When the pod is to be stopped. Raises ArgoError."""
+def _deadline(run: Run, execution: Leaf, node: Node, template: Json) -> tuple[float, str] | None:
+    """When the pod is to be stopped, and with which message instead of its own. Raises ArgoError.
+
+    The kubelet stops the whole pod, but at the end of all attempts Argo's executor stops its containers, and takes what
+    they leave (monitorDeadline).
+    """
     found: list[float] = []
     seconds = template.get("activeDeadlineSeconds")
     if seconds is not None:
@@ -135,12 +140,13 @@ def _deadline(run: Run, execution: Leaf, node: Node, template: Json) -> float | 
         if kind(template) != "http" and math.ceil(latest - run.now) - 1 <= 1:
             raise ArgoError(f"{node.name} exceeded its deadline")
         found = [latest]
+    ends = [(at, TOO_LATE) for at in found]
     longest = part(execution.retry or {}, "backoff").get("maxDuration")
     if node.retried and longest and execution.node is not None:
         attempts = execution.node.attempts()
         if len(attempts) > 1:
-            found.append(run.after(attempts[0].started, retry.seconds(longest)))
-    return min(found) if found else None
+            ends.append((run.after(attempts[0].started, retry.seconds(longest)), ""))
+    return min(ends, default=None)
 
 
 def _action(run: Run, execution: Leaf, node: Node, template: Json) -> events.StartPod:

@@ -86,8 +86,8 @@ class Node:
         self.runs = False
         """Whether its pod has begun and not ended: until then nobody goes on behind it, whatever its phase."""
         self.ip = ""
-        self.deadline: float | None = None
-        """When its pod is stopped."""
+        self.deadline: tuple[float, str] | None = None
+        """When its pod is stopped, and with which message instead of its own."""
         self.lock = ""
         """The lock that it waits for."""
         self.memo: Json | None = None
