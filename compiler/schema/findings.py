@@ -110,6 +110,9 @@ def way_to(expression: str, value: object, written: str = "") -> str:
         return _as_list(inner, given) or f"start each entry with `- `; an entry is {in_words(inner)}"
     if is_type(expression):
         known = fields(expression)
+        name, sign, given_value = value.partition("=") if isinstance(value, str) else ("", "", "")
+        if sign and name and {"name", "value"} <= known.keys():
+            return f"write `name: {name}`, and `value: {json.dumps(given_value, ensure_ascii=False)}` below"
         names = ["name"] if "name" in known else [each for each in known if each.endswith("Name")]
         if len(names) == 1 and isinstance(value, str):
             return f"write `{names[0]}: {value}`, if that is its name, and its other fields below"

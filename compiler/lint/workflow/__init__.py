@@ -40,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     graph.dependencies,
     loops.loops,
     printed.results,
+    printed.lists,
     omitted.omitted,
     graph.recursion,
     graph.depth,

@@ -1,4 +1,4 @@
-"""What a task surely prints: the results of a loop are collected as JSON, so each has to be some."""
+"""What a task surely prints: the results of a loop are collected as JSON, and a loop goes over a list in JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.workflow.loops import has_no_items
+from flowdsl.compiler.lint.workflow.loops import LoopFields, has_no_items, no_list
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import compact, inside, is_mapping, string
 from flowdsl.diagnostic import Finding
@@ -47,6 +47,24 @@ def results(view: View) -> Iterator[Problem]:
             yield Problem(call.path, NotCollected(call.name, wrong))
 
 
+def lists(view: View) -> Iterator[Problem]:
+    """What a loop gets of a task is a list in JSON. Source: expandTask and expandStep of Argo 4.1."""
+    for call in view.looping:
+        asked = _RESULT.fullmatch(string(call.data, "withParam"))
+        position = call.owner.call_index.get(asked[1]) if asked is not None else None
+        producer = None if position is None else call.owner.calls[position]
+        if producer is None or producer.callee is None or producer.loop or call.data.get("when"):
+            continue
+        for text in _printed(producer):
+            if no_list(text) is not None:
+                found = f"a loop goes over what `{producer.name}` prints, `{text}`, which is not a JSON list"
+                finding = LoopFields(found, "print a list in JSON, such as `[1, 2]`")
+                yield Problem((*call.path, "withParam"), finding)
+
+
+_RESULT = regex(r"\{\{\s*(?:steps|tasks)\.([\w-]+)\.outputs\.result\s*\}\}")
+
+
 def _is_used(call: Call) -> bool:
     text = compact(call.owner.data)
     name = re.escape(call.name)
@@ -57,10 +75,12 @@ def _is_used(call: Call) -> bool:
 
 
 def _printed(call: Call) -> Iterator[str]:
-    """What the items of a loop print, as far as that is known now."""
+    """What a task or the items of a loop print, as far as that is known now."""
     assert call.callee is not None
-    container = inside(call.callee.data, "container")
+    container, script = inside(call.callee.data, "container"), inside(call.callee.data, "script")
     words: list[str] = [*(container.get("command") or ()), *(container.get("args") or ())]
+    if len(script.get("command") or ()) == 1 and not script.get("args"):
+        words = [script["command"][0], "-c", string(script, "source").strip()]
     if not words:
         return
     given = {
