@@ -278,6 +278,12 @@ class WrongType(Finding):
         way = way_to(self.expression, self.value, self.written)
         if self.path.endswith(_WITH_UNIT) and type(self.value) is int:
             way = f'write it with its unit, in quotes: "{self.value}s"'
+        if (
+            self.expression == "quantity"
+            and type(self.value) is float
+            and "/" in self.path.rpartition("[")[2]
+        ):
+            way = "write a whole number: a device is not divided"
         if self.path.endswith(".withItems") and isinstance(self.value, str):
             way = "write `withParam`, which takes a list in a text, or a list"
         return {

@@ -45,13 +45,33 @@ def schedules(view: View) -> Iterator[Problem]:
             yield Problem(("spec", "schedules", index), finding, part=(error.start, error.end))
         except GrammarError as error:
             found = f"the schedule `{schedule}` cannot be read: {error}"
-            finding = BadSchedule(found, "write five fields: minute, hour, day, month, day of the week")
+            finding = BadSchedule(found, _way(error))
             yield Problem(("spec", "schedules", index), finding, part=(error.start, error.end))
     zone: str = spec.get("timezone") or ""
     if zone and not is_zone(zone):
         way = "write a name of the time zone database, such as `Europe/Berlin`"
         yield Problem(("spec", "timezone"), BadSchedule(f"there is no time zone `{zone}`", way))
     yield from _when(spec)
+
+
+def _way(error: GrammarError) -> str:
+    """What to write in place of a part of a schedule that cannot be read."""
+    if error.expected.startswith("a time"):
+        return "write hours, minutes and seconds: a day is `24h`"
+    if "time zone" in error.expected:
+        return "write the zone as `timezone`, and the five fields alone"
+    for field, words in _IN_WORDS.items():
+        if error.expected.startswith(field):
+            return f"write {words}; a range such as `1-5`, upwards; a step such as `*/2`; or several, with commas"
+    return "write five fields: minute, hour, day, month, day of the week"
+
+
+_IN_WORDS = {
+    "a day of the week": "`SUN` to `SAT`, or 0 for Sunday to 6",
+    "a month": "`JAN` to `DEC`, or 1 to 12",
+    "a ": "a number or `*`",
+}
+"""What stands in the fields of a schedule, those with names first."""
 
 
 def _when(spec: Object) -> Iterator[Problem]:
