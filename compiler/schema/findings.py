@@ -212,7 +212,7 @@ class UnknownField(Finding):
         if way := gone(self.owner).get(str(self.steps[-1])):
             return "removed in Argo Workflows 4.0", way
         if there is None:
-            if way := nowhere(self.owner, str(self.steps[-1]), self.kind):
+            if way := nowhere(self.owner, self.steps, self.kind):
                 return "unknown field", way
             if entry := entry_with(self.kind, self.steps, self.document):
                 return "stands in the wrong place", entry
@@ -235,7 +235,7 @@ class UnknownField(Finding):
             return below
         close = same(self.owner, field)
         if close is None and field not in gone(self.owner):
-            if nowhere(self.owner, field, self.kind):
+            if nowhere(self.owner, self.steps, self.kind):
                 return None
             if (elsewhere := home(self.kind, self.steps, self.document)) is not None:
                 return elsewhere

@@ -59,6 +59,7 @@ _NOWHERE: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("continueOn", "dependencies", "depends", "when"), _AT_CALL),
         **dict.fromkeys(("withItems", "withParam", "withSequence"), _AT_CALL),
         **_AMOUNTS,
+        "arguments": "write `inputs` for what the template takes, and `arguments` at the call of it",
         "restartPolicy": _NEVER_AGAIN,
         "source": _SOURCE,
     },
@@ -70,6 +71,7 @@ _NOWHERE: Mapping[str, Mapping[str, str]] = {
         "imagePullPolicy": "write it in each container",
         "restartPolicy": _NEVER_AGAIN,
         "timeout": "write `activeDeadlineSeconds`, with a number of seconds",
+        "ttlSecondsAfterFinished": "write `ttlStrategy: {secondsAfterCompletion: ...}`",
     },
     "WorkflowStep": {"dependencies": _GROUPS, "depends": _GROUPS},
 }
@@ -83,8 +85,11 @@ def same(owner: str, field: str) -> str | None:
     return _SAME.get(owner, {}).get(field)
 
 
-def nowhere(owner: str, field: str, kind: str) -> str:
-    """What to do about a field for which there is no place nearby; empty where there may be one."""
+def nowhere(owner: str, path: Sequence[str | int], kind: str) -> str:
+    """What to do about the last field of a path for which there is no place nearby; empty where there may be one."""
+    field = str(path[-1])
+    if owner == "Parameter" and field == "path" and "outputs" not in path:
+        return "a parameter is a text and no file: write the entry below `artifacts`, or a `value`"
     if owner == "WorkflowSpec" and kind != "CronWorkflow":
         of_cron = {*fields("CronWorkflowSpec"), "schedule"} - fields(owner).keys() - {"when"}
         if field in of_cron:

@@ -89,7 +89,8 @@ def devices(view: View) -> Iterator[Problem]:
     for template in view.templates:
         for place, container in template.containers:
             for name in inside(container, "resources", "limits"):
-                meant = near(name, VENDORS.values(), 0.9)
+                written = name if "." in name else name.replace("/", ".com/")
+                meant = near(written, VENDORS.values(), 0.9)
                 if meant is not None and name not in VENDORS.values():
                     path = (*template.path, *place, "resources", "limits", name)
                     yield Problem(path, UnusualResource(name, meant), on_key=True)

@@ -269,7 +269,10 @@ def memoization(view: View) -> Iterator[Problem]:
 
 
 def locks(view: View) -> Iterator[Problem]:
-    """Every semaphore has one source, and no lock is asked for twice."""
+    """Every semaphore has one source, no lock is asked for twice, and the namespace of one can be read.
+
+    Source: Argo Workflows, DecodeLockName in workflow/sync.
+    """
     for owner, path in view.owners:
         locks: Object | None = owner.get("synchronization")
         if locks is None:
@@ -295,6 +298,12 @@ def locks(view: View) -> Iterator[Problem]:
                 elif string(lock, *within, "key") == "" and "key" in inside(lock, *within):
                     finding = BadLock("the semaphore has no `key`", "add the key in the ConfigMap")
                     yield Problem((*place, *within, "key"), finding)
+                namespace = string(lock, "namespace")
+                if "/" in namespace and "{{" not in namespace:
+                    finding = BadLock(
+                        f"the lock is in the namespace `{namespace}`", "write a name without `/`"
+                    )
+                    yield Problem((*place, "namespace"), finding)
                 text = _canonical(lock)
                 if text in seen:
                     yield Problem(
