@@ -6,18 +6,20 @@ never run.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Never, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, Never, ParamSpec, TypeVar, Unpack, cast, overload
 
 from flowdsl.places.place import here
-from flowdsl.step import StepDecorator, declared, describe
+from flowdsl.step import Step, StepDecorator, declared, describe
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from flowdsl.options import GateStepOptions, LibraryStepOptions, RequestOptions, ResourceStepOptions
     from flowdsl.volume import Secret
 
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
 Action = Literal["create", "apply", "replace", "patch", "delete", "get"]
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
@@ -47,15 +49,23 @@ def manifest(
     describe("manifest", (body, result), {"outputs": outputs})
 
 
-def approve(*function: Never, **options: Unpack[GateStepOptions]) -> StepDecorator:
-    """Declare a gate that waits for a person: `@approve()`.
+@overload
+def approve(function: Callable[P, R_co], /) -> Step[P, R_co]: ...
+@overload
+def approve(*function: Never, **options: Unpack[GateStepOptions]) -> StepDecorator: ...
+def approve(*function: Any, **options: Any) -> Any:
+    """Declare a gate that waits for a person: `@approve`, or with options `@approve(duration="24h")`.
 
     What the function returns is what the person supplies; its body is never run.
     """
     return declared("approve", function, options)
 
 
-def http(*function: Never, **options: Unpack[RequestOptions]) -> StepDecorator:
+@overload
+def http(function: Callable[P, R_co], /) -> Step[P, R_co]: ...
+@overload
+def http(*function: Never, **options: Unpack[RequestOptions]) -> StepDecorator: ...
+def http(*function: Any, **options: Any) -> Any:
     """Declare a step that sends a request: the function says which by calling `request`.
 
     What it returns is the body of the answer.

@@ -18,6 +18,7 @@ from flowdsl.values import types as t
 from flowdsl.values.changes import tell_changed
 from flowdsl.values.expr import Best, Const, Expr, Poison
 from flowdsl.values.lift import as_written, fits, lift
+from flowdsl.values.signature import MISSING
 from flowdsl.values.value import expr_of, is_value, maker_of, outputs_of, value
 
 MOST = 100_000  # items of a loop, which come to more than a Workflow may have
@@ -251,8 +252,9 @@ def _filled(call: Call, over: Mapping[str, object] | Grid, fixed: Mapping[str, o
     filled = {name for name in lists if name in known}
     unknown = [str(name) for name in lists if name not in known]
     missing = [name for name in known if name not in filled and name not in fixed]
-    if not lists or len(unknown) >= len(missing):
-        return frozenset(filled | set(missing))
+    required = [name for name in missing if call.target.signature.by_name[name].default is MISSING]
+    if not lists or len(unknown) >= len(required):
+        filled |= set(required)
     return frozenset(filled | {close for name in unknown if (close := near(name, missing)) is not None})
 
 

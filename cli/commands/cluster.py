@@ -10,7 +10,14 @@ from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.root import FileArgument, app, option
 from flowdsl.compiler.written_as import Kind
 
-top = App(name="top", help="Show how many GPUs nodes have, and who uses them.")
+top = App(
+    name="top",
+    help="Show how many GPUs nodes have, and who uses them.",
+    help_epilogue="""\
+Examples:
+  flowdsl top node
+  flowdsl top job""",
+)
 app.command(top)
 
 

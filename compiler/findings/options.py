@@ -223,7 +223,14 @@ class OptionType(Finding):
         if self.name.startswith("env[") and self.have.startswith("Secret("):
             variable = self.name[4:-1].replace("'", '"')
             return {**super().words(), "way": f"write secrets={{{variable}: Secret(...)}}"}
-        return {**super().words(), "way": f"for example {example}" if example else f"write {self.want}"}
+        way = f"for example {example}" if example else f"write {self.want}"
+        if self.have.startswith(MEMBER):
+            way = f"write what it stands for: `{self.have.removeprefix(MEMBER)}.value`"
+        return {**super().words(), "way": way}
+
+
+MEMBER = "the member "
+"""How a message names the member of an Enum."""
 
 
 class NoImage(Finding):

@@ -157,7 +157,7 @@ def settings(
                 settled[name] = _CONCERNS[name][1](found, profile)
     made = together(Settings(**settled))
     if not _TOGETHER.isdisjoint(found):
-        for name, doubt in _between(made, found):
+        for name, doubt in _between(made, found, options):
             diagnostics.append(_reported(doubt, place(name)))
     return made, diagnostics
 
@@ -256,9 +256,11 @@ def _reported(wrong: Wrong, place: Place) -> Diagnostic:
 _TOGETHER = frozenset(("action", *daemon.READERS, *companions.READERS, *distributed.READERS))
 
 
-def _between(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
+def _between(
+    made: Settings, found: Mapping[str, Any], given: Mapping[str, Any]
+) -> Iterator[tuple[str, Wrong]]:
     """What options come to together, and cannot: the option at fault, and why."""
-    yield from managed.doubts(made, found)
+    yield from managed.doubts(made, given)
     yield from daemon.doubts(made, found)
     yield from companions.doubts(made)
     yield from distributed.doubts(made, found)

@@ -44,15 +44,15 @@ def settled(found: Mapping[str, Any]) -> Managed:
     )
 
 
-def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
+def doubts(made: Settings, given: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
     """Options that mean nothing for the action, and conditions that do not wait."""
     managed = made.managed
     if not managed.action:
         return
     for option, (actions, reason) in _POINTLESS.items():
-        if option in found and managed.action in actions:
+        if option in given and managed.action in actions:
             yield option, Wrong(kinds.OptionOfAction(option, managed.action, reason), "name")
-    if managed.failure and not managed.success and managed.action != "delete":
+    if managed.failure and not given.get("success") and managed.action != "delete":
         yield "failure", Wrong(kinds.FailureAlone(), "name")
     for option, text in (("success", managed.success), ("failure", managed.failure)):
         for one in conditions(text) if text else ():

@@ -6,11 +6,12 @@ A reader takes the name of an option and what the user wrote, and answers what t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeGuard, TypeVar, cast
 
 from flowdsl.compiler.findings.amounts import BadDuration
 from flowdsl.compiler.findings.objects import ReservedKey, UnknownWord
-from flowdsl.compiler.findings.options import OptionType
+from flowdsl.compiler.findings.options import MEMBER, OptionType
 from flowdsl.compiler.findings.surroundings import BadLabelText, BadObjectName
 from flowdsl.compiler.objects import MARKS
 from flowdsl.diagnostic import is_long
@@ -18,6 +19,7 @@ from flowdsl.grammar.duration import seconds_in
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.labels import PREFIX
 from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
+from flowdsl.values.lift import as_written
 
 if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
@@ -87,6 +89,8 @@ def flattened(group: BaseExceptionGroup[Wrong]) -> Iterator[Wrong]:
 
 def said(thing: object) -> str:
     """A value for a message."""
+    if isinstance(thing, Enum):
+        return f"{MEMBER}{as_written(thing)}"
     long = isinstance(thing, int) and is_long(thing)
     shown = "" if long else repr(thing)
     return type(thing).__name__ if long or len(shown) > 60 or " at 0x" in shown else shown

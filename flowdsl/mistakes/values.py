@@ -233,6 +233,11 @@ class CannotCompare(CannotOperate):
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits the types."""
         found = super().words()
+        if self.members:
+            return {
+                **found,
+                "way": "compare with `==`, several joined by `|`, or let a step compare and return a bool",
+            }
         told = any(side == "Any" or side.endswith(" | None") for side in (self.left, self.right))
         return found if told else {**found, "way": "compare two numbers or two strings"}
 

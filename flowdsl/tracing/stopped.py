@@ -33,7 +33,7 @@ _OURS = ("origin", "read_only", "site")
 _NO_BLOCK = "object does not support the context manager protocol"
 _GIVEN = re.compile(r"(?:\bnot |: |and )'?(\w*Volume)\b")
 _IMPORTED = re.compile(r"cannot import name '(\w+)'")
-_OTHERS = re.compile(r"([\w.]+)\(\) (missing|takes) (.*)")
+_OTHERS = re.compile(r"([\w.]+)\(\) (missing|takes|got some positional-only) (.*)")
 _ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD")
 _UNREADY = "partially initialized module"  # of a circular import, which Python explains
 
@@ -235,8 +235,13 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
         data: dict[str, Any] = {"word": called, "name": found[2], "known": known}
         return Stop("UnknownWord", Argument(site, found[2], part="name"), (), data)
     problem = "is given too many arguments by position"
-    if found[2] == "missing":
-        problem = "needs " + found[3].partition(": ")[2].replace("'", "`")
+    if found[2] != "takes":
+        quoted = re.findall(r"'([\w, ]+)'", found[3].partition(": ")[2])
+        names = [name for each in quoted for name in each.split(", ")]
+        unnamed = any(parameters[one].kind is Parameter.POSITIONAL_ONLY for one in names)
+        # Where a word takes any name, one that is given by its name is missing.
+        unnamed &= found[2] != "missing" or Parameter.VAR_KEYWORD in {one.kind for one in parameters.values()}
+        problem = f"needs {' and '.join(f'`{one}`' for one in names)}{' by position' * unnamed}"
     marks: dict[object, str] = {
         Parameter.VAR_POSITIONAL: "*{}",
         Parameter.KEYWORD_ONLY: "{}=...",

@@ -419,11 +419,9 @@ def _operate(operator: str, left: object, right: object) -> Any:
         names = [
             t.spell(side.type) if side else type(raw).__name__ for side, raw in ((one, left), (two, right))
         ]
-        if operator in ("<", "<=", ">", ">="):
-            complain("CannotCompare", operator=operator, left=names[0], right=names[1])
-        else:
-            members = tuple(name for side in (one, two) if side is not None for name in t.members(side.type))
-            complain("CannotOperate", operator=operator, left=names[0], right=names[1], members=members)
+        kind = "CannotCompare" if operator in ("<", "<=", ">", ">=") else "CannotOperate"
+        members = tuple(name for side in (one, two) if side is not None for name in t.members(side.type))
+        complain(kind, operator=operator, left=names[0], right=names[1], members=members)
     return value(Poison() if made is None else made)
 
 

@@ -301,6 +301,11 @@ def release(accuracy: float) -> Literal["ship", "hold"]:
     raise NotImplementedError
 
 
+@approve
+def sign(accuracy: float) -> Literal["ship", "hold"]:
+    raise NotImplementedError
+
+
 @approve(image=IMAGE)  # wrong: no option of a gate
 def look() -> None: ...
 

@@ -8,7 +8,7 @@ def train() -> None:
     manifest({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}})
 
 
-@resource("apply", success='status.conditions.#(type=="Ready").status == True')
+@resource("apply", success='status.conditions.#(type=="Ready").status == True', failure="status.failed > 0")
 def serve() -> None:
     manifest({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "serve"}})
 

@@ -23,9 +23,15 @@ def notify() -> str:
     return request("GET")
 
 
+@http()
+def ask() -> str:
+    return request("https://example.com", method="GET")
+
+
 @pipeline
 def nightly() -> None:
     greet("world")
     shout("world")
     settings()
     notify()
+    ask()

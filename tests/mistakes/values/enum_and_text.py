@@ -1,6 +1,6 @@
 """A member of an Enum, compared with its value."""
 
-from enum import Enum
+from enum import Enum, IntEnum
 
 from flowdsl import pipeline, step, when
 
@@ -8,6 +8,16 @@ from flowdsl import pipeline, step, when
 class Side(Enum):
     HEADS = "heads"
     TAILS = "tails"
+
+
+class Grade(IntEnum):
+    GOOD = 1
+    BAD = 2
+
+
+@step(image="python:3.12-slim")
+def judge(seed: int) -> Grade:
+    return Grade.GOOD
 
 
 @step(image="python:3.12-slim")
@@ -27,3 +37,5 @@ def nightly(seed: int = 1) -> None:
         tell("won")
     with when(side.value == "tails"):
         tell.options(name="sorry")("lost")
+    with when(judge(seed) >= Grade.BAD):
+        tell.options(name="bad")("bad")
