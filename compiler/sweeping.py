@@ -24,7 +24,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.space import metric, space
 from flowdsl.loop import own_words
-from flowdsl.options import CacheOptions, CodeOptions, ScheduleOptions
+from flowdsl.options import ScheduleOptions
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.places.place import Span
 from flowdsl.step import Step, StepDef
@@ -53,11 +53,12 @@ _OF_A_TRIAL = frozenset(
     (
         *("name", "parallelism", "timeout", "locks"),
         *ScheduleOptions.__annotations__,
-        *CodeOptions.__annotations__,
-        *CacheOptions.__annotations__,
     )
 )
-"""The options of a pipeline that hold for each trial, or say when a run begins by itself; all others are of the run."""
+"""The options of a pipeline that hold for each trial, or say when a run begins by itself; all others are of the run.
+
+Those that the steps of pipelines inside take over are of the run too: they find them only there.
+"""
 
 
 class Search(NamedTuple):

@@ -91,6 +91,40 @@ def test_it_is_the_sweep_that_is_written_by_hand(
     assert found == named
 
 
+TAKEN_OVER = """
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def load(n: int) -> int:
+    return n
+
+
+@pipeline
+def inner(n: int) -> int:
+    return load(n)
+
+
+@pipeline(packages=["rich==14.0.0"], cache=True)
+def outer(n: int = 1) -> int:
+    return inner(n)
+"""
+
+
+def test_pipelines_inside_of_a_trial_have_what_its_pipeline_says_for_all_steps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "nested.py"
+    file.write_text(TAKEN_OVER)
+    alone, tried = (
+        {one["name"]: one for one in written(command, capsys)["spec"]["templates"]}
+        for command in (f"compile {file}", f"sweep {file}:outer n=1,2 --metric max")
+    )
+    assert tried["load"]["memoize"].pop("cache") != alone["load"]["memoize"].pop("cache")
+    assert tried["load"] == alone["load"]
+    assert "rich==14.0.0" in tried["load"]["script"]["source"]
+
+
 @pytest.mark.parametrize("case", ["katib", "katib-numbers", "katib-grid"])
 def test_a_trial_of_katib_runs_and_prints_its_metric(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
