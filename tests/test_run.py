@@ -1732,6 +1732,11 @@ def test_a_secret_comes_through_a_pipe_once_more_for_a_run_that_goes_on(
 
     assert flowdsl("secret.py", "--name", "one", "--secret", piped(b"token=abc\n")).code == 4
     assert "abc" not in (folder / ".flowdsl/runs/one/manifest.yaml").read_text(encoding="utf-8")
+    (folder / ".flowdsl/runs/one/journal.jsonl").write_text(
+        re.sub(r"/dev/fd/\d+", "/dev/fd/998", (folder / ".flowdsl/runs/one/journal.jsonl").read_text("utf-8"))
+    )
+    said = flowdsl("--resume", "one").err
+    assert "--secret hub=/dev/fd/998: the pipe of an earlier command is gone: give it anew" in said
     done = flowdsl("--resume", "one", "--secret", piped(b"token=abc\n"), "--fake", "gate=me", "-q")
     assert done.code == 0
     assert ["return", "me3"] in rows(done.out)

@@ -56,8 +56,12 @@ def paths(texts: Sequence[str], option: str) -> dict[str, Path]:
     found = {name: _path(option, name, text) for name, text in pairs(texts, option, "NAME=PATH").items()}
     for name, path in found.items():
         if not path.exists():
-            raise RunError(f"{option} {name}={path}: there is no {path}")
+            gone = "the pipe of an earlier command is gone: give it anew" if path.parts[:3] == _PIPES else ""
+            raise RunError(f"{option} {name}={path}: {gone or f'there is no {path}'}")
     return {name: lasting(path) for name, path in found.items()}
+
+
+_PIPES = ("/", "dev", "fd")
 
 
 def lasting(path: Path) -> Path:
