@@ -110,6 +110,8 @@ def way_to(expression: str, value: object, written: str = "") -> str:
         return _as_list(inner, given) or f"start each entry with `- `; an entry is {in_words(inner)}"
     if is_type(expression):
         known = fields(expression)
+        if expression == "ValueFrom" and isinstance(value, str):
+            return f"write `{'parameter' if '{{' in value else 'path'}: ...` below it, with this text"
         name, sign, given_value = value.partition("=") if isinstance(value, str) else ("", "", "")
         if sign and name and {"name", "value"} <= known.keys():
             return f"write `name: {name}`, and `value: {json.dumps(given_value, ensure_ascii=False)}` below"
@@ -127,6 +129,8 @@ def way_to(expression: str, value: object, written: str = "") -> str:
 def _as_list(inner: str, value: object) -> str:
     """How a value becomes a list of what is inside, if there is more to say than how lists are written."""
     if isinstance(value, str) and inner == "string" and value:
+        if _is_json_list(value):
+            return "take the quotes around the list off"
         words = [value.strip()] if "{{" in value or _OF_SHELLS.search(value) else value.split()
         return f"write a list: `{json.dumps(words, ensure_ascii=False)}`"
     if not is_mapping(value) or not value or not is_type(inner):
@@ -142,6 +146,13 @@ def _as_list(inner: str, value: object) -> str:
             f"write each as an entry: `- {{name: {key}, value: {json.dumps(str(one), ensure_ascii=False)}}}`"
         )
     return f"write each as an entry: `- name: {key}`, with its fields below"
+
+
+def _is_json_list(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), list)
+    except (ValueError, RecursionError):
+        return False
 
 
 _OF_SHELLS = re.compile(r"[|&;<>()$`\"'*?\n]")

@@ -117,9 +117,11 @@ def _is_two_lines(source: str) -> bool:
 
 
 _BRACES = regex(
-    r"(?<![{$])\{ *((?:inputs|workflow)\.\w+\.[\w.-]+) *\}(?!\})|\$[({]((?:inputs|workflow)\.\w+\.[\w.-]+)[)}](?!\})"
+    r"(?<![{$])\{ *((?:inputs|workflow)\.\w+\.[\w.-]+) *\}"
+    r"|\{\{\{ *((?:inputs|workflow)\.\w+\.[\w.-]+) *\}\}\}"
+    r"|\$[({]((?:inputs|workflow)\.\w+\.[\w.-]+)[)}](?!\})"
 )
-"""A variable as other tools have it: in single braces, or behind a dollar."""
+"""A variable as other tools have it: in one brace or three, or behind a dollar."""
 
 
 def braces(view: View) -> Iterator[Problem]:
@@ -135,7 +137,7 @@ def braces(view: View) -> Iterator[Problem]:
         known |= {f"inputs.artifacts.{name}.path" for name in template.artifacts}
         for path, text in _texts(template.data, template.path):
             for found in _BRACES.finditer(text):
-                name = found[1] or found[2]
+                name = next(filter(None, found.groups()))
                 if name in known:
                     finding = LiteralTag(name, "Argo fills in two braces", f"write `{{{{{name}}}}}`")
                     yield Problem(path, finding, part=found.span())
