@@ -63,6 +63,8 @@ def condition(text: str) -> tuple[Fault, ...] | GrammarError:
     if not made.found and group(kind) not in ("", "flag"):
         shown = made.shown(tree)
         way = f"compare it, as in `{shown} == 'yes'`"
+        if shown.lower() in ("true", "false"):
+            way = f"write `{shown.lower()}`"
         made.report(WrongResult(shown, WORDS[kind], "true or false", way), tree)
     return tuple(made.found)
 
@@ -163,7 +165,8 @@ class _Kinds:
         if operator == "in":
             if two != "list" and not (two == "any" and self.tagged(right)):
                 shown = self.shown(right)
-                way = f"write at least two values in parentheses: `({shown}, ...)`"
+                values = shown[1:-1] if shown[:1] == "[" and "," in shown else f"{shown}, ..."
+                way = f"write at least two values in parentheses: `({values})`"
                 self.report(WrongOperand("in", shown, WORDS[two], way), right)
             return "flag"
         if operator in ("=~", "!~"):

@@ -96,6 +96,8 @@ def condition(text: str) -> tuple[Fault, ...]:
         way = f"put the variable into double braces: `{{{{{found.found}}}}}`"
     elif found.found in _WORDS:
         way = f"write `{_WORDS[found.found]}`"
+    elif text[: found.start].split()[-1:] == ["not"]:
+        way = "write `!` in place of `not`"
     return (_broken(text, found, way),)
 
 
