@@ -28,6 +28,7 @@ class Agenda:
         self.passes = 0
         """How often Argo would have looked at the run."""
         self._now: deque[Callable[[], object]] = deque()
+        self._last: deque[Callable[[], object]] = deque()
         self._next_pass: deque[Callable[[], object]] = deque()
         self._timers: list[Timer] = []
         self._due = 0.0
@@ -40,6 +41,10 @@ class Agenda:
     def soon(self, *actions: Callable[[], object]) -> None:
         """Do something before all else that is to be done: what begins in a part begins before the next part."""
         self._now.extendleft(reversed(actions))
+
+    def at_last(self, action: Callable[[], object]) -> None:
+        """Do something in this pass when nothing else is to be done."""
+        self._last.append(action)
 
     def in_next_pass(self, action: Callable[[], object]) -> None:
         """Do something when Argo looks at the run again."""
@@ -69,9 +74,12 @@ class Agenda:
         while True:
             while self._now:
                 self._now.popleft()()
-            if not self._timers or self._timers[0].time > self._due:
+            if self._timers and self._timers[0].time <= self._due:
+                self._now.append(heapq.heappop(self._timers).action)
+            elif self._last:
+                self._now.append(self._last.popleft())
+            else:
                 return
-            self._now.append(heapq.heappop(self._timers).action)
 
     def more(self) -> bool:
         """Whether there is something that the next pass does."""

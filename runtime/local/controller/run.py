@@ -276,9 +276,9 @@ class Run:
             self._fulfilled.setdefault(node.id, []).append(action)
 
     def when_changed(self, node: Node, action: Callable[[], None], *, now: bool = True) -> None:
-        """Do something now, or when the next pass begins, and each time that the phase of a node changes."""
+        """Do something at the end of this pass, or when the next begins, and each time that a node's phase changes."""
         self._watchers.setdefault(node.id, []).append(action)
-        (self.agenda.later if now else self.agenda.in_next_pass)(action)
+        (self.agenda.at_last if now else self.agenda.in_next_pass)(action)
 
     def lock_taken(self, node: Node) -> None:
         """A node waits for a lock no longer."""
