@@ -1668,6 +1668,27 @@ def test_values_in_the_rows_of_loops_are_shown_as_they_are_read(
     assert '{"größe": 2, "\\x9bm": 2}' in flowdsl("letters.py").out
 
 
+def test_runs_of_this_folder_are_selected_where_there_is_no_cluster(
+    flowdsl: Callable[..., Result], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", "none")
+    assert flowdsl("pipeline.py", "--name", "search-one", "-p", "mode=SLOW", "-q").code == 1
+    assert flowdsl("gate.py", "--name", "asked-two").code == 4
+    capsys.readouterr()
+    assert run(["get", "search"]) == 2
+    assert "no run `search` in .flowdsl/runs (the last ones are search-one), and" in capsys.readouterr().err
+    assert run(["delete", "--status", "Failed", "--dry-run"]) == 0
+    assert capsys.readouterr().out == "would delete .flowdsl/runs/search-one (Failed)\n"
+    assert run(["delete", "--all"]) == 2, "nobody is there to be asked about several"
+    capsys.readouterr()
+    assert run(["delete", "--all", "--context", "lab"]) == 2
+    assert "there is no cluster to talk to" in capsys.readouterr().err
+    assert run(["delete", "-l", "flowdsl.dev/pipeline in (asked)", "--yes"]) == 0
+    assert capsys.readouterr().out == "asked-two: deleted .flowdsl/runs/asked-two\n"
+    assert run(["delete", "-l", "flowdsl.dev/pipeline=asked"]) == 0
+    assert capsys.readouterr().out == "no run is selected\n"
+
+
 LOOP_IN_LOOP = """
 from flowdsl import fan_out, pipeline, step
 

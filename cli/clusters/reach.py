@@ -254,10 +254,11 @@ def _near(name: str) -> str:
     names = [
         one.name for one in sorted(RUNS.glob("*"), key=begun, reverse=True) if _local(one.name) is not None
     ]
-    meant = near(name, names)
+    alike = [one for one in names if one.startswith(f"{name}-")]
+    meant = None if alike else near(name, names)
     if meant:
         return f" (is it `{meant}`?)"
-    return f" (the last ones are {', '.join(names[:_SHOWN])})" if names else ""
+    return f" (the last ones are {', '.join((alike or names)[:_SHOWN])})" if names else ""
 
 
 def code_of(error: ClusterError) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from flowdsl.cli.clusters.reach import Found, code_of, find
+from flowdsl.cli.clusters.reach import RUNS, Found, code_of, find
 from flowdsl.cli.display.texts import visible
 from flowdsl.cli.files import shown
 from flowdsl.cli.process import DONE, NO, REFUSED, WRONG, Refused, agreed, can_ask, err, out
@@ -14,7 +14,14 @@ from flowdsl.grammar.labels import ARTIFACTS
 from flowdsl.runtime.cluster import gates, made, verbs
 from flowdsl.runtime.cluster.kinds import WORKFLOW
 from flowdsl.runtime.cluster.retrying import retried
-from flowdsl.runtime.cluster.trouble import ClusterError, Refusal, Uncertain, Unreachable, Vanished
+from flowdsl.runtime.cluster.trouble import (
+    ClusterError,
+    Refusal,
+    Uncertain,
+    Unconfigured,
+    Unreachable,
+    Vanished,
+)
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.phases import RunPhase, over
 from flowdsl.runtime.phases import phase as phase_of
@@ -53,14 +60,27 @@ def chosen(names: Sequence[str], selection: Selection, reach: Reach, *, ended: b
     phases = _phases(selection.status or ())
     old = selection.older_than
     age = None if old is None else seconds_of("--older-than", old)
-    cluster = reach.connect()
     found: list[Found] = []
-    for workflow in cluster.list(WORKFLOW, labels=selection.selector or "", keep=without_nodes).items:
+    for workflow, cluster in _selected(selection.selector or "", reach):
         phase = phase_of(workflow)
         fits = (not phases or phase in phases) and (ended or not over(workflow))
         if fits and (age is None or time.time() - _since(workflow) >= age):
-            found.append(Found(workflow, None, cluster))
+            folder = RUNS / workflow["metadata"]["name"] if cluster is None else None
+            found.append(Found(workflow, folder, cluster))
     return sorted(found, key=lambda one: one.name)
+
+
+def _selected(selector: str, reach: Reach) -> list[tuple[Json, Cluster | None]]:
+    """The Workflows with such labels; where no cluster is configured those of this folder, as `list` shows them."""
+    try:
+        cluster = reach.connect()
+    except Unconfigured:
+        if reach.named or not RUNS.is_dir():
+            raise
+        from flowdsl.cli.runs.listing import local_runs
+
+        return [(workflow, None) for workflow in local_runs(selector)]
+    return [(one, cluster) for one in cluster.list(WORKFLOW, labels=selector, keep=without_nodes).items]
 
 
 def _phases(texts: Sequence[str]) -> set[str]:

@@ -114,10 +114,7 @@ def _found(reach: Reach, wanted: Wanted, *, local: bool, everywhere: bool) -> tu
             where = f"in namespace `{namespace}` of {cluster.called}" if namespace else f"on {cluster.called}"
             found = cluster.list(WORKFLOW, labels=wanted.labels(), namespace=namespace, keep=_kept)
             return found.items, where, False
-    try:
-        return [one for one in _local() if matches(wanted.selector, _labels(one))], f"in {RUNS}", True
-    except ValueError as error:
-        raise Refused(f"--selector: {line(str(error))}") from None
+    return local_runs(wanted.selector), f"in {RUNS}", True
 
 
 def _kept(workflow: Json) -> Json:
@@ -130,8 +127,11 @@ def _kept(workflow: Json) -> Json:
     return found
 
 
-def _local() -> list[Json]:
-    """The Workflows of the runs in this folder, the newest first; what cannot be read is said, and left out."""
+def local_runs(selector: str) -> list[Json]:
+    """The Workflows of the runs in this folder with such labels, the newest first. Raises Refused.
+
+    What cannot be read is said, and left out.
+    """
     from flowdsl.runtime.local.earlier import begun
 
     found: list[Json] = []
@@ -142,7 +142,10 @@ def _local() -> list[Json]:
             err(f"note: {path} cannot be read: {line(str(error))}\n")
         else:
             found.append(_alone(one, path.parent))
-    return found
+    try:
+        return [one for one in found if matches(selector, _labels(one))]
+    except ValueError as error:
+        raise Refused(f"--selector: {line(str(error))}") from None
 
 
 def _alone(workflow: Json, folder: Path) -> Json:

@@ -27,6 +27,7 @@ def existing(runs: Path, name: str) -> Path:
     if "/" not in name and of_run(folder).exists():
         return folder
     names = [one.name for one in _runs(runs)]
+    names = [one for one in names if one.startswith(f"{name}-")] or names
     last = f"the last ones are {', '.join(names[:_SHOWN])}"
     more = f"; {meant(name, names, last)}" if names else ""
     raise RunError(f"there is no run `{name}` in {runs}{more}")
