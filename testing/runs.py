@@ -30,6 +30,9 @@ Json = dict[str, Any]
 Located = Mapping[str, str | Path]
 Data = Mapping[str, Mapping[str, str]]
 
+_OF_THE_CLUSTER = regex(
+    r"(?m)((?:template \S+ not found in )?workflow template \S+(?: not found)?)(?:; .*)?$"
+)
 _OPTION = regex(r"--(mount|artifact|secret|config-map) ([^\s=]+?)(?:=(\S+)|(?=:?\s))")
 
 _LONGEST = 50  # characters of the name of a pipeline that the name of its run begins with
@@ -39,6 +42,7 @@ class _Ready(NamedTuple):
     """A run that may begin."""
 
     manifest: Json
+    references: list[Json]
     fake: Fakes
     means: Means
 
@@ -116,6 +120,7 @@ def _is_pipeline(thing: object) -> TypeGuard[Pipeline[..., Any]]:
 
 def _in_python(text: str) -> str:
     """What stands against a run, with the arguments of a test for the options of the command line."""
+    text = _OF_THE_CLUSTER.sub(r"\1; say in fakes what it returns", text)
     return _OPTION.sub(_argument, text.replace("--fake ", "fakes: ").replace("-p ", ""))
 
 
@@ -137,7 +142,7 @@ def _ready(
     means: Means,
 ) -> _Ready:
     """A run with its values, if nothing stands against it. Raises RunError, CannotRun."""
-    from flowdsl.cli.runs.given import stand_for
+    from flowdsl.cli.runs.given import libraries, stand_for
     from flowdsl.runtime.local.honoured import Asked, judged, steps
     from flowdsl.runtime.local.means import volumes_of
     from flowdsl.runtime.local.prepare import scheduled, workflow
@@ -147,7 +152,9 @@ def _ready(
     manifest = scheduled(document, workflow(document, texts))
     manifest["metadata"]["name"] = name
     means = means._replace(artifacts={**means.artifacts, **stand_for(manifest, {**means.artifacts, **files})})
-    known = steps(manifest, [])
+    # Templates of the cluster do not run here, but are faked.
+    references = libraries(program, manifest, [], [f"{step}=" for step in fakes])
+    known = steps(manifest, references)
     place = folder / "runs" / name
     given = _fakes(fakes, known, program, place / "faked")
     fake = Fakes(place, name, given, volumes_of(manifest, means.mounts, means.volumes, place))
@@ -159,10 +166,10 @@ def _ready(
         config_maps=means.config_maps,
         secrets=means.secrets,
     )
-    refusals = judged(manifest, [], asked).refusals
+    refusals = judged(manifest, references, asked).refusals
     if refusals:
         raise CannotRun(_in_python("\n".join(refusals)))
-    return _Ready(manifest, fake, means)
+    return _Ready(manifest, references, fake, means)
 
 
 def _run(folder: Path, ready: _Ready, approve: bool) -> Machine:
@@ -186,7 +193,7 @@ def _run(folder: Path, ready: _Ready, approve: bool) -> Machine:
     runner = Runner(place, executor, fake=ready.fake, supplied=supplied, caches=caches)
     configs = {name: dict(data) for name, data in ready.means.config_maps.items()}
     try:
-        return runner.begin(Inputs(ready.manifest, [], configs, {}))
+        return runner.begin(Inputs(ready.manifest, ready.references, configs, {}))
     except Waits as waits:
         raise CannotRun(
             f"the run waits for {waits}: let it go on with approve=True, or give its answer in fakes"
@@ -273,6 +280,7 @@ def _fakes(
     given: Mapping[str, object], known: Mapping[str, Json], program: Program, folder: Path
 ) -> list[str]:
     """The outputs of steps that do not run, as texts; lists of files go to `folder`."""
+    from flowdsl.cli.runs.given import declaration
     from flowdsl.compiler.encode import field, plain
     from flowdsl.runtime.local.faked import in_place_of
     from flowdsl.runtime.local.substitutes import by_name
@@ -284,7 +292,7 @@ def _fakes(
     for asked, value in given.items():
         step = spelled(asked, templates)
         template = templates.get(step, {})
-        signature = program.signatures.get(str(template.get("name", "")))
+        signature, there = declaration(program, str(template.get("name", "")))
         if signature is None:
             found.append(f"{step}={value}")
             continue
@@ -299,7 +307,10 @@ def _fakes(
                     part = field(part, str(key))
                 if not t.holds_file(one.type):
                     rebuilt(plain(part, one.type), one.type)
-                found += in_place_of(step, one, part, template, folder)
-            except (WrongValue, TypeError, ValueError, LookupError, AttributeError, OSError) as error:
+                made = one.changed(name=there.get(one.name, one.name))
+                found += in_place_of(step, made, part, template, folder)
+            except (WrongValue, ValueError, OSError) as error:
                 raise CannotRun(f"fakes: `{step}` returns {t.spell(kind)}, not {value!r}: {error}") from None
+            except (TypeError, LookupError, AttributeError):  # what it has no parts for
+                raise CannotRun(f"fakes: `{step}` returns {t.spell(kind)}, not {value!r}") from None
     return found

@@ -19,6 +19,7 @@ from flowdsl import (
     Pipeline,
     Volume,
     approve,
+    call_template,
     choice,
     command,
     container,
@@ -657,6 +658,39 @@ def test_what_stands_against_a_run_is_told_in_the_arguments_of_a_test(
 ) -> None:
     with pytest.raises(CannotRun, match=r'mount a folder that the file is in, mounts=\{"data": "'):
         run_pipeline(mounted, raw=raw)
+
+
+@call_template("library", "trainer", names={"accuracy": "model-accuracy"})
+def fit(raw: Path) -> Trained:
+    raise NotImplementedError
+
+
+@call_template("library", "count", names={"return": "size"})
+def sizes_of(raw: Path) -> int:
+    raise NotImplementedError
+
+
+@pipeline
+def borrowed() -> float:
+    fitted = fit(S3("raw.txt"))
+    return sum_of(sizes_of(fitted.model), fitted.accuracy)
+
+
+@step(image=PYTHON)
+def sum_of(size: int, accuracy: float) -> float:
+    return size + accuracy
+
+
+def test_templates_of_the_cluster_are_faked(run_pipeline: RunPipeline, raw: Path) -> None:
+    fakes = {"fitted": Trained(raw, 0.5, Color.RED), "sizes_of": 4}
+    found = run_pipeline(borrowed, fakes=fakes, artifacts={"raw": raw})
+    assert found.outputs == 4.5
+    with pytest.raises(
+        CannotRun, match="template count not found in workflow template library; say in fakes what it returns"
+    ):
+        run_pipeline(borrowed, fakes={"fitted": fakes["fitted"]})
+    with pytest.raises(CannotRun, match=r"`fitted` returns Trained, not 4$"):
+        run_pipeline(borrowed, fakes={**fakes, "fitted": 4})
 
 
 @step(image=PYTHON, cache=True)

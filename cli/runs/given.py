@@ -19,7 +19,7 @@ from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.faked import in_place_of
 from flowdsl.runtime.local.prepare import valued
 from flowdsl.runtime.local.substitutes import by_name
-from flowdsl.runtime.names import meant
+from flowdsl.runtime.names import meant, spelled
 from flowdsl.runtime.parts import part, several
 from flowdsl.values import types as t
 from flowdsl.values.lift import CONTROL
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flowdsl.compiler.compile import Supply
-    from flowdsl.compiler.ir import Program, Template
-    from flowdsl.values.signature import Parameter
+    from flowdsl.compiler.ir import Program
+    from flowdsl.values.signature import Parameter, Signature
 
 Json = dict[str, Any]
 
@@ -226,7 +226,7 @@ def fakes(
         made = [text]
         if equals and one is not None:
             try:
-                there = _names_there(program, str(template.get("name", "")))
+                _, there = declaration(program, str(template.get("name", "")))
                 one = one.changed(name=there.get(one.name, one.name))
                 made = [*in_place_of(step, one, _faked(one.type, value), template, folder)]
             except (WrongValue, OSError) as wrong:
@@ -253,9 +253,8 @@ def libraries(
     if not missing:
         return []
     tasks = by_name(steps(manifest, [*references, *missing]))
-    wanted = [
-        tasks[name] for name in (text.partition("=")[0].partition(".")[0] for text in faked) if name in tasks
-    ]
+    asked = (spelled(text.partition("=")[0].partition(".")[0], tasks) for text in faked)
+    wanted = [tasks[name] for name in asked if name in tasks]
     for one in missing:
         one["spec"]["templates"] = [each for each in one["spec"]["templates"] if each in wanted]
     return [one for one in missing if one["spec"]["templates"]]
@@ -287,24 +286,22 @@ def answer(program: Program | None, template: str, name: str, text: str) -> str:
 
 
 def _outputs(program: Program | None, template: str) -> tuple[t.Output, ...]:
-    if program is None:
-        return ()
-    called = _called(program, template)
-    known = program.signatures.get(template if called is None else called.name)
+    known, _ = declaration(program, template)
     return () if known is None else t.outputs(known.returns)
 
 
-def _names_there(program: Program | None, template: str) -> Mapping[str, str]:
-    """How a template of the cluster calls what a function of the pipeline calls by other names."""
-    called = None if program is None else _called(program, template)
-    return {} if called is None else called.settings.library.names
+def declaration(program: Program | None, template: str) -> tuple[Signature | None, Mapping[str, str]]:
+    """The signature of the function that a template comes from, if it comes from one.
 
-
-def _called(program: Program, template: str) -> Template | None:
-    """What the pipeline says of a template of the cluster, by its name there; None for one of its own."""
-    if any(one.name == template and not isinstance(one.body, Reference) for one in program.templates):
-        return None
-    return next((one for one in program.templates if one.settings.library.template == template), None)
+    And of a template of the cluster, by its name there, how it calls what the function calls by other names.
+    """
+    if program is None:
+        return None, {}
+    called = [one for one in program.templates if isinstance(one.body, Reference)]
+    found = [one for one in called if one.settings.library.template == template]
+    if not found or template in {one.name for one in program.templates if one not in called}:
+        return program.signatures.get(template), {}
+    return program.signatures.get(found[0].name), found[0].settings.library.names
 
 
 def _names(given: Sequence[str], name: str) -> bool:
