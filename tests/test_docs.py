@@ -266,6 +266,17 @@ def test_the_page_of_options_is_current() -> None:
     assert options.PAGE.read_text(encoding="utf-8") == options.page(), "run python -m tools.options"
 
 
+def test_every_guide_is_listed_twice() -> None:
+    text = (ROOT / "docs/guide/index.md").read_text(encoding="utf-8")
+    listed = text.split("```")[1].split()[2:]
+    assert re.findall(r"\]\(([\w-]+)\.md\)", text) == listed, (
+        "GitHub shows links, and Sphinx the tree, in one order"
+    )
+    assert sorted(listed) == sorted(
+        path.stem for path in (ROOT / "docs/guide").glob("*.md") if path.stem != "index"
+    )
+
+
 def test_every_example_is_listed() -> None:
     listed = set(re.findall(r"\(examples/(\w+)/pipeline\.(py|yaml)\)", read("README.md")))
     names = {path.parent.name for path in ROOT.glob("examples/*/pipeline.py")}
