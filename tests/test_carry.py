@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
+import types
 import warnings
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -224,6 +225,22 @@ def test_modules_of_the_project(
         span = loaded.sources.resolve(one.place)
         assert span is not None
         assert loaded.source.lines[span.line - 1].strip() == "import shapes"
+
+
+@pytest.mark.parametrize("imported", [True, False])
+def test_a_module_of_ones_own_with_the_name_of_one_of_python(
+    imported: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "mailbox", raising=False)
+    written(tmp_path, "SIDES = 4\n", "mailbox.py")
+    if imported:
+        taken = types.ModuleType("mailbox")
+        taken.__file__ = str(tmp_path / "mailbox.py")
+        monkeypatch.setitem(sys.modules, "mailbox", taken)
+    source = STEP.replace("    return", "    import mailbox, json\n    return mailbox and json and")
+    _, _, found = carried(written(tmp_path, source))
+    # What Python has not taken here may well mean that of Python.
+    assert [one.finding.caption for one in found] == (["found at mailbox.py"] if imported else [])
 
 
 LITERALS = st.text("$()ARGO_POD_NAME \\'\"{}x\n", max_size=20) | st.lists(

@@ -195,6 +195,8 @@ def _foreign(module: ModuleSource, node: Import, aliases: list[ast.alias]) -> It
         if isinstance(node, ast.ImportFrom):
             origin = "." * node.level + (node.module or "")
             names = [origin, *({f"{origin}.{alias.name}"} & sys.modules.keys())]
+            if not node.module:  # of `from . import x`, which is a module most of the time
+                names = [f"{origin}{alias.name}"]
         place = module.span(alias if len(node.names) > 1 and hasattr(alias, "lineno") else node)
         if names[0].partition(".")[0] == "flowdsl":
             name = alias.asname or alias.name

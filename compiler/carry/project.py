@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import os.path
+import os
 import sys
 from importlib.machinery import PathFinder
 from importlib.util import resolve_name
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
+_LIBRARY = os.path.join(os.path.dirname(os.__file__), "")  # noqa: PTH118, PTH120 -- text, as modules have it
 _INSTALLED = {"site-packages", "dist-packages"}
 
 
@@ -24,13 +25,16 @@ def path_in_project(module: str, filename: str) -> str | None:
     A module is of the project if its file is below the folder of the file, below the folder of the
     project around it (the nearest with a pyproject.toml, setup.py, setup.cfg or .git), or below the
     current folder if the file is too; and neither in the standard library nor in a site-packages.
-    A relative import is always one of the project.
+    A relative import is always one of the project, and a module with the name of one of Python is where it is
+    what has been imported here: in the pod that of Python would be.
     """
     if module.startswith("."):
         return _relative(module, os.path.dirname(filename))  # noqa: PTH120
     top = module.partition(".")[0]
     if top in sys.stdlib_module_names:
-        return None
+        file = getattr(sys.modules.get(top), "__file__", None)
+        if file is None or file.startswith(_LIBRARY):
+            return None
     path = _path(module, top, os.path.dirname(filename))  # noqa: PTH120 -- text, as code objects have it
     if path is None or _INSTALLED & {*path.parts}:
         return None
