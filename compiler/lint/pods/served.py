@@ -20,6 +20,8 @@ _SERVED = {
     "storage.k8s.io/v1": "StorageClass VolumeAttachment",
 }
 _GROUPS = frozenset(("extensions", *(version.rpartition("/")[0] for version in _SERVED)))
+_ALIKE = 0.8
+"""How like a known kind a misspelt one is at least: there are others, such as IPAddress beside Ingress."""
 _VERSIONS: dict[str, list[str]] = {}
 for _version, _kinds in _SERVED.items():
     for _kind in _kinds.split():
@@ -29,16 +31,17 @@ for _version, _kinds in _SERVED.items():
 def unserved(version: str, kind: str) -> tuple[str, str] | None:
     """Why no cluster has a kind in a version of Kubernetes' own API, and the way out; None where one may have it.
 
-    Tags are the word `tag`. Nothing is said of groups that somebody adds to a cluster, and of kinds that nobody knows.
+    Tags are the word `tag`. Nothing is said of groups that somebody adds to a cluster, of kinds that nobody knows, as
+    those that some versions of Kubernetes have, and of lists, which kubectl takes apart.
     Source: Kubernetes 1.26 to 1.35, pkg/apis/*/register.go and its guide to deprecated APIs.
     """
     group, _, name = version.rpartition("/")
-    if group not in _GROUPS or name[:1] != "v" or "tag" in f"{name}{kind}":
+    if group not in _GROUPS or name[:1] != "v" or "tag" in f"{name}{kind}" or kind.endswith("List"):
         return None
     known = _VERSIONS.get(kind)
     if known is None:
         close = next((each for each in _VERSIONS if each.lower() == kind.lower()), None)
-        close = close or near(kind, _SERVED.get(version, "").split())
+        close = close or near(kind, _SERVED.get(version, "").split(), _ALIKE)
         return None if close is None else (f"there is no kind `{kind}`", f"write `kind: {close}`")
     if version in known:
         return None
