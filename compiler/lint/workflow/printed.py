@@ -87,8 +87,10 @@ def _printed(call: Call) -> Iterator[str]:
         f"inputs.parameters.{each.get('name')}": string(each, "value")
         for each in inside(call.data, "arguments").get("parameters") or ()
     }
-    for item in call.data.get("withItems") or [None]:
-        found = [_known(_known(word, given), _item(item)) for word in words]
+    same = [_known(word, given) for word in words]
+    items = call.data.get("withItems") if any("{{" in word for word in same if word is not None) else None
+    for item in items or [None]:
+        found = [_known(word, _item(item)) for word in same]
         text = None if None in found else _echoed([word for word in found if word is not None])
         if text is not None:
             yield text
