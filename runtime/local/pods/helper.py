@@ -33,7 +33,9 @@ main(*map(int, sys.argv[1:3]))
 _MANY = 8
 """If more programs than that wait, there is enough to run without the next answer."""
 _TOGETHER = 0.012
-"""Seconds for which answers are gathered then: each time costs this process as much as it takes a program to begin."""
+"""Seconds for which answers are gathered then at most: each time costs this process as much as a program to begin."""
+_BRIEFEST = 0.0008
+"""Seconds of a core that a program takes at least: none is to wait until those that were there have ended."""
 _LONGEST_WAIT = 3600.0
 
 
@@ -56,7 +58,8 @@ class Helper:
         self.greeted = False
         if isolate is None:
             isolate = sys.platform == "linux"
-        self.settings: Json = {"isolate": isolate, "most": cores() + 1}
+        self.cores = cores()
+        self.settings: Json = {"isolate": isolate, "most": self.cores + 1}
         self.heard, self.bell = socket.socketpair()
         self.bell.setblocking(False)
         self.ready = select.poll()
@@ -169,7 +172,8 @@ class Helper:
         seconds = _LONGEST_WAIT if seconds is None else min(seconds, _LONGEST_WAIT)
         found = [file for file, _ in self.ready.poll(math.ceil(seconds * 1000))]
         if seconds and self.left > _MANY and self.answers.fileno() in found:
-            found += [file for file, _ in self.rings.poll(_TOGETHER * 1000)]
+            together = min(_TOGETHER, self.left * _BRIEFEST / self.cores)
+            found += [file for file, _ in self.rings.poll(together * 1000)]
         if not self.listening:
             self.ready.unregister(self.control)
         self.listening = False
