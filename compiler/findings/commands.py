@@ -104,7 +104,7 @@ class NotWritten(Finding):
 
 
 class InputComputed(Finding):
-    """A step that computes with its inputs while it says what it does."""
+    """A step that does with an input, while it says what it runs, what cannot be done before the input has a value."""
 
     code = "FD339"
     title = "`{step}` computes with an input, which has no value yet"
