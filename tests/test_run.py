@@ -1683,6 +1683,8 @@ def test_runs_of_this_folder_are_selected_where_there_is_no_cluster(
     capsys.readouterr()
     assert run(["delete", "--all", "--context", "lab"]) == 2
     assert "there is no cluster to talk to" in capsys.readouterr().err
+    assert run(["stop", "--all"]) == 2, "those of a cluster are meant"
+    assert "there is no cluster to talk to" in capsys.readouterr().err
     assert run(["delete", "-l", "flowdsl.dev/pipeline in (asked)", "--yes"]) == 0
     assert capsys.readouterr().out == "asked-two: deleted .flowdsl/runs/asked-two\n"
     assert run(["delete", "-l", "flowdsl.dev/pipeline=asked"]) == 0

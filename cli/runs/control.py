@@ -61,7 +61,7 @@ def chosen(names: Sequence[str], selection: Selection, reach: Reach, *, ended: b
     old = selection.older_than
     age = None if old is None else seconds_of("--older-than", old)
     found: list[Found] = []
-    for workflow, cluster in _selected(selection.selector or "", reach):
+    for workflow, cluster in _selected(selection.selector or "", reach, local=ended):
         phase = phase_of(workflow)
         fits = (not phases or phase in phases) and (ended or not over(workflow))
         if fits and (age is None or time.time() - _since(workflow) >= age):
@@ -70,12 +70,15 @@ def chosen(names: Sequence[str], selection: Selection, reach: Reach, *, ended: b
     return sorted(found, key=lambda one: one.name)
 
 
-def _selected(selector: str, reach: Reach) -> list[tuple[Json, Cluster | None]]:
-    """The Workflows with such labels; where no cluster is configured those of this folder, as `list` shows them."""
+def _selected(selector: str, reach: Reach, *, local: bool) -> list[tuple[Json, Cluster | None]]:
+    """The Workflows with such labels; with `local`, where no cluster is configured, those of this folder.
+
+    A run of this folder cannot be ended from another process, and is no answer to whoever wants that of a cluster's.
+    """
     try:
         cluster = reach.connect()
     except Unconfigured:
-        if reach.named or not RUNS.is_dir():
+        if not local or reach.named or not RUNS.is_dir():
             raise
         from flowdsl.cli.runs.listing import local_runs
 

@@ -13,12 +13,12 @@ from flowdsl.cli.root import FLAG, SEVERAL, option
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Selection:
-    """Which runs are meant, if none is named; where no cluster is configured, those of this folder."""
+    """Which runs are meant, if none is named."""
 
     selector: Annotated[str | None, Parameter(name=["--selector", "-l"])] = None
     """Runs with these labels, as in kubectl: sweep=lr,team!=vision."""
     every: Annotated[bool, option("--all")] = False
-    """All runs of the namespace; where no cluster is configured, of this folder."""
+    """All runs of the namespace; for `delete`, where no cluster is configured, those of this folder."""
     status: Annotated[list[str] | None, SEVERAL] = None
     """Runs in this phase: Pending, Running, Succeeded, Failed or Error. May be given several times."""
     older_than: str | None = None
