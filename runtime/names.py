@@ -28,6 +28,11 @@ def meant(name: str, known: Iterable[str], otherwise: str) -> str:
     return otherwise if found is None else f"did you mean `{found}`?"
 
 
+def of_pipeline(name: str, runs: Iterable[str]) -> list[str]:
+    """The runs that begin with the name of a pipeline."""
+    return [one for one in runs if one.startswith(f"{name}-")]
+
+
 def is_hidden(name: str) -> bool:
     """Whether the compiler has added what is called so: no user knows it."""
     return name.startswith("flowdsl-")

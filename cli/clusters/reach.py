@@ -18,7 +18,7 @@ from flowdsl.cli.process import GONE, LATE, REFUSED, STDIN, UNKNOWN, WRONG, Refu
 from flowdsl.diagnostic import near
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_dns_label, is_dns_subdomain
-from flowdsl.runtime.names import LATEST
+from flowdsl.runtime.names import LATEST, of_pipeline
 
 if TYPE_CHECKING:
     from flowdsl.compiler.profile import Profile
@@ -254,7 +254,7 @@ def _near(name: str) -> str:
     names = [
         one.name for one in sorted(RUNS.glob("*"), key=begun, reverse=True) if _local(one.name) is not None
     ]
-    alike = [one for one in names if one.startswith(f"{name}-")]
+    alike = of_pipeline(name, names)
     meant = None if alike else near(name, names)
     if meant:
         return f" (is it `{meant}`?)"

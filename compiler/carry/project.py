@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import ast
-import os
+import os.path
 import sys
 from importlib.machinery import PathFinder
 from importlib.util import resolve_name
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flowdsl.places.place import in_library
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.machinery import ModuleSpec
 
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
-_LIBRARY = os.path.join(os.path.dirname(os.__file__), "")  # noqa: PTH118, PTH120 -- text, as modules have it
 _INSTALLED = {"site-packages", "dist-packages"}
 
 
@@ -33,7 +34,7 @@ def path_in_project(module: str, filename: str) -> str | None:
     top = module.partition(".")[0]
     if top in sys.stdlib_module_names:
         file = getattr(sys.modules.get(top), "__file__", None)
-        if file is None or file.startswith(_LIBRARY):
+        if file is None or in_library(file):
             return None
     path = _path(module, top, os.path.dirname(filename))  # noqa: PTH120 -- text, as code objects have it
     if path is None or _INSTALLED & {*path.parts}:

@@ -111,11 +111,15 @@ def is_ours(frame: FrameType) -> bool:
 _LIBRARY = (os.__file__.removesuffix("os.py"), "<frozen ")
 
 
+def in_library(filename: str) -> bool:
+    """Whether a file lies with the standard library; a user's may have the name of one of it, such as `test.py`."""
+    return filename.startswith(_LIBRARY)
+
+
 def is_library(frame: FrameType) -> bool:
     """Whether a frame runs code of the standard library, or that it generates: a dataclass's `__eq__`."""
     filename = frame.f_code.co_filename
-    # A user's file may have the name of a module of Python, such as `test.py`.
-    own = _package(frame) in sys.stdlib_module_names and filename.startswith(_LIBRARY)
+    own = _package(frame) in sys.stdlib_module_names and in_library(filename)
     return own or filename == "<string>"
 
 

@@ -8,7 +8,7 @@ from flowdsl.runtime.documents import base_of, workflow_spec
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.journal import JournalError, of_run, read
 from flowdsl.runtime.local.runner import going_on
-from flowdsl.runtime.names import LATEST, meant
+from flowdsl.runtime.names import LATEST, meant, of_pipeline
 from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def existing(runs: Path, name: str) -> Path:
     if "/" not in name and of_run(folder).exists():
         return folder
     names = [one.name for one in _runs(runs)]
-    names = [one for one in names if one.startswith(f"{name}-")] or names
+    names = of_pipeline(name, names) or names
     last = f"the last ones are {', '.join(names[:_SHOWN])}"
     more = f"; {meant(name, names, last)}" if names else ""
     raise RunError(f"there is no run `{name}` in {runs}{more}")
