@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flowdsl.compiler.evaluation import conditions
+from flowdsl.compiler.evaluation.evaluate import evaluate, text_of
+from flowdsl.compiler.evaluation.functions import FUNCTIONS
+from flowdsl.compiler.evaluation.values import ExpressionError, json_of, shown
 from flowdsl.grammar.expression import MOST_IN_A_ROW
 from flowdsl.grammar.functions import builtins, sprig
 from flowdsl.grammar.govaluate import is_time
-from flowdsl.runtime.expressions import conditions
-from flowdsl.runtime.expressions.evaluate import evaluate, text_of
-from flowdsl.runtime.expressions.functions import FUNCTIONS
-from flowdsl.runtime.expressions.values import ExpressionError, json_of, shown
 
 FOLDER = Path(__file__).with_name("expressions")
 ROWS = '[{"id":"0","loss":"NaN"},{"id":"1","loss":"0.5"},{"id":"2","loss":"0.25"},{"id":"3","loss":"0.25"}]'

@@ -6,10 +6,10 @@ import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.evaluation.evaluate import absent
 from flowdsl.diagnostic import suggest
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.expressions.evaluate import absent
 from flowdsl.runtime.parts import several
 
 if TYPE_CHECKING:

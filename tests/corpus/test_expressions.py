@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from flowdsl.runtime.expressions.conditions import condition
-from flowdsl.runtime.expressions.evaluate import evaluate, text_of
+from flowdsl.compiler.evaluation.conditions import condition
+from flowdsl.compiler.evaluation.evaluate import evaluate, text_of
 from tests.corpus import CORPUS, corpus
 
 Object = dict[str, Any]

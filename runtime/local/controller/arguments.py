@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.evaluation.conditions import condition
+from flowdsl.compiler.evaluation.evaluate import evaluate
+from flowdsl.compiler.evaluation.values import ExpressionError, shown
 from flowdsl.compiler.kinds import STORES
 from flowdsl.grammar.error import GrammarError
-from flowdsl.runtime.expressions.conditions import condition
-from flowdsl.runtime.expressions.evaluate import evaluate
-from flowdsl.runtime.expressions.values import ExpressionError, shown
 from flowdsl.runtime.local.controller.items import loops
 from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced

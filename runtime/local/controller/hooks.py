@@ -9,10 +9,10 @@ from abc import ABC, abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.evaluation.evaluate import evaluate
+from flowdsl.compiler.evaluation.values import ExpressionError
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
-from flowdsl.runtime.expressions.evaluate import evaluate
-from flowdsl.runtime.expressions.values import ExpressionError
 from flowdsl.runtime.local.controller.arguments import marked, of_step
 from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.controller.node import Json, Node

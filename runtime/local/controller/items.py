@@ -10,9 +10,9 @@ import json
 import re
 from typing import Any, cast
 
+from flowdsl.compiler.evaluation.values import ExpressionError, json_of
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.expressions.values import ExpressionError, json_of
 from flowdsl.runtime.local.controller import go_json
 from flowdsl.runtime.local.controller.names import any_string, quoted
 from flowdsl.runtime.local.controller.scope import Variables

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.runtime.expressions.values import json_of
+from flowdsl.compiler.evaluation.values import json_of
 from flowdsl.runtime.local.controller import events, leaves, stops
 from flowdsl.runtime.local.controller.cache import Cache
 from flowdsl.runtime.local.controller.execution import Execution

@@ -8,9 +8,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from flowdsl.compiler.evaluation.values import json_of
 from flowdsl.grammar.numbers import fixed
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.expressions.values import json_of
 
 LEARNING = regex(r"(?:points|round)-[1-9]\d*$")
 """The tasks of a sweep that learns: they choose the points of its next trials, and run these."""

@@ -12,12 +12,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
+from flowdsl.compiler.evaluation.evaluate import evaluate
+from flowdsl.compiler.evaluation.values import ExpressionError, NotHere, json_of
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.functions import builtins, sprig
-from flowdsl.runtime.expressions.evaluate import evaluate
-from flowdsl.runtime.expressions.values import ExpressionError, NotHere, json_of
 from flowdsl.runtime.local.controller.names import quoted
 
 if TYPE_CHECKING:

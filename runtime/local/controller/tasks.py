@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.evaluation.evaluate import evaluate
+from flowdsl.compiler.evaluation.values import ExpressionError
 from flowdsl.grammar.depends import CONTENT
 from flowdsl.grammar.names import is_depended_upon
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.expressions.evaluate import evaluate
-from flowdsl.runtime.expressions.values import ExpressionError
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.parts import part, texts
 from flowdsl.runtime.phases import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from flowdsl.compiler.evaluation.values import json_of
 from flowdsl.compiler.kinds import BODIES, LOCATIONS, kind
 from flowdsl.compiler.merge import OF_TEMPLATES, merged
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.expressions.values import json_of
 from flowdsl.runtime.local.controller.names import any_string, parameters_json
 from flowdsl.runtime.local.controller.scope import Globals, Scope, Variables
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced, tagged

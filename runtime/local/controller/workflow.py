@@ -10,13 +10,13 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
+from flowdsl.compiler.evaluation.evaluate import evaluate
+from flowdsl.compiler.evaluation.values import ExpressionError, json_of
 from flowdsl.compiler.merge import OF_TEMPLATES, merged
 from flowdsl.grammar import labels
 from flowdsl.grammar.digest import sha256
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, LABEL_VALUE
-from flowdsl.runtime.expressions.evaluate import evaluate
-from flowdsl.runtime.expressions.values import ExpressionError, json_of
 from flowdsl.runtime.local.controller.names import any_string, parameters_json, quoted
 from flowdsl.runtime.local.controller.scope import Globals, Scope, Variables
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced

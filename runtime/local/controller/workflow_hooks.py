@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.runtime.expressions.values import json_of
+from flowdsl.compiler.evaluation.values import json_of
 from flowdsl.runtime.local.controller.hooks import EXIT, exit_hook, truth
 from flowdsl.runtime.local.controller.names import pod_name, quoted
 from flowdsl.runtime.local.controller.node import Json, Node

@@ -51,8 +51,8 @@ def http(wanted: Json, settings: Settings) -> Outcome:
     import urllib.error
     import urllib.request
 
-    from flowdsl.runtime.expressions.evaluate import evaluate
-    from flowdsl.runtime.expressions.values import ExpressionError
+    from flowdsl.compiler.evaluation.evaluate import evaluate
+    from flowdsl.compiler.evaluation.values import ExpressionError
     from flowdsl.runtime.local.pods.web import UNANSWERED, add_header, request
 
     method = str(wanted.get("method") or "GET").upper()
@@ -119,8 +119,8 @@ def data(wanted: Json, store: Store, settings: Settings) -> Outcome:
 
     A folder that is given for the source lies in the store from then on, for those that read what is listed.
     """
-    from flowdsl.runtime.expressions.evaluate import evaluate
-    from flowdsl.runtime.expressions.values import ExpressionError, json_of
+    from flowdsl.compiler.evaluation.evaluate import evaluate
+    from flowdsl.compiler.evaluation.values import ExpressionError, json_of
 
     source = part(wanted, "source").get("artifactPaths")
     if source is None:

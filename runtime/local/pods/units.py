@@ -7,12 +7,12 @@ import shlex
 from pathlib import Path
 from typing import Any, Literal
 
+from flowdsl.compiler.evaluation.values import json_of
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_argo_container
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.expressions.values import json_of
 from flowdsl.runtime.local.controller.events import StartPod
 from flowdsl.runtime.local.pods.expansion import LONGEST
 from flowdsl.runtime.local.pods.patch import patched

@@ -11,14 +11,10 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from flowdsl.grammar.duration import duration
-from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.regex import regex
-from flowdsl.runtime.expressions.values import (
+from flowdsl.compiler.evaluation.values import (
     ExpressionError,
     NotHere,
     Value,
@@ -29,6 +25,9 @@ from flowdsl.runtime.expressions.values import (
     word,
     zone_name,
 )
+from flowdsl.grammar.duration import duration
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +96,7 @@ _FIELDS = {
 }
 
 
-def parsed(layout: str, text: str, zone: ZoneInfo | None = None) -> datetime:
+def parsed(layout: str, text: str, zone: tzinfo | None = None) -> datetime:
     """The time that a text in one of Go's layouts means, in a zone where it names none. Raises ExpressionError."""
     pattern, end = "", 0
     for match in _WORD.finditer(layout):
@@ -130,7 +129,7 @@ def parsed(layout: str, text: str, zone: ZoneInfo | None = None) -> datetime:
         raise ExpressionError(f'parsing time "{text}" as "{layout}": cannot parse it') from None
 
 
-def _made(found: dict[str, str], zone: ZoneInfo | None) -> datetime:
+def _made(found: dict[str, str], zone: tzinfo | None) -> datetime:
     year = int(found.get("year", "0"))
     if "short" in found:
         year = int(found["short"]) + (1900 if int(found["short"]) >= 69 else 2000)
@@ -172,7 +171,7 @@ _LAYOUTS = (
 
 def date(*given: Value) -> datetime:
     """`date` of expr-lang: a text, perhaps with a layout and a zone. Raises ExpressionError."""
-    zone = given[0] if isinstance(given[0], ZoneInfo) else None
+    zone = given[0] if isinstance(given[0], tzinfo) else None
     rest: list[Value] = [*given[1:]] if zone else [*given]
     if not rest or not all(isinstance(one, str) for one in rest):
         raise ExpressionError(f"invalid arguments for date: {', '.join(map(go_type, given))}")
@@ -188,8 +187,10 @@ def date(*given: Value) -> datetime:
     raise ExpressionError(f"invalid date {rest[0]}")
 
 
-def zone_of(name: str) -> ZoneInfo:
+def zone_of(name: str) -> tzinfo:
     """A zone by its name. Raises ExpressionError."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # few expressions name one
+
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

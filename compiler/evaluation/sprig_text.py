@@ -18,14 +18,14 @@ import zlib
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from flowdsl.runtime.expressions import patterns
-from flowdsl.runtime.expressions.functions import SPACES, cased
-from flowdsl.runtime.expressions.values import ExpressionError, NilList, NotHere, shown
+from flowdsl.compiler.evaluation import patterns
+from flowdsl.compiler.evaluation.functions import SPACES, cased
+from flowdsl.compiler.evaluation.values import ExpressionError, NilList, NotHere, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.expressions.values import Value
+    from flowdsl.compiler.evaluation.values import Value
 
 
 def strval(value: Value) -> str:

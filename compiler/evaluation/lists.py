@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.runtime.expressions.operators import member
-from flowdsl.runtime.expressions.values import (
+from flowdsl.compiler.evaluation.operators import member
+from flowdsl.compiler.evaluation.values import (
     AnyMap,
     ExpressionError,
     NilList,
@@ -26,7 +26,7 @@ from flowdsl.runtime.expressions.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.expressions.values import Value
+    from flowdsl.compiler.evaluation.values import Value
 
 
 def _flat_numbers(function: str, values: tuple[Value, ...]) -> list[int | float]:

@@ -12,12 +12,12 @@ from datetime import timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
 from typing import TYPE_CHECKING
 
-from flowdsl.runtime.expressions.values import ExpressionError, is_number, to_int, wrapped
+from flowdsl.compiler.evaluation.values import ExpressionError, is_number, to_int, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.expressions.values import Value
+    from flowdsl.compiler.evaluation.values import Value
 
 
 def to_int64(value: Value) -> int:

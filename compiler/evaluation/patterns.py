@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.evaluation.values import ExpressionError, NotHere
 from flowdsl.grammar import re2
-from flowdsl.runtime.expressions.values import ExpressionError, NotHere
 
 if TYPE_CHECKING:
     import re

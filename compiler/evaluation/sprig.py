@@ -13,8 +13,7 @@ import math
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.grammar.functions import sprig as signatures
-from flowdsl.runtime.expressions.sprig_numbers import (
+from flowdsl.compiler.evaluation.sprig_numbers import (
     divided,
     folded,
     folded_float,
@@ -26,9 +25,9 @@ from flowdsl.runtime.expressions.sprig_numbers import (
     to_int64,
     until_step,
 )
-from flowdsl.runtime.expressions.sprig_text import TEXTS, strval
-from flowdsl.runtime.expressions.times import SPRIG_TIMES
-from flowdsl.runtime.expressions.values import (
+from flowdsl.compiler.evaluation.sprig_text import TEXTS, strval
+from flowdsl.compiler.evaluation.times import SPRIG_TIMES
+from flowdsl.compiler.evaluation.values import (
     ExpressionError,
     NilList,
     NotHere,
@@ -41,11 +40,12 @@ from flowdsl.runtime.expressions.values import (
     unconverted,
     wrapped,
 )
+from flowdsl.grammar.functions import sprig as signatures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.expressions.values import Value
+    from flowdsl.compiler.evaluation.values import Value
 
 
 class _Sprig:

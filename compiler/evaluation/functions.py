@@ -12,16 +12,13 @@ from __future__ import annotations
 import base64
 import binascii
 import math
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
-from flowdsl.grammar.duration import duration
-from flowdsl.grammar.error import GrammarError
-from flowdsl.runtime.expressions import lists
-from flowdsl.runtime.expressions.jsonpath import jsonpath
-from flowdsl.runtime.expressions.times import date
-from flowdsl.runtime.expressions.values import (
+from flowdsl.compiler.evaluation import lists
+from flowdsl.compiler.evaluation.jsonpath import jsonpath
+from flowdsl.compiler.evaluation.times import date, zone_of
+from flowdsl.compiler.evaluation.values import (
     AnyMap,
     ExpressionError,
     NilList,
@@ -39,11 +36,13 @@ from flowdsl.runtime.expressions.values import (
     unconverted,
     wrapped,
 )
+from flowdsl.grammar.duration import duration
+from flowdsl.grammar.error import GrammarError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.expressions.values import Value
+    from flowdsl.compiler.evaluation.values import Value
 
 
 def _bits(value: Value, function: str) -> int:
@@ -162,7 +161,7 @@ def _decoded(value: Value) -> str:
 
 
 def _now(zone: Value = None) -> datetime:
-    return datetime.now(zone if isinstance(zone, ZoneInfo) else UTC)
+    return datetime.now(zone if isinstance(zone, tzinfo) else UTC)
 
 
 def _duration(value: Value) -> timedelta:
@@ -174,13 +173,6 @@ def _duration(value: Value) -> timedelta:
     if found and text.lstrip("+-").isdecimal():  # seconds to Argo, and nothing to Go
         raise ExpressionError(f"time: missing unit in duration {value!r}")
     return found
-
-
-def _zone(value: Value) -> ZoneInfo:
-    try:
-        return ZoneInfo(as_text(value))
-    except (KeyError, ValueError):
-        raise ExpressionError(f"unknown time zone {value}") from None
 
 
 def _shift(function: str, rule: Callable[[int, int], int]) -> Callable[[Value, Value], int]:
@@ -245,7 +237,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "now": _now,
     "date": date,
     "duration": _duration,
-    "timezone": _zone,
+    "timezone": lambda value: zone_of(as_text(value)),
     "first": lists.end(0),
     "last": lists.end(-1),
     "get": lists.get,

@@ -13,18 +13,12 @@ import contextlib
 from functools import partial
 from typing import TYPE_CHECKING
 
-from flowdsl.grammar import expression_tree as t
-from flowdsl.grammar import expression_types as types
-from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.expression import parse
-from flowdsl.grammar.functions import builtins
-from flowdsl.grammar.named import NamedTuple
-from flowdsl.runtime.expressions.functions import FUNCTIONS
-from flowdsl.runtime.expressions.lists import ordered
-from flowdsl.runtime.expressions.operators import binary, cut, flag, member, unary
-from flowdsl.runtime.expressions.sprig import SPRIG
-from flowdsl.runtime.expressions.times import method
-from flowdsl.runtime.expressions.values import (
+from flowdsl.compiler.evaluation.functions import FUNCTIONS
+from flowdsl.compiler.evaluation.lists import ordered
+from flowdsl.compiler.evaluation.operators import binary, cut, flag, member, unary
+from flowdsl.compiler.evaluation.sprig import SPRIG
+from flowdsl.compiler.evaluation.times import method
+from flowdsl.compiler.evaluation.values import (
     AnyMap,
     ExpressionError,
     go_type,
@@ -32,11 +26,17 @@ from flowdsl.runtime.expressions.values import (
     json_of,
     unconverted,
 )
+from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar import expression_types as types
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.expression import parse
+from flowdsl.grammar.functions import builtins
+from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from flowdsl.runtime.expressions.values import Value
+    from flowdsl.compiler.evaluation.values import Value
 
 
 def evaluate(text: str, scope: Mapping[str, Value]) -> Value:

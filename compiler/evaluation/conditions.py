@@ -14,15 +14,15 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.evaluation import patterns
+from flowdsl.compiler.evaluation.times import parsed
+from flowdsl.compiler.evaluation.values import ExpressionError, is_number, shown
 from flowdsl.grammar import govaluate as g
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.expressions import patterns
-from flowdsl.runtime.expressions.times import parsed
-from flowdsl.runtime.expressions.values import ExpressionError, is_number, shown
 
 if TYPE_CHECKING:
-    from flowdsl.runtime.expressions.values import Value
+    from flowdsl.compiler.evaluation.values import Value
 
 
 _NO_BOOL = ", it is not a bool"

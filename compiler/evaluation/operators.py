@@ -11,8 +11,8 @@ import operator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.runtime.expressions import patterns
-from flowdsl.runtime.expressions.values import (
+from flowdsl.compiler.evaluation import patterns
+from flowdsl.compiler.evaluation.values import (
     AnyMap,
     ExpressionError,
     Word,
@@ -26,7 +26,7 @@ from flowdsl.runtime.expressions.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.expressions.values import Value
+    from flowdsl.compiler.evaluation.values import Value
 
 
 def flag(value: Value, word: str) -> bool:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.evaluation.values import ExpressionError, equal, is_number
 from flowdsl.grammar import json_path as p
 from flowdsl.grammar.error import GrammarError
-from flowdsl.runtime.expressions.values import ExpressionError, equal, is_number
 
 if TYPE_CHECKING:
-    from flowdsl.runtime.expressions.values import Value
+    from flowdsl.compiler.evaluation.values import Value
 
 
 def jsonpath(root: Value, path: str) -> Value:
