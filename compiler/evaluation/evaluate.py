@@ -45,6 +45,11 @@ def evaluate(text: str, scope: Mapping[str, Value]) -> Value:
         node = parse(text)
     except GrammarError as error:
         raise ExpressionError(f"unexpected token at {error.start}: {error}") from None
+    return value_of(node, scope)
+
+
+def value_of(node: t.Node, scope: Mapping[str, Value]) -> Value:
+    """The value of an expression that is read. Raises ExpressionError where Argo reports one."""
     try:
         _check_names(node, scope, frozenset())
         if (mismatch := types.refusal(node, partial(_root, scope))) is not None:

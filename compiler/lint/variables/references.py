@@ -9,7 +9,7 @@ from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.globals import workflow_variables
 from flowdsl.compiler.lint.manifest.items import survey
 from flowdsl.compiler.lint.variables import conditions, reading, typing
-from flowdsl.compiler.lint.variables.converted import converted
+from flowdsl.compiler.lint.variables.computed import computed
 from flowdsl.compiler.lint.variables.failures import Missing, can_fail, missing, missing_at_end, skip
 from flowdsl.compiler.lint.variables.filled import filled
 from flowdsl.compiler.lint.variables.findings import (
@@ -44,7 +44,7 @@ from flowdsl.compiler.lint.variables.uses import (
     output_fault,
     unclosed,
 )
-from flowdsl.compiler.lint.workflow.arriving import arriving, as_called, composed
+from flowdsl.compiler.lint.workflow.arriving import arriving, as_called, composed, named
 from flowdsl.compiler.lint.workflow.loops import read_list
 from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.tree import compact, string, value_at
@@ -348,7 +348,10 @@ class Reader:
         read = reading.expression(text, extra, tag is not None, tag is not None and tag.braces)
         yield from (fault.at(path, offset) for fault in read.found)
         if not read.found:
-            yield from converted(self.arrived, path, text, offset)
+            asked = named(string(place.call.data, "when")) if place.call is not None else frozenset[str]()
+            yield from computed(
+                lambda name: () if name in asked else self.arrived(name), path, text, offset, tag is not None
+            )
         in_loop = tag is not None and place.call is not None and bool(place.call.loop)
         if read.bound and in_loop:
             one = read.bound[0]

@@ -128,6 +128,34 @@ class WrongResult(Finding):
     way: str
 
 
+class Uncomputable(Finding):
+    """A part of an expression that fails in every run: all that it is computed of is written in the manifest."""
+
+    code = "FD871"
+    title = "`{found}` fails{given}: {reason}"
+    label = "fails"
+    help = "{way}"
+    found: str
+    given: str
+    reason: str
+    way: str
+
+
+class FailsByDefault(Finding):
+    """A part of an expression that fails with the value of a parameter, unless a run is given another one."""
+
+    code = "FD872"
+    severity = "warning"
+    title = "`{found}` fails where `{name}` is `{value}`, as by default: {reason}"
+    label = "fails by default"
+    help = "{way}"
+    found: str
+    value: str
+    name: str
+    reason: str
+    way: str
+
+
 class PassedOn(Finding):
     """An expression that can fail where nobody notices, so that the run goes on or does not end."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.bodies import BadImage
@@ -324,11 +325,20 @@ def _given(view: View, template: Template, variable: str) -> Iterator[tuple[Temp
         givers.append((None, view.spec, (*view.path, "arguments")))
     for giver, owner, place in givers:
         for given in _values(giver, owner, place, name):
+            when = string(owner, "when")
+            if when and not named(given[1]).isdisjoint(named(when)):
+                continue  # not each value comes through
             yield from _of_items(owner, place[:-1], given) if "{{item" in given[1] else (given,)
     if not all(_names(owner, name) for _, owner, _ in givers) or not givers:
         yield from _values(
             None, {"arguments": inside(template.data, "inputs")}, (*template.path, "inputs"), name
         )
+
+
+@lru_cache(maxsize=1024)
+def named(text: str) -> frozenset[str]:
+    """The variables that a text with tags names."""
+    return frozenset(name for tag in tags(text) for name in tag.names)
 
 
 def _of_items(

@@ -1,0 +1,105 @@
+"""Parts of expressions that are known before the run: those that fail then fail in it, whatever else it brings."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.problem import Fault, Problem
+from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar.expression import parse
+from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from flowdsl.compiler.tree import Path
+
+_SIGNS = regex(r"\w\(|\[|[-+*/%.] ?\w")
+"""What an expression holds that can fail."""
+
+_EMPTY = ("", "[]", "{}", "null")
+"""Values that a parameter may have for now, until a run is given another one."""
+
+_PARAMETERS = (("inputs", "parameters"), ("workflow", "parameters"))
+
+
+class Part(NamedTuple):
+    """A part of an expression that is computed in every case, and the one variable of which it is, if any."""
+
+    node: t.Node
+    variable: str
+
+
+def computed(
+    arrived: Callable[[str], Iterable[tuple[Path, str]]], path: Path, text: str, offset: int, tag: bool
+) -> Iterator[Problem]:
+    """The findings about parts of which no value can be made, with each value that its variable is known to have.
+
+    The expression begins at an offset of the text at a path, in a `tag` or alone; `arrived` gives the values of a
+    variable.
+    """
+    if "{{" in text or not _SIGNS.search(text):  # what a tag becomes decides
+        return
+    for part in _known(text):
+        given = arrived(part.variable) if part.variable else ()
+        values = [each for each in given if each[1] not in _EMPTY] if part.variable else [(path, "")]
+        for place, value in values:
+            # The functions of expressions are needed for few manifests.
+            from flowdsl.compiler.lint.variables.evaluated import evaluated
+
+            for finding, span in evaluated(text, part, value, tag, "templates" not in place):
+                yield Problem(place, finding) if span is None else Fault(finding, span).at(path, offset)
+
+
+@lru_cache(maxsize=4096)
+def _known(text: str) -> tuple[Part, ...]:
+    """The largest parts of an expression that are computed in every case, of constants and of one variable at most.
+
+    Of two variables it is not known which of their values come together.
+    """
+    found: list[Part] = []
+    left = [parse(text)]
+    known: dict[int, str | None] = {}
+    try:
+        for each in left:  # grows while it is walked
+            variable = needs(each, known)
+            if variable is None:
+                left += always(each)
+            elif not isinstance(each, t.Literal) and t.path(each) is None:
+                found.append(Part(each, variable))
+    except RecursionError:
+        return ()
+    return tuple(found)
+
+
+def needs(node: t.Node, known: dict[int, str | None]) -> str | None:
+    """The variable that a part is computed of, nothing if of none; None if of several, or of what the run brings."""
+    if id(node) in known:
+        return known[id(node)]
+    names: set[str | None] = set()
+    if (path := t.path(node)) is not None:
+        if path[0] != "sprig":
+            names = {".".join(path) if path[:2] in _PARAMETERS and len(path) == 3 else None}
+    elif isinstance(node, t.Let):
+        names = {None}  # its name is known inside of it only
+    else:
+        names = {needs(each, known) for each in t.children(node)} - {""}
+    found = known[id(node)] = None if len(names) > 1 else next(iter(names), "")
+    return found
+
+
+def always(node: t.Node) -> Iterator[t.Node]:
+    """The parts of a part that are computed whenever it is."""
+    match node:
+        case t.Conditional(condition, _, _):
+            yield condition
+        case t.Binary("&&" | "||" | "??", first, _):
+            yield first
+        case t.Method(function, arguments):
+            yield from (function.of, *arguments)
+        case t.Chain():
+            pass
+        case _:
+            yield from (each for each in t.children(node) if not isinstance(each, t.Closure))

@@ -1,0 +1,145 @@
+"""What comes of parts of expressions that are known before the run: why they fail."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.evaluation.evaluate import absent, text_of, value_of
+from flowdsl.compiler.evaluation.values import ExpressionError, NotHere
+from flowdsl.compiler.lint.variables.computed import always, needs
+from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
+from flowdsl.compiler.lint.variables.typing_findings import (
+    FailsByDefault,
+    Uncomputable,
+    WrongArgument,
+    WrongResult,
+)
+from flowdsl.compiler.schema.findings import short
+from flowdsl.diagnostic import suggest
+from flowdsl.grammar import expression_tree as t
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.evaluation.values import Value
+    from flowdsl.compiler.lint.variables.computed import Part
+    from flowdsl.compiler.problem import Part as Span
+    from flowdsl.diagnostic import Finding
+
+
+@lru_cache(maxsize=4096)
+def evaluated(
+    text: str, part: Part, value: str, tag: bool, open: bool
+) -> tuple[tuple[Finding, Span | None], ...]:
+    """The findings about a part with a value of its variable; without a place where that value is what is wrong.
+
+    `open` says that a run can be given another value.
+    """
+    return tuple(_Evaluated(text, part, value, open).found(tag))
+
+
+class _Evaluated:
+    def __init__(self, text: str, part: Part, value: str, open: bool) -> None:
+        self.text = text
+        self.part = part
+        self.value = value
+        self.open = open
+        self.scope: dict[str, Value] = {}
+        if part.variable:
+            root, kind, name = part.variable.split(".", 2)
+            self.scope = {root: {kind: {name: value}}}
+
+    def found(self, tag: bool) -> Iterator[tuple[Finding, Span | None]]:
+        """What is wrong with the value, or why there is none; of a whole `tag` a text has to be made."""
+        node = self.part.node
+        try:
+            result = value_of(node, self.scope)
+            if self.shown(node) == self.text.strip():
+                if result is None:
+                    yield self.nil(node), (node.start, node.end)
+                elif tag:
+                    text_of(result)
+        except NotHere:
+            return
+        except ExpressionError as error:
+            for each, reason in self.failing(node, str(error)):
+                yield self.fault(each, reason)
+
+    def failing(self, node: t.Node, reason: str) -> Iterator[tuple[t.Node, str]]:
+        """The innermost parts that fail of one that does, and why."""
+        inside = False
+        for inner in always(node):
+            try:
+                value_of(inner, self.scope)
+            except NotHere:
+                continue
+            except ExpressionError as error:
+                inside = True
+                yield from self.failing(inner, str(error))
+        if not inside:
+            yield node, reason
+
+    def nil(self, node: t.Node) -> Finding:
+        """The finding about an expression that is nil."""
+        missing, way = self.lacking(node)
+        way = way or "give a value in every case, as by `?? ''`"
+        if self.open and needs(node, {}):
+            return self.fails(node, missing or "it is nil", way)
+        return WrongResult(short(self.shown(node)), f"nil{self.given(node)}", "a value", way)
+
+    def fault(self, node: t.Node, reason: str) -> tuple[Finding, Span | None]:
+        """The finding about a part that fails, and its place, if it is not the value of the variable alone."""
+        match node:
+            case t.Call(function, (argument,)) if function in _CONVERSIONS:
+                given = value_of(argument, self.scope)
+                if isinstance(given, str):
+                    wanted, way = _CONVERSIONS[function]
+                    if function in ("asInt", "int") and GO_NUMBER.fullmatch(given):
+                        way = f"write `{self.shown(node).replace(function, 'asFloat', 1)}`, or {way}"
+                    is_value = t.path(argument) is not None
+                    wrong = WrongArgument(function, wanted, f"`{short(given)}`", way)
+                    return wrong, None if is_value else (argument.start, argument.end)
+            case _:
+                pass
+        missing, way = self.lacking(node)
+        way = way or "ask only for what is there, or give other values"
+        return self.fails(node, missing or reason, way), (node.start, node.end)
+
+    def fails(self, node: t.Node, reason: str, way: str) -> Finding:
+        """The finding about a part that fails, in every run or in those that are given nothing else."""
+        found = short(self.shown(node))
+        if self.open and (variable := needs(node, {})):
+            return FailsByDefault(found, short(self.value), variable.rpartition(".")[2], reason, way)
+        return Uncomputable(found, self.given(node), reason, way)
+
+    def lacking(self, node: t.Node) -> tuple[str, str]:
+        """The key that an object has not to which a part leads, and those it has; nothing where that is not why."""
+        key = absent(self.shown(node), self.scope)
+        if key is None:
+            return "", ""
+        return f"there is no `{key.key}`", suggest(key.key, key.known) or "the object is empty"
+
+    def given(self, node: t.Node) -> str:
+        """The words for the value of the variable, where a part is computed of it."""
+        return f" with `{short(self.value)}`" if needs(node, {}) else ""
+
+    def shown(self, node: t.Node) -> str:
+        """The text of a part."""
+        return self.text[node.start : node.end]
+
+
+_NUMBER = "a text that is a number", "give it a number, with no unit or space"
+_WHOLE = "a text that is a whole number", "give it a whole number"
+_CONVERSIONS = {
+    "asInt": _WHOLE,
+    "int": _WHOLE,
+    "asFloat": _NUMBER,
+    "float": _NUMBER,
+    "fromJSON": ("a text that is JSON", "write JSON, in which texts and keys are in double quotes"),
+    "duration": (
+        "a text that is a duration",
+        "write numbers with the units h, m, s, ms, such as `1h30m`",
+    ),
+}
+"""What functions take that make something else of a text, and what to do where it is no such text."""
