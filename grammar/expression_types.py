@@ -172,7 +172,8 @@ def _member(node: t.Member, of: Type, key: Type) -> Type:
 
 def _binary(node: t.Binary, left: Type, right: Type) -> Type:
     operator = node.operator
-    if operator in ("==", "!=") and not _comparable(left, right):
+    logical = operator in ("&&", "||") and not {left, right} <= {ANY, BOOL}
+    if logical or (operator in ("==", "!=") and not _comparable(left, right)):
         words = f"invalid operation: {operator} (mismatched types {shown(left)} and {shown(right)})"
         raise Mismatch(words, node, left, right)
     if operator == "in" and right == MAP and left not in (ANY, STRING):

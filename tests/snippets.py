@@ -158,7 +158,8 @@ MAIN = """
 def main(
     n: int = 1, x: float = 0.5, s: str = "text", flag: bool = True, mode: Mode = Mode.FAST, level: Level = Level.LOW,
     rows: list[int] = [1, 2], table: dict[str, int] = {"a": 1, "it's": 2}, lit: Literal[1, 2] = 1,
-    word_: Literal["a", "b"] = "a", mixed: Literal["a", 1] = "a", opt: str | None = None, optn: int | None = None, thing: Any = None,
+    word_: Literal["a", "b"] = "a", mixed: Literal["a", 1] = "a", opt: str | None = None,
+    optn: int | None = None, thing: Any = None,
 ) -> None:
 """
 _MARK = re.compile("[«»]")

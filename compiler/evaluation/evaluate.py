@@ -186,12 +186,23 @@ class _Evaluation:
             except _Missing:
                 left = None
             return self.of(node.right, around) if left is None else left
-        left = self.of(node.left, around)
         if word in ("&&", "||"):
-            if flag(left, word) == (word == "||"):
-                return left
-            return flag(self.of(node.right, around), word)
-        return binary(word, left, self.of(node.right, around))
+            return self.logic(node, word == "||", around)
+        return binary(word, self.of(node.left, around), self.of(node.right, around))
+
+    def logic(self, node: t.Binary, decisive: bool, around: _Around) -> Value:
+        """`&&` or `||`; where the left side does not decide, the right one is the value, whatever that is.
+
+        Beside a constant, the other side is the value, or is not even computed.
+        """
+        sides = (_constant(node.left), _constant(node.right))
+        if decisive in sides:
+            return decisive
+        for side, other in zip(sides, (node.right, node.left), strict=True):
+            if side is not None:
+                return self.of(other, around)
+        left = flag(self.of(node.left, around), node.operator)
+        return left if left is decisive else self.of(node.right, around)
 
     def called(self, node: t.Call, around: _Around) -> Value:
         if id(node) in self.known:
@@ -280,6 +291,23 @@ class _Evaluation:
         for index in range(0 if given else 1, len(items)):
             acc = ask(index, acc)
         return acc
+
+
+def _constant(node: t.Node) -> bool | None:
+    """What a part is that expr-lang makes a constant before it evaluates anything. Source: optimizer/fold.go."""
+    match node:
+        case t.Literal(bool() as value):
+            return value
+        case t.Unary("!", operand):
+            inner = _constant(operand)
+            return None if inner is None else not inner
+        case t.Binary("==", t.Literal(one), t.Literal(two)) if type(one) is type(two) in (str, int, bool):
+            return one == two
+        case t.Binary("&&" | "||" as word, left, right):
+            decisive, sides = word == "||", {_constant(left), _constant(right)}
+            return decisive if decisive in sides else None if None in sides else not decisive
+        case _:
+            return None
 
 
 def _asks(node: t.Node) -> bool:

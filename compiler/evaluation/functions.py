@@ -31,6 +31,7 @@ from flowdsl.compiler.evaluation.values import (
     go_type,
     is_number,
     json_of,
+    nanoseconds,
     parse_float,
     shown,
     unconverted,
@@ -78,6 +79,8 @@ def _as_int(value: Value) -> int:
         return atoi(value)
     if value is None:
         raise ExpressionError("reflect: call of reflect.Value.Type on zero Value")
+    if isinstance(value, timedelta):
+        return nanoseconds(value)
     if not is_number(value):
         raise ExpressionError(f"invalid operation: int({go_type(value)})")
     return as_whole(value)

@@ -19,6 +19,7 @@ from flowdsl.compiler.evaluation.values import (
     equal,
     go_type,
     is_number,
+    nanoseconds,
     to_int,
     wrapped,
 )
@@ -155,7 +156,7 @@ def _of_times(word: str, left: Any, right: Any) -> Value:
 def _lengthened(left: Any, right: Any) -> Value:
     """A duration so many times; a fraction makes a number of nanoseconds of it."""
     span, times = (left, right) if isinstance(left, timedelta) else (right, left)
-    return span * times if isinstance(times, int) else float(span // timedelta(microseconds=1) * 1000) * times
+    return span * times if isinstance(times, int) else float(nanoseconds(span)) * times
 
 
 def _refuse(word: str, left: Value, right: Value) -> Value:

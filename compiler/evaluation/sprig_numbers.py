@@ -12,7 +12,7 @@ from datetime import timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.evaluation.values import ExpressionError, is_number, to_int, wrapped
+from flowdsl.compiler.evaluation.values import ExpressionError, is_number, nanoseconds, to_int, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ def to_int64(value: Value) -> int:
         except ValueError:
             return 0
         return number if wrapped(number) == number else 0
-    return value // timedelta(microseconds=1) * 1000 if isinstance(value, timedelta) else 0
+    return nanoseconds(value) if isinstance(value, timedelta) else 0
 
 
 def to_float64(value: Value) -> float:
@@ -45,6 +45,8 @@ def to_float64(value: Value) -> float:
             return float(value)
         except ValueError:
             return 0.0
+    if isinstance(value, timedelta):
+        return float(nanoseconds(value))
     return float(value) if is_number(value) or isinstance(value, bool) else 0.0
 
 
@@ -63,7 +65,7 @@ def folded(rule: Callable[[int, int], int]) -> Callable[..., int]:
 def folded_float(rule: Callable[[Decimal, Decimal], Decimal]) -> Callable[..., float]:
     """An operator on any number of floats, which sprig computes as decimals."""
 
-    def made(first: Value, *rest: Value) -> float:
+    def made(first: Value = 0, *rest: Value) -> float:
         with localcontext(_EXACT):
             total = _decimal(first)
             for value in rest:

@@ -192,7 +192,7 @@ def zone_of(name: str) -> tzinfo:
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # few expressions name one
 
     try:
-        return ZoneInfo(name)
+        return ZoneInfo(name or "UTC")
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ExpressionError(f"unknown time zone {name}") from None
 

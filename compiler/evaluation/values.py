@@ -111,6 +111,11 @@ def parse_float(text: str) -> float:
     return float(text)
 
 
+def nanoseconds(span: timedelta) -> int:
+    """A duration as Go counts it."""
+    return span // timedelta(microseconds=1) * 1000
+
+
 def to_int(number: float) -> int:
     """int(x) of a float: towards zero; what does not fit is the least number, as on amd64."""
     return int(number) if -(2.0**63) <= number < 2.0**63 else -(2**63)
@@ -237,7 +242,7 @@ def json_of(value: Value, *, indent: int = 0, level: int = 0, escape: bool = Tru
             digits, zone = rest[:6].rstrip("0"), rest[6:]
             return f'"{at}{fraction}{digits}{zone}"'
         case timedelta():
-            return str(value // timedelta(microseconds=1) * 1000)
+            return str(nanoseconds(value))
         case int():
             return int.__repr__(value)
         case _:
