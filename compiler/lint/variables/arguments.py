@@ -120,16 +120,23 @@ class UnknownArgument(Finding):
 
 
 class MisspeltArgument(Finding):
-    """An argument whose name is nearly that of an input, which has no other."""
+    """An argument that the called template does not take, and that is the one for an input which has no other."""
 
     code = "FD538"
     title = "template `{template}` has no {what} `{name}`, and needs `{close}`"
-    label = "did you mean `{close}`?"
-    help = "write `{close}`"
+    label = "{hint}"
+    help = "write `{close}`{or_both}"
     name: str
     what: str
     template: str
     close: str
+    alike: bool
+
+    def words(self) -> dict[str, str]:
+        """Both names, and the way out: of names that are not alike, the argument may be a mistake of its own."""
+        hint = f"did you mean `{self.close}`?" if self.alike else f"nothing gives `{self.close}`"
+        both = "" if self.alike else f", or take `{self.name}` out and add `{self.close}`"
+        return super().words() | {"hint": hint, "or_both": both}
 
 
 class NoValue(Finding):
@@ -239,15 +246,17 @@ def supplied(view: View) -> Iterator[Problem]:
             ("parameters", "parameter", parameters, callee.parameters, callee.required_parameters - names),
             ("artifacts", "artifact", artifacts, callee.artifacts, callee.required_artifacts - files),
         ):
-            for index, each in enumerate(given):
-                name: str = each.get("name") or ""
-                if name and name not in known:
-                    path = (*call.path, "arguments", field, index)
-                    if (close := near(name, needed - meant)) is not None:
-                        meant.add(close)
-                        yield Problem((*path, "name"), MisspeltArgument(name, what, callee.title, close))
-                    else:
-                        yield Problem(path, UnknownArgument(name, what, callee.title, known))
+            called = enumerate(string(each, "name") for each in given)
+            needless = [(index, name) for index, name in called if name and name not in known]
+            closest = _closest([name for _, name in needless], needed)
+            meant.update(closest.values())
+            for index, name in needless:
+                path = (*call.path, "arguments", field, index)
+                if (close := closest.get(name)) is not None:
+                    alike = near(name, (close,)) is not None
+                    yield Problem((*path, "name"), MisspeltArgument(name, what, callee.title, close, alike))
+                else:
+                    yield Problem(path, UnknownArgument(name, what, callee.title, known))
         if call.path == (*view.path, "hooks", "exit") and view.setting("onExit"):
             continue  # which runs in its place
         if not arguments and call.path == (*view.path, "hooks", "exit"):
@@ -263,6 +272,24 @@ def supplied(view: View) -> Iterator[Problem]:
 
 
 _HOOK = "call it in `hooks`, as `exit`, with `arguments`"
+
+
+def _closest(names: Iterable[str], needed: Collection[str]) -> dict[str, str]:
+    """Of arguments that a template does not take, the inputs without one that they were probably meant for.
+
+    Where one of each is left, they are taken for each other, however they are called.
+    """
+    found: dict[str, str] = {}
+    others = [*dict.fromkeys(names)]
+    left = set(needed)
+    for name in others if left else ():
+        if (close := near(name, left)) is not None:
+            found[name] = close
+            left.remove(close)
+    alone = [name for name in others if name not in found]
+    if len(alone) == len(left) == 1:
+        found[alone[0]] = left.pop()
+    return found
 
 
 def own_names(view: View) -> Iterator[Problem]:

@@ -282,6 +282,9 @@ class Reader:
         if name in self.scope.allowed and not (own and tried):
             return
         if own and (tried or (rest and root in BODY_OF)):
+            parent = None if place.call is None else place.call.parent
+            if hooked and parent is not None and rest.startswith(f"{parent.name}."):
+                return  # the variable of the hook's own task is told with the hooks
             reason = f"write `{as_keys(name)}` without braces: Argo reads the expression as it stands"
             yield spot.problem(UnknownVariable(name, (), reason))
             return
