@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 RULES: tuple[Rule, ...] = (
     bodies.images,
     mounts.mounts,
+    mounts.written,
     bodies.artifacts,
     stores.stores,
     stores.sources,
@@ -53,6 +54,7 @@ RULES: tuple[Rule, ...] = (
     together.propagation,
     together.devices,
     together.blocks,
+    together.expanded,
     together.sysctls,
     together.ports,
     together.pages,

@@ -51,3 +51,14 @@ class EmptyClaim(Finding):
     help = "{way}"
     kind: str
     way: str
+
+
+class NotOfArgo(Finding):
+    """A variable in the path of a mount, which Argo's container in the pod has too, without the variable."""
+
+    code = "FD856"
+    severity = "warning"
+    title = "Argo's container `wait` has this mount too, and no variable `{name}`"
+    label = "the pod does not start"
+    help = "write `subPath` with a tag, such as `{{{{pod.name}}}}`, or give `wait` the variable by `podSpecPatch`"
+    name: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.pods.stores import BadArtifact
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries, inside, is_mapping, string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.template import is_filled
 
@@ -120,6 +121,49 @@ def _paths(template: Template) -> Iterator[Problem]:
             yield Problem(path, MountTwice(clean if clean in files else at, found))
         if at:
             files[clean] = f"artifact `{artifact.get('name')}`"
+
+
+_NEVER_WRITTEN = ("configMap", "downwardAPI", "image", "projected", "secret")
+
+
+def written(view: View) -> Iterator[Problem]:
+    """Input artifacts do not lie in volumes that are mounted to be read only: Argo writes them there.
+
+    Source: Argo Workflows, loadArtifact and inputArtifactExecutorMounts; Kubernetes, GetAttributes of each volume.
+    """
+    shared = {string(each, "name"): each for each in entries(view.spec, "volumes")}
+    for template in view.templates:
+        artifacts = entries(template.data, "inputs", "artifacts")
+        mounts = (
+            entries(template.data, template.body, "volumeMounts") if artifacts and template.is_pod else ()
+        )
+        if not mounts or view.is_patched(template):
+            continue
+        own = {string(each, "name"): each for each in entries(template.data, "volumes")}
+        for index, artifact in enumerate(artifacts):
+            at = _clean(string(artifact, "path"))
+            around = [each for each in mounts if _lies_in(at, _clean(string(each, "mountPath")))]
+            if not around or artifact.get("optional"):
+                continue
+            mount = max(around, key=lambda each: len(string(each, "mountPath")))
+            name = string(mount, "name")
+            volume = own.get(name) or shared.get(name) or {}
+            kind = next((field for field in volume if is_mapping(volume[field])), "")
+            if (
+                mount.get("readOnly") is True
+                or kind in _NEVER_WRITTEN
+                or inside(volume, kind).get("readOnly")
+            ):
+                found = f"is to be written to `{at}`, in a volume that is mounted to be read only"
+                way = f"give it a `path` outside of `{mount['mountPath']}`"
+                finding = BadArtifact(string(artifact, "name"), found, way)
+                path = (*template.path, "inputs", "artifacts", index, "path")
+                yield Problem(path, finding, part=(0, len(string(artifact, "path"))))
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    """Whether a whole path is below a folder."""
+    return path.startswith(f"{folder.rstrip('/')}/") and "{{" not in path + folder and path != folder
 
 
 def _clean(path: str) -> str:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.pods.findings import Alternatives, Incomplete, NotForPods
+from flowdsl.compiler.lint.pods.findings import Alternatives, Incomplete, NotForPods, NotOfArgo
 from flowdsl.compiler.lint.pods.patches import patch_of
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.grammar.names import is_port_name
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -173,6 +174,41 @@ def blocks(view: View) -> Iterator[Problem]:
 
 def _mounts(container: Object) -> list[Object]:
     return entries(container, "volumeMounts")
+
+
+def expanded(view: View) -> Iterator[Problem]:
+    """The variables in the paths of mounts are those of the container, and of Argo's own, which has the same mounts.
+
+    Source: Kubernetes, ExpandContainerVolumeMounts of the kubelet; Argo Workflows, addOutputArtifactsVolumes.
+    """
+    for template in view.templates:
+        for place, container in template.containers:
+            if not any(each.get("subPathExpr") for each in _mounts(container)) or view.is_patched(template):
+                continue
+            known = {string(each, "name") for each in entries(container, "env")}
+            known |= {string(each, "name") for each in entries(view.defaults, str(place[0]), "env")}
+            for index, mount in enumerate(_mounts(container)):
+                text = string(mount, "subPathExpr")
+                names = [] if "{{" in text else _EXPANDED.findall(text.replace("$$", ""))
+                path = (*template.path, *place, "volumeMounts", index, "subPathExpr")
+                lost = next((each for each in names if each not in known and not _OF_ALL.match(each)), None)
+                other = next((each for each in names if not _OF_ALL.match(each)), None)
+                if lost is not None and not container.get("envFrom"):
+                    is_alone = len(place) > 1
+                    way = (
+                        f"add `{lost}` to its `env`"
+                        if is_alone
+                        else "write `subPath` with a tag, such as `{{pod.name}}`"
+                    )
+                    reason = f"the container has no variable `{lost}`"
+                    yield Problem(path, NotForPods("`subPathExpr`", text, reason, way))
+                elif other is not None and len(place) == 1:
+                    yield Problem(path, NotOfArgo(other))
+
+
+_EXPANDED = regex(r"\$\(([^()]+)\)")
+_OF_ALL = regex(r"ARGO_|KUBERNETES_|\w+_(?:SERVICE|PORT)")
+"""Variables that Argo gives to containers, and Kubernetes for services."""
 
 
 def sysctls(view: View) -> Iterator[Problem]:
