@@ -27,5 +27,6 @@ OF_YAML: tuple[Rule, ...] = (
     literal.times,
     literal.methods,
     literal.paths,
+    literal.places,
     sharing.sharing,
 )

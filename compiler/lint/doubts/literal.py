@@ -6,9 +6,10 @@ All of it passes Argo and the API server, and then does something else than its 
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.kinds import BODY_OF
+from flowdsl.compiler.kinds import BODY_OF, LOCATIONS, STORES
 from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.problem import Problem
@@ -65,6 +66,8 @@ def commands(view: View) -> Iterator[Problem]:
                 found = f"`{kind} {words[-1]}` runs a text, and gets the path of the file with the source"
                 finding = TakenLiterally(found, "the path is no program", f"take `{words[-1]}` out")
                 yield Problem((*path, "command", len(words) - 1), finding)
+            if place[0] == "script" and len(words) == 1:
+                yield from _before_source(_VERSION.sub("", kind), container, path)
 
 
 def _one_text(words: list[str], container: Object, path: Path) -> Iterator[Problem]:
@@ -79,6 +82,27 @@ def _one_text(words: list[str], container: Object, path: Path) -> Iterator[Probl
         text, (at, word) = _short(behind[0][1]), behind[1]
         found = f"the shell runs `{text}`, and nothing there asks for `{_short(word)}`"
         yield Problem(at, TakenLiterally(found, "not used", "write the whole command line as one text"))
+
+
+_INTERPRETERS = _SHELLS | _WITH_TEXT.keys()
+_OF_FILE = regex(r".*(?:/|\{\{|\.[a-zA-Z]).*", re.DOTALL)
+
+
+def _before_source(program: str, container: Object, path: Path) -> Iterator[Problem]:
+    """The finding about arguments of a script, behind which Argo puts the path of the file with the source.
+
+    An option may take a word behind it, and what is to run may be a file, or what a tag becomes. Source: Argo
+    Workflows, createWorkflowPod.
+    """
+    first = str(next(iter(container.get("args") or ()), "-"))
+    foreign = program == "python" and first.startswith("--") and not first.startswith(_OF_PYTHON)
+    if program in _INTERPRETERS and (foreign or not (first.startswith("-") or _OF_FILE.fullmatch(first))):
+        found = f"`{program}` gets `{_short(first)}` before the file with the source, which it does not run"
+        way = "write what the source needs into it, as a tag, or as a variable in `env`"
+        yield Problem((*path, "args", 0), TakenLiterally(found, "not an argument of the script", way))
+
+
+_OF_PYTHON = ("--check-hash-based-pycs", "--help", "--version")
 
 
 def _short(text: str) -> str:
@@ -305,3 +329,36 @@ def _outputs(template: Template) -> Iterator[tuple[Path, str]]:
     for index, each in enumerate(entries(outputs, "parameters")):
         path = (*template.path, "outputs", "parameters", index, "valueFrom", "path")
         yield path, string(each, "valueFrom", "path")
+
+
+def places(view: View) -> Iterator[Problem]:
+    """Keys are names in a bucket, and what is handed on has no place of its own. Source: resolveArtifact."""
+    given = [(call.data.get("arguments"), (*call.path, "arguments")) for call in (*view.handing, *view.hooks)]
+    given += [
+        (owner, (*each.path, side))
+        for each in view.templates
+        for side in ("inputs", "outputs")
+        if (owner := each.data.get(side))
+    ]
+    for owner, path in given:
+        for index, artifact in enumerate(entries(owner or {}, "artifacts")):
+            here = (*path, "artifacts", index)
+            source = string(artifact, "from")
+            field = next((each for each in LOCATIONS if artifact.get(each) is not None), "")
+            if source and field:
+                found = f"`{field}` says nothing beside `from`"
+                effect = f"the artifact stays where `{_short(source)}` is"
+                yield Problem(
+                    (*here, field), TakenLiterally(found, effect, "keep one of the two"), on_key=True
+                )
+            key = string(artifact, field, STORES[field]) if field in _BUCKETS else ""
+            if address := _ADDRESS.match(key):
+                bucket, _, rest = key[address.end() :].partition("/")
+                found = f"`{_short(key)}` is looked for in the bucket under that name"
+                way = f"write `key: {rest}`, and `bucket: {bucket}` beside it if that is another one"
+                finding = TakenLiterally(found, "a key is no address", way)
+                yield Problem((*here, field, STORES[field]), finding)
+
+
+_BUCKETS = ("s3", "gcs", "oss")
+_ADDRESS = regex(r"(?:s3a?|gs|gcs|oss|https?)://")
