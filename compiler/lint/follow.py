@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.asked import Names
 from flowdsl.compiler.lint.pods.bodies import ArtifactPath, OutputSource
 from flowdsl.compiler.lint.pods.findings import Incomplete
-from flowdsl.compiler.lint.variables.arguments import MissingArgument
+from flowdsl.compiler.lint.variables.arguments import MissingArgument, NoArtifactSource
 from flowdsl.compiler.lint.variables.findings import UnknownOutput, UnknownVariable
 from flowdsl.compiler.lint.workflow.calls import UndefinedTemplate
 from flowdsl.compiler.lint.workflow.graph import SeveralBodies
@@ -122,7 +122,7 @@ class Lists:
 def _once(listed: Lists, problems: list[tuple[Problem, Name | None]]) -> Iterator[Problem]:
     """The problems, with one for each name that is not there, for each list of such, and for each name with a tag.
 
-    A name with a tag is wrong because of the tag.
+    A name with a tag is wrong because of the tag, and an artifact comes from nowhere because its variable is none.
     """
     tagged = {each.path for each, _ in problems if isinstance(each.finding, UnknownVariable)}
     gone: defaultdict[Path, list[Problem]] = defaultdict(list)
@@ -142,7 +142,7 @@ def _once(listed: Lists, problems: list[tuple[Problem, Name | None]]) -> Iterato
             if problem is again[name][0]:
                 yield problem._replace(also=tuple(again[name][1:]))
         elif problem.path not in tagged or not isinstance(
-            problem.finding, (BadArtifactName, UndefinedTemplate)
+            problem.finding, (BadArtifactName, NoArtifactSource, UndefinedTemplate)
         ):
             yield problem
 

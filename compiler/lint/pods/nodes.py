@@ -82,7 +82,7 @@ class _Label:
     def ask(self, operator: str, values: list[str]) -> None:
         """Take one more demand into account."""
         match operator:
-            case "In":
+            case "In" if values:  # without, it is told as such
                 self.allowed = set(values) if self.allowed is None else self.allowed & set(values)
             case "NotIn":
                 self.denied |= set(values)

@@ -68,6 +68,11 @@ def _told(found: Typed) -> Iterator[Problem]:
         reason, way = "one of them has to be named", f"write `{path}['NAME']` with the name of one"
     elif mark is not None:
         reason, way = "not the name of a label or annotation", f"write `metadata.{mark[1]}['NAME']`"
+    elif (other := _OTHER_MARK.fullmatch(path)) is not None:
+        reason, way = (
+            "labels and annotations are named in brackets",
+            f"write `metadata.{other[1]}s['{other[2]}']`",
+        )
     elif close := near(path, paths):
         reason, way = f"did you mean `{close}`?", f"write `{close}`"
     else:
@@ -76,6 +81,7 @@ def _told(found: Typed) -> Iterator[Problem]:
     yield Problem((*found.path, "fieldRef", "fieldPath"), NotForPods("`fieldPath`", path, reason, way))
 
 
+_OTHER_MARK = regex(r"metadata\.(label|annotation)s?(?:\.|\[)['\"]?([\w./-]+?)['\"]?\]?")
 _MARK = regex(r"metadata\.(labels|annotations)\['(.*)'\]")
 
 

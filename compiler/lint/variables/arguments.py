@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.view import has_location, without_key
-from flowdsl.compiler.lint.variables.findings import UnknownVariable
+from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
+from flowdsl.compiler.lint.variables.scope import misspelt
 from flowdsl.compiler.objects import MARKS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
@@ -213,7 +214,11 @@ class NoArtifactSource(Finding):
         )
         if self.source:
             hint = f"`{self.source}` names no artifact"
+            tag = TAG.search(self.source)
+            meant = misspelt((self.source if tag is None else tag[1]).strip())
             way = f"write a tag such as `{{{{tasks.a.outputs.artifacts.{self.name}}}}}`"
+            if isinstance(meant, LiteralTag) and meant.meant:
+                way = f"write `{{{{{meant.meant}}}}}`"
         return super().words() | {"hint": hint, "way": way}
 
 

@@ -296,6 +296,8 @@ class Reader:
             yield from found
         elif root == "item":
             yield from self.item(spot, rest, place, exact=True, text=text)
+        elif spot.path[-1] == "from" and root not in ROOTS:
+            return  # an artifact that comes from nowhere
         elif (finding := unreplaced(self.scope.fault(name), name, spot.path, text, place)) is not None:
             yield spot.problem(finding)
 

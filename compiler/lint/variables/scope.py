@@ -81,6 +81,12 @@ class Scope:
         if root == "inputs" and f"{name}.path" in self.allowed:
             reason = "an artifact is a file, which is at its path"
             return LiteralTag(name, reason, f"write `{{{{{name}.path}}}}`", f"{name}.path")
+        if (
+            root == "inputs"
+            and _BRACKETS.search(name)
+            and (meant := _BRACKETS.sub(r".\1", name)) in self.allowed
+        ):
+            return UnknownVariable(name, (), f"write `{{{{{meant}}}}}`, or `{{{{={name}}}}}`")
         if root == "inputs" and rest:
             known = sorted(
                 each for each in self.allowed if each.startswith(("inputs.parameters.", "inputs.artifacts."))
@@ -123,6 +129,7 @@ class Scope:
         return None if name in known else UnknownVariable(name, known, reason)
 
 
+_BRACKETS = regex(r"""\[['"]([-\w]+)['"]\]""")
 _NEVER_ALONE = ("inputs", "pod", "steps", "tasks", "workflow")
 """With a dot behind these Argo looks for a variable. Source: Argo Workflows, validate_util.go and validate.go."""
 
@@ -202,6 +209,12 @@ def workflow_fault(view: View, name: str, known: frozenset[str]) -> Finding | No
         "priority": "set `priority` in the spec to use it",
         "failures": "only exit handlers have it: name one as `onExit`",
     }
+    if word == "artifacts":
+        own_input = f"inputs.{name.removeprefix('workflow.')}"
+        way = (
+            f"the artifacts of a run are inputs of its entrypoint: declare it there, as `{{{{{own_input}}}}}`"
+        )
+        return UnknownVariable(name, (), way)
     own, every = _sorted(known, word)
     if word in ("parameters", "labels", "annotations") and not own:
         key = name.removeprefix("workflow.parameters.")

@@ -108,20 +108,25 @@ def _reason(operands: tuple[Operand, ...], tasks: list[Call]) -> str:
             return f"`{task.name}` depends on nothing, and is never left out"
         if result == "Daemoned":
             return f"`{task.name}` is no daemon"
+        if result == "Succeeded":
+            return f"`{task.name}` is a daemon, which serves or fails: write `{task.name}.Daemoned`"
     return "these results never come together"
 
 
 def _ends(task: Call) -> list[frozenset[str]]:
     """How a task may end: for each way, the results that hold then. Source: evaluateDependsLogic."""
     data, callee = task.data, task.callee
-    ends: list[frozenset[str]] = [frozenset((word,)) for word in ("Succeeded", "Failed", "Errored")]
+    # The pod of a daemon that ends well has failed. Source: inferFailedReason and assessNodeStatus.
+    serves = callee is not None and callee.is_pod and bool(callee.data.get("daemon")) and not task.loop
+    words = ("Daemoned" if serves else "Succeeded", "Failed", "Errored")
+    ends: list[frozenset[str]] = [frozenset((word,)) for word in words]
     if task.loop:
         ends += [each | {word} for each in ends for word in sorted(LOOP_RESULTS)]
     if data.get("when") or task.loop:
         ends.append(frozenset(("Skipped",)))
     if data.get("depends") or data.get("dependencies"):
         ends.append(frozenset(("Omitted",)))
-    if callee is None or callee.data.get("daemon"):
+    if callee is None or (callee.data.get("daemon") and not serves):
         ends += [frozenset(("Daemoned",)), *(each | {"Daemoned"} for each in ends)]
     return ends
 
