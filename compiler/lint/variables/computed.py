@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.workflow.computing import needs
 from flowdsl.compiler.problem import Fault, Problem
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.expression import parse
@@ -21,8 +22,6 @@ _SIGNS = regex(r"\w\(|\[|[-+*/%.] ?\w")
 
 _EMPTY = ("", "[]", "{}", "null")
 """Values that a parameter may have for now, until a run is given another one."""
-
-_PARAMETERS = (("inputs", "parameters"), ("workflow", "parameters"))
 
 
 class Part(NamedTuple):
@@ -72,22 +71,6 @@ def _known(text: str) -> tuple[Part, ...]:
     except RecursionError:
         return ()
     return tuple(found)
-
-
-def needs(node: t.Node, known: dict[int, str | None]) -> str | None:
-    """The variable that a part is computed of, nothing if of none; None if of several, or of what the run brings."""
-    if id(node) in known:
-        return known[id(node)]
-    names: set[str | None] = set()
-    if (path := t.path(node)) is not None:
-        if path[0] != "sprig":
-            names = {".".join(path) if path[:2] in _PARAMETERS and len(path) == 3 else None}
-    elif isinstance(node, t.Let):
-        names = {None}  # its name is known inside of it only
-    else:
-        names = {needs(each, known) for each in t.children(node)} - {""}
-    found = known[id(node)] = None if len(names) > 1 else next(iter(names), "")
-    return found
 
 
 def always(node: t.Node) -> Iterator[t.Node]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.evaluation.evaluate import absent, text_of, value_of
 from flowdsl.compiler.evaluation.values import ExpressionError, NotHere
-from flowdsl.compiler.lint.variables.computed import always, needs
+from flowdsl.compiler.lint.variables.computed import always
 from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
 from flowdsl.compiler.lint.variables.typing_findings import (
     FailsByDefault,
@@ -15,6 +15,7 @@ from flowdsl.compiler.lint.variables.typing_findings import (
     WrongArgument,
     WrongResult,
 )
+from flowdsl.compiler.lint.workflow.computing import needs, scope
 from flowdsl.compiler.schema.findings import short
 from flowdsl.diagnostic import suggest
 from flowdsl.grammar import expression_tree as t
@@ -22,7 +23,6 @@ from flowdsl.grammar import expression_tree as t
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.evaluation.values import Value
     from flowdsl.compiler.lint.variables.computed import Part
     from flowdsl.compiler.problem import Part as Span
     from flowdsl.diagnostic import Finding
@@ -45,10 +45,7 @@ class _Evaluated:
         self.part = part
         self.value = value
         self.open = open
-        self.scope: dict[str, Value] = {}
-        if part.variable:
-            root, kind, name = part.variable.split(".", 2)
-            self.scope = {root: {kind: {name: value}}}
+        self.scope = scope(part.variable, value)
 
     def found(self, tag: bool) -> Iterator[tuple[Finding, Span | None]]:
         """What is wrong with the value, or why there is none; of a whole `tag` a text has to be made."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.manifest.globals import sample
 from flowdsl.compiler.lint.manifest.view import Template
+from flowdsl.compiler.lint.workflow.computing import outcome, variable_of
 from flowdsl.compiler.lint.workflow.loops import LoopFields, is_whole, no_list
 from flowdsl.compiler.lint.workflow.names import DISPLAY_FORM, VALUE_FORM, BadLabel, is_display_name
 from flowdsl.compiler.lint.workflow.settings import (
@@ -19,9 +20,6 @@ from flowdsl.compiler.lint.workflow.settings import (
 )
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import compact, entries, inside, is_mapping, string, value_at
-from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.expression import parse
-from flowdsl.grammar.expression_tree import Literal
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.labels import DISPLAY_NAME
 from flowdsl.grammar.names import is_label_value
@@ -143,19 +141,9 @@ def arriving_made_labels(view: View) -> Iterator[Problem]:
     for name, each in inside(view.spec, "workflowMetadata", "labelsFrom").items():
         expression = string(each or {}, "expression")
         own = (*view.path, "workflowMetadata", "labelsFrom", name, "expression")
-        found = [(path, value) for path, value in arriving(view, around, f"{{{{{expression}}}}}", ()) if path]
-        for path, value in (*found, (own, _constant(expression))):
+        for path, value in arriving(view, around, f"{{{{={expression}}}}}", own):
             if value and "{{" not in value and not is_label_value(value):
                 yield Problem(path, BadLabel(value, "the value of a label", VALUE_FORM))
-
-
-def _constant(expression: str) -> str:
-    """The text that an expression is, where it is nothing else."""
-    try:
-        tree = parse(expression)
-    except GrammarError:
-        return ""  # which is told elsewhere
-    return tree.value if isinstance(tree, Literal) and isinstance(tree.value, str) else ""
 
 
 def arriving_loops(view: View) -> Iterator[Problem]:
@@ -223,26 +211,29 @@ def _renamed(finding: Finding, field: str) -> Finding:
     return type(finding)(**{**vars(finding), "field": field})
 
 
-_LITERAL = regex(r"=\s*(?:(\d+)|'([^'\\]*)'|\"([^\"\\]*)\")\s*")
-
-
 def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[tuple[Path, str]]:
     """The values of a text that is one tag, or has none, each with the path where it is written.
 
     An input gets what the calls of its template hand over, which may be tags again. Of a variable whose values are
-    all alike it is one of these.
+    all alike it is one of these; of an expression it is what comes of one parameter, or of none.
     """
-    left, seen = [(template, text, path)], {(id(template), text)}
+    yield from _arriving(view, template, text, path, {(id(template), text)})
+
+
+def _arriving(
+    view: View, template: Template, text: str, path: Path, seen: set[tuple[int, str]]
+) -> Iterator[tuple[Path, str]]:
+    left = [(template, text, path)]
     for template, text, path in left:  # grows while it is walked
         tag = only_tag(text)
         if tag is None:
             if "{{" not in text:
                 yield path, text
             continue
-        if (literal := _LITERAL.fullmatch(tag[1])) is not None:
-            yield path, next(each for each in literal.groups() if each is not None)
-            continue
         name = tag[1].strip()
+        if name.startswith("="):
+            yield from _computed(view, template, name[1:], path, seen)
+            continue
         if (alike := sample(tuple(name.split(".")))) is not None:
             yield path, alike
             continue
@@ -252,6 +243,22 @@ def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[
             elif giver is not None and value.count("{{") == 1 and (id(giver), value) not in seen:
                 seen.add((id(giver), value))
                 left.append((giver, value, place))
+
+
+def _computed(
+    view: View, template: Template, expression: str, path: Path, seen: set[tuple[int, str]]
+) -> Iterator[tuple[Path, str]]:
+    """What comes of an expression with the values of the one parameter that it is computed of, if of any."""
+    variable = variable_of(expression)
+    if variable is None:
+        return
+    values = [(path, "")]
+    if variable:
+        found = _arriving(view, template, f"{{{{{variable}}}}}", path, seen)
+        values = [each for each in found if each[1]]  # one may be left empty for now
+    for place, value in values:
+        if (text := outcome(expression, variable, value)) is not None:
+            yield (place if text == value else path), text
 
 
 def reaching(view: View, template: Template, texts: Iterable[str]) -> Iterator[tuple[Path, str]]:
