@@ -311,8 +311,18 @@ def methods(view: View) -> Iterator[Problem]:
 
 
 def paths(view: View) -> Iterator[Problem]:
-    """The paths of outputs are names of files and folders. Source: Argo Workflows, SaveArtifacts."""
+    """The paths of outputs are names of files and folders, and what is taken without a file stands beside them.
+
+    Source: Argo Workflows, SaveArtifacts, SaveParameters and getTemplateOutputsFromScope.
+    """
     for template in view.templates:
+        for index, each in enumerate(entries(template.data, "outputs", "parameters")):
+            source = inside(each, "valueFrom")
+            if each.get("default") is not None and source and "default" not in source:
+                found = f"the `default` of output `{each.get('name')}` is not used"
+                effect = f"without the {'file' if 'path' in source else 'value'}, the run fails"
+                path = (*template.path, "outputs", "parameters", index, "default")
+                yield Problem(path, TakenLiterally(found, effect, "move it below `valueFrom`"), on_key=True)
         for path, at in _outputs(template):
             if "{{" not in at and (at.startswith("~") or "*" in at):
                 found = f"`{at}` is looked for under that name"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.variables.typing_findings import WrongArgument
 from flowdsl.compiler.lint.workflow.computing import needs
 from flowdsl.compiler.problem import Fault, Problem
 from flowdsl.grammar import expression_tree as t
@@ -50,6 +51,29 @@ def computed(
 
             for finding, span in evaluated(text, part, value, tag, "templates" not in place):
                 yield Problem(place, finding) if span is None else Fault(finding, span).at(path, offset)
+
+
+def of_loops(is_list: Callable[[str], bool], path: Path, text: str, offset: int) -> Iterator[Problem]:
+    """The findings about outputs of loops, lists in JSON, of which a number is made; `is_list` knows those outputs."""
+    if "{{" in text or not _OF_OUTPUT.search(text):
+        return
+    left = [parse(text)]
+    for each in left:  # grows while it is walked
+        left += always(each)
+        match each:
+            case t.Call("asInt" | "int" | "asFloat" | "float" | "duration" as function, (argument,)):
+                name = t.path(argument)
+                if name is not None and name[0] in ("steps", "tasks") and is_list(".".join(name)):
+                    wanted = f"a text that is a {'duration' if function == 'duration' else 'number'}"
+                    written = text[argument.start : argument.end]
+                    way = f"take one of its items, such as `{function}(fromJSON({written})[0])`"
+                    finding = WrongArgument(function, wanted, "the outputs of a loop, a list in JSON", way)
+                    yield Fault(finding, (argument.start, argument.end)).at(path, offset)
+            case _:
+                pass
+
+
+_OF_OUTPUT = regex(r"\w\(\s*(?:steps|tasks)\b")
 
 
 @lru_cache(maxsize=4096)

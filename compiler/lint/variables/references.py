@@ -9,7 +9,7 @@ from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.globals import workflow_variables
 from flowdsl.compiler.lint.manifest.items import survey
 from flowdsl.compiler.lint.variables import conditions, reading, typing
-from flowdsl.compiler.lint.variables.computed import computed
+from flowdsl.compiler.lint.variables.computed import computed, of_loops
 from flowdsl.compiler.lint.variables.failures import Missing, can_fail, missing, missing_at_end, skip
 from flowdsl.compiler.lint.variables.filled import filled
 from flowdsl.compiler.lint.variables.findings import (
@@ -357,6 +357,7 @@ class Reader:
             yield from computed(
                 lambda name: () if name in asked else self.arrived(name), path, text, offset, tag is not None
             )
+            yield from of_loops(self.is_list, path, text, offset)
         in_loop = tag is not None and place.call is not None and bool(place.call.loop)
         if read.bound and in_loop:
             one = read.bound[0]
@@ -435,6 +436,16 @@ class Reader:
             tag = f"{{{{{variable}}}}}"
             self.values[variable] = list(arriving(self.view, self.template, tag, self.template.path))
         return self.values[variable]
+
+    def is_list(self, variable: str) -> bool:
+        """Whether an output of a task or step is that of a loop. Source: Argo Workflows, aggregateLoopOutputs."""
+        root, _, rest = variable.partition(".")
+        producer, _, output = rest.partition(".outputs.")
+        position = self.template.call_index.get(producer)
+        if position is None or BODY_OF.get(root) != self.template.body:
+            return False
+        is_value = output == "result" or output.startswith("parameters.")
+        return is_value and bool(self.template.calls[position].loop)
 
     def mapping(self, spot: Spot, before: str, name: str, place: Place) -> Iterator[Problem]:
         """The finding about the outputs of a loop as text: in an expression they are a mapping by their names.
