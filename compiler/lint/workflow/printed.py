@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shlex
@@ -83,6 +84,10 @@ def _printed(call: Call) -> Iterator[str]:
         words = [script["command"][0], "-c", string(script, "source").strip()]
     if not words:
         return
+    if _PYTHON.fullmatch(words[0].rpartition("/")[2]):
+        if len(words) == 3 and words[1] == "-c" and "print(" in words[2] and "{{" not in words[2]:
+            yield from _lines_of_python(words[2])
+        return
     given = {
         f"inputs.parameters.{each.get('name')}": string(each, "value")
         for each in inside(call.data, "arguments").get("parameters") or ()
@@ -115,10 +120,16 @@ def _known(text: str | None, values: Mapping[str, str]) -> str | None:
 
 
 def _echoed(words: list[str]) -> str | None:
-    """What a command line prints; None where that is not plain."""
+    """What a command line prints; None where that is not plain.
+
+    Of a script of several lines, a line of it that is no JSON: it ends with a line break, which texts in JSON do not
+    have, so that the whole is none either.
+    """
     if any("{{" in word for word in words):
         return None
     program = words[0].rpartition("/")[2] if words else ""
+    if program in _SHELLS and len(words) == 3 and words[1] == "-c" and "\n" in words[2]:
+        return next(_lines_of_shell(words[2]), None)
     if program in _SHELLS and len(words) == 3 and words[1] == "-c" and not _SPECIAL.search(words[2]):
         try:
             words = shlex.split(words[2])
@@ -128,6 +139,65 @@ def _echoed(words: list[str]) -> str | None:
     if program != "echo" or any("\\" in word for word in words):
         return None
     return " ".join(words[2:] if words[1:2] == ["-n"] else words[1:])
+
+
+_PYTHON = regex(r"python[\d.]*")
+_QUIET = regex(r"\s*(?:#.*|set [-+\w ]+|(?:export )?\w+=[\w./-]*)?")
+"""A line of a shell that prints nothing, and after which the next one runs."""
+
+
+def _lines_of_shell(source: str) -> Iterator[str]:
+    """Lines that a shell surely prints, and that are no JSON: those before the first line that may do anything."""
+    for line in source.split("\n"):
+        if not _QUIET.fullmatch(line):
+            text = None if _SPECIAL.search(line) else _echoed(["sh", "-c", line.strip()])
+            if text is None:
+                return
+            if _is_prose(text):
+                yield text
+
+
+def _lines_of_python(source: str) -> Iterator[str]:
+    """Lines that Python surely prints, and that are no JSON: texts, and lists with texts, which it has in one quote."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    values: dict[str, ast.expr] = {}
+    for each in body:
+        match each:
+            case ast.Assign(targets=[ast.Name(name)], value=value):
+                values[name] = value
+            case ast.Expr(ast.Call(ast.Name("print"), [first, *_], [])):
+                node = first
+                if isinstance(first, ast.Name) and len(re.findall(rf"\b{first.id}\b", source)) == 2:
+                    node = values.get(first.id, first)  # which nothing changes before it is printed
+                text = _shown(node).strip()
+                if text and (_is_prose(text) or (isinstance(node, _DISPLAYS) and not _is_json(text))):
+                    yield text
+            case _:
+                pass
+
+
+_DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
+
+
+def _shown(node: ast.expr) -> str:
+    """The text, or the beginning of it, that Python prints of an expression; empty where that is not known."""
+    if isinstance(node, ast.JoinedStr):
+        return _shown(node.values[0]) if node.values else ""
+    try:
+        return str(ast.literal_eval(node))
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return ""
+
+
+_PROSE = regex(r"\s*(?!(?:true|false|null)\b)[A-Za-z_][^\"]*")
+
+
+def _is_prose(text: str) -> bool:
+    """Whether a line begins with a word that JSON does not have outside of texts."""
+    return _PROSE.fullmatch(text) is not None
 
 
 def _is_json(text: str) -> bool:
