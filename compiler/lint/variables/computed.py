@@ -14,6 +14,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable, Iterator
 
     from flowdsl.compiler.tree import Path
@@ -26,10 +27,15 @@ _EMPTY = ("", "[]", "{}", "null")
 
 
 class Part(NamedTuple):
-    """A part of an expression that is computed in every case, and the one variable of which it is, if any."""
+    """A part of an expression that is computed in every case, and the one variable of which it is, if any.
+
+    `fine`: values of the variable of which it is known without a trial that they make no difference: numbers, to what
+    only counts with them. Searches have thousands of such values.
+    """
 
     node: t.Node
     variable: str
+    fine: re.Pattern[str] | None
 
 
 def computed(
@@ -44,7 +50,10 @@ def computed(
         return
     for part in _known(text):
         given = arrived(part.variable) if part.variable else ()
-        values = [each for each in given if each[1] not in _EMPTY] if part.variable else [(path, "")]
+        fine = part.fine
+        values = [each for each in given if each[1] not in _EMPTY and not (fine and fine.fullmatch(each[1]))]
+        if not part.variable:
+            values = [(path, "")]
         for place, value in values:
             # The functions of expressions are needed for few manifests.
             from flowdsl.compiler.lint.variables.evaluated import evaluated
@@ -91,7 +100,7 @@ def _known(text: str) -> tuple[Part, ...]:
             if variable is None:
                 left += always(each)
             elif not isinstance(each, t.Literal) and t.path(each) is None:
-                found.append(Part(each, variable))
+                found.append(Part(each, variable, _fine(each)))
     except RecursionError:
         return ()
     return tuple(found)
@@ -110,3 +119,29 @@ def always(node: t.Node) -> Iterator[t.Node]:
             pass
         case _:
             yield from (each for each in t.children(node) if not isinstance(each, t.Closure))
+
+
+_WHOLE = regex(r"-?\d{1,9}")
+_NUMBER = regex(r"-?\d{1,9}(?:\.\d{1,20})?(?:e-?\d{1,2})?")
+
+
+def _fine(node: t.Node) -> re.Pattern[str] | None:
+    """The numbers of which the one variable of a part may be any, where it only counts with them."""
+    fine, left = _NUMBER, [node]
+    for each in left:  # grows while it is walked
+        match each:
+            case t.Call("asInt" | "int", (argument,)) if t.path(argument) is not None:
+                fine = _WHOLE
+            case t.Call("asFloat" | "float", (argument,)) if t.path(argument) is not None:
+                pass
+            case t.Literal(int() | float() | str()):
+                pass
+            case t.Binary("/", dividend, t.Literal(int() | float() as by)) if by:
+                left.append(dividend)
+            case t.Binary("+" | "-" | "*") | t.Unary("-"):
+                left += t.children(each)
+            case t.Call("string" | "abs" | "min" | "max" | "round" | "floor" | "ceil"):
+                left += t.children(each)
+            case _:
+                return None
+    return fine
