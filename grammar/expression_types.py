@@ -98,8 +98,16 @@ class _Checker:
                 return element if not name else INT if name == "index" else ANY
             case t.Member(of, key):
                 return _member(node, inner(of), inner(key))
+            case t.Slice(of, first, last):
+                found = inner(of)
+                for limit in (first, last):
+                    if limit is not None:
+                        _sliced(node, found, inner(limit))
+                return found if found[:1] in (STRING, LIST) else ANY
             case t.Call(function, arguments):
                 return self.call(function, arguments, bound, element, pointers)
+            case t.Method(t.Member(t.Name("sprig")), _) if "sprig" not in bound:
+                return ANY  # of which expr-lang knows nothing, nor looks at what it is given
             case t.Unary(operator, operand):
                 found = inner(operand)
                 return BOOL if operator == "!" else found if found in _NUMBERS else ANY
@@ -116,8 +124,6 @@ class _Checker:
                 parts = [inner(part) for part in t.children(node)]
                 if isinstance(node, t.Mapping):
                     return MAP
-                if isinstance(node, t.Slice):
-                    return parts[0] if parts[0][:1] in (STRING, LIST) else ANY
                 return parts[-1] if parts and isinstance(node, (t.Chain, t.Sequence)) else ANY
 
     def call(
@@ -167,13 +173,23 @@ def _member(node: t.Member, of: Type, key: Type) -> Type:
         raise Mismatch(f"type string[{shown(key)}] is undefined", node, of, key)
     if of == STRING and isinstance(node.key, t.Literal) and isinstance(node.key.value, str):
         raise Mismatch(f"type string has no field {node.key.value}", node, of, key)
+    if of[:1] == LIST and key not in (ANY, INT):
+        words = f"array elements can only be selected using an integer (got {shown(key)})"
+        raise Mismatch(words, node, of, key)
     return of[1:] if of[:1] == LIST else ANY
+
+
+def _sliced(node: t.Slice, of: Type, limit: Type) -> None:
+    if of[:1] in (STRING, LIST) and limit not in (ANY, INT):
+        raise Mismatch(f"non-integer slice index {shown(limit)}", node, of, limit)
 
 
 def _binary(node: t.Binary, left: Type, right: Type) -> Type:
     operator = node.operator
-    logical = operator in ("&&", "||") and not {left, right} <= {ANY, BOOL}
-    if logical or (operator in ("==", "!=") and not _comparable(left, right)):
+    wanted = BOOL if operator in ("&&", "||") else INT if operator == ".." else ANY
+    if (wanted and not {left, right} <= {ANY, wanted}) or (
+        operator in ("==", "!=") and not _comparable(left, right)
+    ):
         words = f"invalid operation: {operator} (mismatched types {shown(left)} and {shown(right)})"
         raise Mismatch(words, node, left, right)
     if operator == "in" and right == MAP and left not in (ANY, STRING):

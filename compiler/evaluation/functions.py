@@ -19,6 +19,7 @@ from flowdsl.compiler.evaluation import lists
 from flowdsl.compiler.evaluation.jsonpath import jsonpath
 from flowdsl.compiler.evaluation.times import date, zone_of
 from flowdsl.compiler.evaluation.values import (
+    MOST,
     AnyMap,
     ExpressionError,
     NilList,
@@ -142,7 +143,7 @@ def _repeat(text: Value, count: Value) -> str:
     times = as_whole(count)
     if times < 0:
         raise ExpressionError(f"invalid argument for repeat (expected positive integer, got {times})")
-    if times > 10**6:
+    if times > MOST:
         raise ExpressionError("memory budget exceeded")
     return as_text(text) * times
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.evaluation import patterns
 from flowdsl.compiler.evaluation.values import (
+    MOST,
     AnyMap,
     ExpressionError,
     Word,
@@ -66,7 +67,7 @@ def cut(of: Value, first: Value, last: Value) -> Value:
     def limit(value: Value) -> int:
         if not is_number(value):
             raise ExpressionError(f"invalid operation: int({go_type(value)})")
-        at = int(value)
+        at = to_int(value)
         return min(max(at + size if at < 0 else at, 0), size)
 
     start, end = limit(0 if first is None else first), limit(size if last is None else last)
@@ -122,7 +123,10 @@ def binary(word: str, left: Value, right: Value) -> Value:
 
 def _of_numbers(word: str, left: Any, right: Any) -> Value:
     if word == "..":
-        return list(range(int(left), int(right) + 1))
+        first, last = to_int(left), to_int(right)
+        if last - first >= MOST - 1:
+            raise ExpressionError("memory budget exceeded")
+        return list(range(first, last + 1))
     if word == "/":
         return _divided(float(left), float(right))
     if word == "**":
@@ -174,6 +178,8 @@ def _within(needle: Value, values: Value) -> bool:
         if not isinstance(values, AnyMap) and needle is not None and not isinstance(needle, str):
             raise ExpressionError(f"cannot use {go_type(needle)} as a key")
         return needle in found
+    if isinstance(values, datetime) and isinstance(needle, str):
+        return False  # of an object of Go's, whether it has a field of that name
     raise ExpressionError(f'operator "in" not defined on {go_type(values)}')
 
 

@@ -12,7 +12,14 @@ from datetime import timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.evaluation.values import ExpressionError, is_number, nanoseconds, to_int, wrapped
+from flowdsl.compiler.evaluation.values import (
+    ExpressionError,
+    is_number,
+    nanoseconds,
+    to_int,
+    within,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,6 +120,7 @@ def until_step(start: int, stop: int, step: int) -> list[int]:
     """The numbers from one to another."""
     if step == 0 or (stop < start and step >= 0) or (stop >= start and step < 0):
         return []
+    within(abs(stop - start) // abs(step))
     return list(range(start, stop, step))
 
 

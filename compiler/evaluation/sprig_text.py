@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 
 from flowdsl.compiler.evaluation import patterns
 from flowdsl.compiler.evaluation.functions import SPACES, cased
-from flowdsl.compiler.evaluation.values import ExpressionError, NilList, NotHere, shown
+from flowdsl.compiler.evaluation.values import ExpressionError, NilList, NotHere, shown, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,7 +149,7 @@ def _wrapped(width: int, text: str, separator: str = "\n", long_words: bool = Fa
 
 
 def _indent(count: int, text: str) -> str:
-    pad = " " * count if count >= 0 else _negative()
+    pad = " " * within(count) if count >= 0 else _negative()
     return pad + text.replace("\n", "\n" + pad)
 
 
@@ -367,7 +367,7 @@ TEXTS: dict[str, Callable[..., Value]] = {
     "trimall": lambda signs, text: text.strip(signs) if signs else text,
     "trimPrefix": lambda part, text: text.removeprefix(part),
     "trimSuffix": lambda part, text: text.removesuffix(part),
-    "repeat": lambda count, text: text * count if count >= 0 else _negative(),
+    "repeat": lambda count, text: text * within(count) if count >= 0 else _negative(),
     "substr": _substr,
     "nospace": lambda text: re.sub(r"\s", "", text),
     "trunc": _trunc,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
 from flowdsl.grammar.numbers import digits, fixed, json_number, scientific
@@ -29,6 +29,17 @@ class ExpressionError(Exception):
 
 class NotHere(ExpressionError):
     """An expression that Argo computes, and that is not computed here."""
+
+
+MOST = 10**6
+"""How many items, or parts of a text, are made at once: in expr-lang no more are, `MemoryBudget` in its vm."""
+
+
+def within(count: int) -> int:
+    """A number of items or of parts of a text that sprig makes, if that is not too many. Raises NotHere."""
+    if count > MOST:
+        raise NotHere(f"{count} at once are not made here")
+    return count
 
 
 class AnyMap(dict[Any, Any]):
@@ -245,6 +256,8 @@ def json_of(value: Value, *, indent: int = 0, level: int = 0, escape: bool = Tru
             return str(nanoseconds(value))
         case int():
             return int.__repr__(value)
+        case tzinfo():
+            return "{}"
         case _:
             raise ExpressionError(f"json: unsupported type: {go_type(value)}")
 

@@ -130,6 +130,13 @@ class _Kinds:
         sides: list[Kind] = [_KINDS.get(side[0], "any") if side else "any" for side in mismatch.sides]
         one, two = (*sides, "any", "any")[:2]
         match wrong:
+            case t.Member(_, key) if one == "list":
+                self.operand("[...]", key, two, "write a whole number")
+            case t.Slice():
+                self.operand("[:]", wrong, two, "write whole numbers", "cut at what is no whole number")
+            case t.Binary(".."):
+                way = "give it whole numbers, as by `int(...)`"
+                self.operand("..", wrong, one, way, "between what is no whole number")
             case t.Member(of):
                 way = f"read it by `fromJSON({self.shown(of)})` where the text is a list or an object"
                 self.operand(self.text[of.end : wrong.end], of, one, way)
@@ -333,7 +340,7 @@ class _Kinds:
             way = f"write `{self.float}({self.shown(paths[0])})`, and the number without quotes"
             self.report(AsText(self.shown(node), way), node)
             return
-        if "any" in (one, two) and "text" in (one, two):
+        if ("any" in (one, two) and "text" in (one, two)) or {one, two} <= {"any", "time"}:
             return
         sides: tuple[tuple[t.Node, Kind], ...] = ((node.left, one), (node.right, two))
         for part, kind in sides:
