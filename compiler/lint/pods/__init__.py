@@ -69,6 +69,7 @@ RULES: tuple[Rule, ...] = (
 
 OF_YAML: tuple[Rule, ...] = (
     leaves.gates,
+    objects.endless,
     stores.keys,
     text.texts,
 )

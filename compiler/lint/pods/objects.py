@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint.pods.served import unserved
 from flowdsl.compiler.lint.pods.shapes import flaw as shape_flaw
 from flowdsl.compiler.lint.pods.workloads import flaw as workload_flaw
+from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import is_list, is_mapping, string
-from flowdsl.diagnostic import Finding, suggest
+from flowdsl.diagnostic import Finding, near, suggest
 from flowdsl.grammar.condition import conditions
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.template import TAG, may_be_variable
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Template, View
     from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Object
+    from flowdsl.grammar.condition import Requirement
 
 
 class ResourceManifest(Finding):
@@ -46,6 +48,18 @@ class BadObjectCondition(Finding):
     field: str
     expected: str
     found: str
+
+
+class NeverFails(Finding):
+    """A wait for an object to end well, which goes on when it has failed."""
+
+    code = "FD857"
+    severity = "warning"
+    title = "if the {kind} fails, this waits for ever"
+    label = "no `failureCondition`"
+    help = "add `failureCondition`, such as `{failed}`, or a `timeout`"
+    kind: str
+    failed: str
 
 
 def resource_manifests(view: View) -> Iterator[Problem]:
@@ -253,17 +267,89 @@ def _before(text: str, offset: int, filled: Callable[[re.Match[str]], str]) -> i
 
 
 def object_conditions(view: View) -> Iterator[Problem]:
-    """The conditions of a `resource` template can be read: Argo does so when the object is there."""
+    """The conditions of a `resource` template can be read and come true: Argo asks when the object is there."""
     for template in view.templates:
         resource: Object = template.data.get("resource") or {}
         for field in ("successCondition", "failureCondition"):
             text = string(resource, field)
             if not text or "{{" in text:
                 continue
+            path = (*template.path, "resource", field)
             try:
-                conditions(text)
+                asked = conditions(text)
             except GrammarError as error:
                 found = f"`{error.found}`" if error.found else "the end"
                 finding = BadObjectCondition(field, error.expected, found)
-                path = (*template.path, "resource", field)
                 yield Problem(path, finding, part=(error.start, error.end))
+                continue
+            kind, _ = _known(string(resource, "manifest"))
+            for one in asked:
+                if (never := _never(one, kind, text[one.start : one.end])) is not None:
+                    yield Problem(path, never, part=(one.start, one.end))
+
+
+_PHASES: dict[str, tuple[str, ...]] = {
+    "PersistentVolumeClaim": ("Pending", "Bound", "Lost"),
+    "Pod": ("Pending", "Running", "Succeeded", "Failed", "Unknown"),
+    "Workflow": ("Pending", "Running", "Succeeded", "Failed", "Error"),
+}
+_OF_JOBS = (
+    "active completedIndexes completionTime conditions failed failedIndexes ready startTime succeeded terminating "
+    "uncountedTerminatedPods"
+)
+_STATUS = {"Job": tuple(_OF_JOBS.split())}
+_GROUPS = {"Job": "batch/", "PersistentVolumeClaim": "v1", "Pod": "v1", "Workflow": "argoproj.io/"}
+"""The phases and the parts of the status of what templates usually wait for, and the versions that have these kinds."""
+
+
+def _known(manifest: str) -> tuple[str, Object]:
+    """The kind of the one object of a manifest, if its status is known, and the object."""
+    documents = (_documents(manifest) if manifest else None) or []
+    body: object = documents[0] if len(documents) == 1 else None
+    if not is_mapping(body):
+        return "", {}
+    kind = str(body.get("kind"))
+    known = str(body.get("apiVersion")).startswith(_GROUPS.get(kind, "-"))
+    return (kind, body) if known else ("", body)
+
+
+def _never(asked: Requirement, kind: str, text: str) -> NeverEqual | None:
+    """The finding about a comparison that no object of a kind meets."""
+    root, _, field = asked.key.partition(".")
+    if asked.holds_of_nothing or root != "status" or not field:
+        return None
+    phases, fields = _PHASES.get(kind, ()), _STATUS.get(kind, ())
+    word = asked.values[0] if asked.values else ""
+    if field == "phase" and phases and word and not set(phases).intersection(asked.values):
+        return NeverEqual(text, "false", f"no {kind} is `{word}`", suggest(word, phases))
+    name = field.partition(".")[0]
+    if fields and name not in fields and (meant := near(name, fields)) is not None:
+        return NeverEqual(text, "false", f"a {kind} has no `status.{name}`", f"write `status.{meant}`")
+    return None
+
+
+def endless(view: View) -> Iterator[Problem]:
+    """What waits for an object to end well goes on when it has failed. Source: Argo Workflows, matchConditions."""
+    limits = (view.spec.get("activeDeadlineSeconds"), *map(view.defaults.get, _LIMITS))
+    for template in view.templates if not any(limits) and view.base is None else ():
+        resource: Object = template.data.get("resource") or {}
+        text = string(resource, "successCondition")
+        if not text or resource.get("failureCondition") or any(map(template.data.get, _LIMITS)):
+            continue
+        kind, body = _known(string(resource, "manifest"))
+        if (failed := _FAILED.get(kind)) is not None and any(mark in text for mark in _ENDS):
+            spec: object = body.get("spec")
+            attempts = str(spec.get("backoffLimit", "")) if is_mapping(spec) else ""
+            failed = failed.format(attempts if attempts.isdecimal() else _ATTEMPTS)
+            yield Problem((*template.path, "resource", "successCondition"), NeverFails(kind, failed))
+
+
+_LIMITS = ("activeDeadlineSeconds", "timeout")
+_ENDS = ("succeeded", "Succeeded", "Complete")
+_ATTEMPTS = 6
+"""The pods of a Job that fail before it has, where it does not say how many."""
+_FAILED = {
+    "Job": "status.failed > {}",
+    "Pod": "status.phase == Failed",
+    "Workflow": "status.phase in (Failed, Error)",
+}
