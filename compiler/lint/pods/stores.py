@@ -44,10 +44,11 @@ class UnusedLocation(Finding):
     severity = "warning"
     title = "`{field}` of artifact `{name}` is ignored: the location has no `{missing}`"
     label = "the bucket of the cluster's artifact repository is taken"
-    help = "add `{missing}`, or leave everything but `key` out"
+    help = "add `{missing}`, or {otherwise}"
     name: str
     field: str
     missing: str
+    otherwise: str = "leave everything but `key` out"
 
 
 class SameKey(Finding):
@@ -95,6 +96,7 @@ def stores(view: View) -> Iterator[Problem]:
                 yield from _part(artifact, path)
                 if side == "outputs":
                     yield from _written(view, artifact, path)
+        yield from _archive(template)
         listed = inside(template.data, "data", "source").get("artifactPaths")
         if listed is not None:
             path = (*template.path, "data", "source", "artifactPaths")
@@ -234,6 +236,19 @@ def _written(view: View, artifact: Object, path: Path) -> Iterator[Problem]:
             found = f"is to be deleted from {_NOT_DELETED[field]}, which Argo cannot do"
             way = "write `artifactGC: {strategy: Never}` in the artifact"
             yield Problem((*path, field), BadArtifact(name, found, way), on_key=True)
+
+
+def _archive(template: Template) -> Iterator[Problem]:
+    """The finding about a place for all artifacts of a template that is given in part. Source: addArchiveLocation."""
+    for field, needed in _WHOLE.items():
+        location = inside(template.data, "archiveLocation", field)
+        missing = next((each for each in (*needed, "key") if not location.get(each)), None)
+        given = next((each for each in location if location[each] not in (None, "", False)), None)
+        if missing is not None and given is not None:
+            path = (*template.path, "archiveLocation", field, given)
+            otherwise = "write the `key` into each artifact"
+            finding = UnusedLocation("archiveLocation", given, missing, otherwise)
+            yield Problem(path, finding, on_key=True)
 
 
 def _part(artifact: Object, path: Path) -> Iterator[Problem]:

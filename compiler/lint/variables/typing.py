@@ -32,6 +32,7 @@ from flowdsl.compiler.lint.variables.typing_findings import (
 )
 from flowdsl.compiler.problem import Fault
 from flowdsl.compiler.schema.findings import short
+from flowdsl.diagnostic import near
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.expression_types import ANY, MAP, STRING, refusal
 from flowdsl.grammar.functions import builtins, sprig
@@ -51,6 +52,9 @@ _ORDER = frozenset(("<", ">", "<=", ">="))
 _TEXTUAL = frozenset(("contains", "startsWith", "endsWith", "matches"))
 _JSON = frozenset(("parameters", "result", "failures", "message", "body"))
 """Words in the paths of variables whose text may be JSON."""
+_METHODS = {"contains": "indexOf", "format": "string", "length": "len", "size": "len", "strip": "trim"}
+"""Methods of other languages, and the functions for them."""
+
 _ARGO = {"asInt": "int", "asFloat": "float", "toJson": "toJSON", "jsonpath": "fromJSON"}
 """The functions that Argo adds to those of expr-lang, and what expr-lang has in their place."""
 
@@ -432,9 +436,21 @@ class _Kinds:
             else:
                 known = [*(f"sprig.{each}" for each in sprig()), *builtins()]
                 self.report(UnknownName("function", ".".join(parts), known), function)
+        elif parts is not None and parts[0] in ROOTS:
+            self.of_text(function, self.of(function.of, bound), arguments)
         for argument in arguments:
             self.of(argument, bound)
         return "any"
+
+    def of_text(self, function: t.Member, kind: Kind, arguments: tuple[t.Node, ...]) -> None:
+        """Reports a method of a value that has none: functions take such a value as their first argument."""
+        if group(kind) not in ("text", "number", "flag", "list"):
+            return
+        name = self.text[function.of.end : function.end].lstrip("?.")
+        close = _METHODS.get(name) or near(name, builtins(), 0.8)
+        given = ", ".join(map(self.shown, (function.of, *arguments)))
+        way = f"write `{close}({given})`" if close else "write a function of expr-lang around it"
+        self.operand(f".{name}()", function.of, kind, way)
 
     def arguments(
         self,
