@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from functools import partial
 from itertools import islice
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
@@ -331,7 +332,18 @@ def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> l
     if len(given) > MOST:
         trace.report("TooMany", place, (), what="items", name=name, most=MOST)
         return None
-    column = [lift(item, parameter.type, complain) for item in given]
+
+    def complain_of(index: int, kind: str, **data: Any) -> None:
+        """What is wrong with an item; types once, since those of a list are mostly wrong alike."""
+        where = place._replace(path=(index, *data.pop("inside", ())))
+        if kind != "WrongType":
+            trace.report(kind, where, (), **data)
+        elif not wrong:
+            wrong.append(index)
+            trace.report(kind, where, (), **{"parameter": name, "step": call.target.name, **data})
+
+    wrong: list[int] = []
+    column = [lift(item, parameter.type, partial(complain_of, index)) for index, item in enumerate(given)]
     if any(isinstance(item, Poison) for item in column):
         return None
     tell_changed(complain, name, given, t.Sequence(parameter.type))

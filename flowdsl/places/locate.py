@@ -280,7 +280,7 @@ def _holes(text: ast.JoinedStr) -> list[ast.FormattedValue]:
 def _inner(value: ast.expr, part: str, path: tuple[str | int, ...] = ()) -> Piece:
     """The key or item that a part `key:NAME` or `item:NAME` means, or the part `key` or another at a path."""
     what, _, name = part.partition(":")
-    steps = (name,) if name else path
+    steps = (name, *path) if name else path
     for left, step in zip(range(len(steps), 0, -1), steps, strict=True):
         entry = _entry(value, step)
         if entry is None:
