@@ -111,7 +111,7 @@ def either(first: T | None, second: T) -> T:
     if not is_value(first):
         if not trace.told(site):
             trace.report("EitherKnown", Argument(site, "first", 0))
-        return second
+        return cast(T, value(Poison())) if is_value(second) else second
     one = expr_of(first)
     if isinstance(one, Poison):
         return cast(T, value(one))

@@ -70,7 +70,7 @@ def check_bodies(
     bodies: list[Body] = []
     problems = (one.finding for trace in traces for one in trace.problems)
     used = {
-        one.maker for one in problems if isinstance(one, (WrongType, NothingMade))
+        one.maker for one in problems if isinstance(one, (WrongType, WrongReturn, NothingMade))
     }  # what says it with the way out
     images = cache(lambda: images_by_step(traces))
     calls = cache(lambda: calls_by_step(traces))

@@ -46,7 +46,10 @@ class NotInImage(Finding):
     def words(self) -> dict[str, str]:
         """The fields, and why the image does not have it."""
         state = "it has Python's own modules only"
-        way = f"name an image with `{self.module}` in it: one of your own, made `FROM {self.image}`"
+        way = (
+            f"say in `packages` what brings `{self.module}`; or name an image that has it: one of your own,"
+            f" made `FROM {self.image}`"
+        )
         if self.until:
             state = f"Python has no such module since {self.until}"
             way = "name an image with an older Python, or use what its documentation names in place of the module"

@@ -148,6 +148,11 @@ class WrongType(Finding):
             way = "make it a value of Python: `.item()`, or `.tolist()` of an array"
         elif self.have == "Volume":
             way = 'pass a path on the volume: `volume / "folder/file"`'
+        elif self.have in ("Secret", "Config"):
+            option, name = {"Secret": ("secrets", "TOKEN"), "Config": ("env", "LEVEL")}[self.have]
+            way = f'write `{option}={{"{name}": {self.have}(name, key)}}` of the step, which reads the variable'
+        elif self.have == f"{self.want} | None":
+            way = f"give it a default: `either(value, default)`; or annotate `{self.parameter}` as `{self.have}`"
         types = plain(self.want, self.have)
         return {**super().words(), **types, "which": self.part or f"this is {types['have']}", "way": way}
 

@@ -62,7 +62,7 @@ class EitherKnown(Finding):
     code = "FD233"
     title = "the first value of `either` is known now"
     label = "not a run-time value"
-    help = "use Python's own `if` or `or`"
+    help = "write the value of the run first, `either(value, other)`; of two known ones Python's own `if` chooses"
 
 
 class EitherType(Finding):

@@ -69,11 +69,12 @@ class WrongReturn(Finding):
     code = "FD236"
     title = "`{name}` returns {have}, and its annotation says {want}"
     label = "says {want}"
-    help = "return {part}, or change the annotation"
+    help = "{way}"
     name: str
     want: str
     have: str
     fields: tuple[str, ...] = ()  # those of what is returned that would fit
+    maker: str = ""  # the step that hands on nothing
 
     def words(self) -> dict[str, str]:
         """The fields, with types as the user knows them."""
@@ -82,7 +83,12 @@ class WrongReturn(Finding):
         part = f"a field of it, {fields}" if fields else types["want"]
         if self.want == "Path" and self.have.startswith("str '"):
             part = f"`Path({self.have.removeprefix('str ')})`"
-        return {**super().words(), **types, "part": part}
+        way = f"return {part}, or change the annotation"
+        if self.maker:
+            way = f"let `{self.maker}` return it, annotated `-> {types['want']}`; or change the annotation"
+        elif self.have == f"{self.want} | None":
+            way = f"give it a default: `either(value, default)`; or annotate `-> {self.have}`"
+        return {**super().words(), **types, "way": way}
 
 
 class MissingReturnType(Finding):

@@ -221,6 +221,8 @@ class CannotOperate(Finding):
             way = "pass the folder, and take the file out of it inside the step"
         elif "Step" in sides:
             way = "call the step first, and compare what it returned"
+        elif self.operator in "&|" and sides & {"int", "float", "str"}:
+            way = f"put each comparison into parentheses: `(a > 1) {self.operator} (b < 2)`"
         return {**super().words(), "way": way}
 
 

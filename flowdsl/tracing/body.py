@@ -18,7 +18,7 @@ from flowdsl.values import types as t
 from flowdsl.values.expr import Expr, Held, OnVolume, Param, Poison, Stored
 from flowdsl.values.lift import annotation, is_dict, items_of, lift, spelled
 from flowdsl.values.signature import is_function
-from flowdsl.values.value import RunTimeValue, expr_of, is_value, value
+from flowdsl.values.value import RunTimeValue, expr_of, is_value, maker, value
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -173,7 +173,8 @@ def _result(trace: Trace, definition: PipelineDef, returned: object) -> Expr | N
 
     def complain(kind: str, **data: Any) -> None:
         if kind == "WrongType":
-            trace.report("WrongReturn", place, (), name=definition.name, **data)
+            data = {"name": definition.name, "maker": maker(returned), **data}
+            trace.report("WrongReturn", place, (), **data)
         else:
             trace.report(kind, place, (), **data)
 
