@@ -25,10 +25,11 @@ from flowdsl.compiler.checks import (
     volumes,
 )
 from flowdsl.compiler.findings.branches import BranchEscape, LeftBlock
+from flowdsl.compiler.findings.options import RunTimeOption
 from flowdsl.mistakes.arguments import WrongType
 from flowdsl.mistakes.blocks import EitherKnown, KnownCondition
 from flowdsl.mistakes.texts import LostText
-from flowdsl.mistakes.values import RunTimeLoop
+from flowdsl.mistakes.values import RunTimeKey, RunTimeLoop
 from flowdsl.places.place import Definition, Span
 
 if TYPE_CHECKING:
@@ -84,6 +85,9 @@ def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagno
     # `when(x is None)` is one mistake: what it asks, not that the answer is known.
     asked = [one.place for one in found if isinstance(one.place, Span)]
     told = [one for one in trace.problems if not asked or not _answers(one, asked, sources)]
+    keys = {_span(one, sources) for one in found if isinstance(one.finding, RunTimeOption)}
+    if keys:  # that of an option is told as an option
+        told = [one for one in told if not isinstance(one.finding, RunTimeKey) or _span(one, sources) not in keys]
     if compared:  # which may be why a text was lost
         told = [one for one in told if not isinstance(one.finding, LostText)]
     return found + [truth.worded(one, sources) for one in _causes(told, sources)]

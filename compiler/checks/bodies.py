@@ -181,6 +181,8 @@ def _results(
         if lost and not used:
             first = min(lost, key=lambda value: value.lineno)
             yield Diagnostic(findings.ResultLost(step.name, annotated), body.module.span(first))
+    if isinstance(kind, t.Unsupported):
+        return  # told at the annotation
     for value in returned:
         yield from _flaws(value, kind, body)
     if isinstance(kind, t.Record):

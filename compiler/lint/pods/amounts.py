@@ -66,7 +66,9 @@ def _doubtful(name: str, text: str) -> DoubtfulAmount | None:
     except GrammarError:
         return None
     if name == "cpu":
-        read, meant = f"{amount:f} cores", f"{number[0]}m"
+        # A suffix of memory behind a number of cores, or thousandths without their `m`.
+        unit = "" if Decimal(number[0]) < _MOST_CORES else "m"
+        read, meant = f"{amount:f} cores", f"{number[0]}{unit}"
         return DoubtfulAmount(name, text, read, meant) if amount >= _MOST_CORES else None
     bytes_ = f"{amount.normalize():f}"
     written = bytes_ if has_exponent(text) else number[0]
