@@ -372,6 +372,7 @@ def test_a_tree_has_what_is_wanted_most() -> None:
         (["-p", "n=1", "-p", "n=2"], "-p n is given twice"),
         (["--fake", "prepair=1"], "--fake prepair: there is no step `prepair`; did you mean `prepare`?"),
         (["--fake", "prepair=abc"], "--fake prepair: there is no step `prepair`; did you mean `prepare`?"),
+        (["--fake", "x=1"], "no step `x`; there are search, base, runs, never, publish, attempt\n"),
         (["--fake", "attempt=1"], "it has several outputs: --fake attempt.loss=... --fake attempt.model=..."),
         (["--fake", "attempt.los=1"], "`attempt` has no output `los`; did you mean `loss`?"),
         (["--fake", "attempt.model=pipeline.py"], "the output `loss` needs a value too"),
@@ -394,6 +395,22 @@ def test_a_mistake_is_told_and_nothing_is_written(
     assert (done.code, done.out) == (2, "")
     assert message in done.err
     assert not Path(".flowdsl").exists()
+
+
+def test_outputs_are_shown_in_the_order_in_which_they_are_declared(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    changed = PIPELINE.replace(
+        "mode: Mode = Mode.FAST) -> str:", "mode: Mode = Mode.FAST) -> tuple[Path, str, int]:"
+    )
+    changed = changed.replace("return publish(", "return runs.best.model, publish(").replace(
+        "best.model, mode)", "best.model, mode), base"
+    )
+    (folder / "pipeline.py").write_text(changed, encoding="utf-8")
+    done = flowdsl("pipeline.py", "--name", "ordered", "--quiet")
+    assert done.code == 0, done.err
+    shown = done.out.partition("outputs\n")[2].splitlines()[:3]
+    assert [line.split()[0] for line in shown] == ["item-0", "item-1", "item-2"]
 
 
 def test_findings_stop_a_run(flowdsl: Callable[..., Result], folder: Path) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from flowdsl.runtime.local.controller.machine import Machine
     from flowdsl.runtime.local.files import Files
-    from flowdsl.runtime.local.rounds import Round, Rounds
+    from flowdsl.runtime.local.rounds import Round, Rounds, Texts
     from flowdsl.runtime.status.tree import RunNode
 
 Json = dict[str, Any]
@@ -272,6 +272,9 @@ def _results(machine: Machine, files: Files, settings: Mapping[str, Any], paint:
             rows.append((name, shown(path)))
     if not rows:
         return ""
+    known = _types(machine, settings)
+    order = {} if known is None else {name: place for place, name in enumerate(known.order)}
+    rows.sort(key=lambda row: order.get(row[0], len(order)))
     return f"{paint('outputs', 'bold')}\n" + "".join(
         f"  {name}  {_one_line(value)}\n" for name, value in _padded(rows)
     )
@@ -283,10 +286,15 @@ def items_of(value: str, name: str, texts: Collection[str] | None) -> str:
     return json.dumps(rows, ensure_ascii=False) if isinstance(rows, list) else value
 
 
+def _types(machine: Machine, settings: Mapping[str, Any]) -> Texts | None:
+    """What is known of the outputs of a run by their types."""
+    entry = machine.nodes.get(machine.run.name)
+    return None if entry is None else texts_of(settings).get(entry.template)
+
+
 def _texts(machine: Machine, settings: Mapping[str, Any]) -> Collection[str] | None:
     """Which outputs of a run are texts themselves; None where no type is known."""
-    entry = machine.nodes.get(machine.run.name)
-    known = None if entry is None else texts_of(settings).get(entry.template)
+    known = _types(machine, settings)
     return None if known is None else known.outputs
 
 

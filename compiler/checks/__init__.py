@@ -87,7 +87,9 @@ def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagno
     told = [one for one in trace.problems if not asked or not _answers(one, asked, sources)]
     keys = {_span(one, sources) for one in found if isinstance(one.finding, RunTimeOption)}
     if keys:  # that of an option is told as an option
-        told = [one for one in told if not isinstance(one.finding, RunTimeKey) or _span(one, sources) not in keys]
+        told = [
+            one for one in told if not isinstance(one.finding, RunTimeKey) or _span(one, sources) not in keys
+        ]
     if compared:  # which may be why a text was lost
         told = [one for one in told if not isinstance(one.finding, LostText)]
     return found + [truth.worded(one, sources) for one in _causes(told, sources)]

@@ -14,7 +14,7 @@ from flowdsl.runtime.phases import SUCCEEDED
 from flowdsl.values import types as t
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from flowdsl.runtime.status.tree import Entry, RunNode
     from flowdsl.values.signature import Signature
@@ -71,11 +71,13 @@ class Round(NamedTuple):
 class Texts(NamedTuple):
     """Which inputs and outputs of a template are texts themselves; all others are JSON.
 
-    A column of what a loop hands on is named after the output: `rows.tag`.
+    A column of what a loop hands on is named after the output: `rows.tag`. `order` are all outputs, as they were
+    declared: a manifest has its values and its files in lists of their own.
     """
 
     inputs: Collection[str] = ()
     outputs: Collection[str] = ()
+    order: Sequence[str] = ()
 
 
 class Rounds(NamedTuple):
@@ -148,7 +150,7 @@ def objectives_of(settings: Mapping[str, Any]) -> dict[str, Objective]:
 def texts(signature: Signature) -> Texts:
     """What is a text of what a step or pipeline takes and gives."""
     inputs = [one.name for one in signature.parameters if t.is_text(one.type)]
-    return Texts(inputs, [*_texts(signature.returns)])
+    return Texts(inputs, [*_texts(signature.returns)], [out.name for out in t.outputs(signature.returns)])
 
 
 def _texts(returns: t.Type, of: str = "") -> Iterator[str]:

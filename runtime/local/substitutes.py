@@ -87,7 +87,7 @@ class Fakes:
                 self._given[step] = self._given.pop(asked)
             template = known.get(step)
             if template is None:
-                raise RunError(f"--fake {step}: there is no step `{step}`{said_near(step, known)}")
+                raise RunError(f"--fake {step}: there is no step `{step}`{said_near(step, known, steps)}")
             if kind(template) in GRAPH_BODIES:
                 self._inside(step, given, template, known)
             else:
@@ -222,10 +222,10 @@ def _copy(source: Path, target: Path) -> None:
     copied(source, target)
 
 
-def said_near(name: str, known: Iterable[str]) -> str:
-    """What was probably meant, or what there is."""
+def said_near(name: str, known: Iterable[str], listed: Iterable[str] = ()) -> str:
+    """What was probably meant; or what there is, which `listed` says where not all of it is the user's."""
     names = [one for one in known if one]
-    there = f"there are {', '.join(names)}"
+    there = f"there are {', '.join([one for one in listed if one] or names)}"
     return f"; {meant(name, names, there)}" if names else ""
 
 
