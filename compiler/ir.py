@@ -31,10 +31,11 @@ Origin = Literal["file", "json path", "jq", "person"]
 
 
 class Question(NamedTuple):
-    """What a person is asked: a text, and the answers to choose from."""
+    """What a person is asked: a text, and the answers to choose from; or only told, where nothing is supplied."""
 
     about: str = ""
     choices: tuple[str, ...] = ()
+    answered: bool = True
 
 
 class Input(NamedTuple):

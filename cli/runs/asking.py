@@ -64,7 +64,7 @@ def ask(node: Node, travelling: Callable[[str, str], str]) -> dict[str, str] | N
     for one in several(node.inputs, "parameters"):
         if one["name"] not in asked:
             err(f"{node.display}: {one['name']} is {visible(any_string(one.get('value')))}\n")
-        elif one.get("description"):
+        if one.get("description"):
             err(f"{node.display}: {visible(str(one['description']))}\n")
     for one in several(node.outputs, "parameters"):
         default = part(one, "valueFrom").get("default")

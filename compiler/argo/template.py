@@ -253,7 +253,7 @@ def _question(one: ir.Input) -> Json:
     """What a person sees who is asked. Without a default it is empty: Argo would take one for the answer."""
     if one.asked is None:
         return {}
-    value = {} if one.default is not None else {"value": ""}
+    value = {} if one.default is not None or not one.asked.answered else {"value": ""}
     return value | filled({"enum": list(one.asked.choices), "description": one.asked.about})
 
 

@@ -119,7 +119,7 @@ class Pods:
             asked = Asked(definition, setting, forms, self.planner.descriptions(definition))
             self.variants.diagnostics.extend(refused(plan.call, definition, forms))
             body, outs = BODIES[definition.kind](asked), outputs(asked)
-            ins.extend(questions(definition))
+            ins = questions(definition, ins)
         else:
             body = self._container(variant, setting, kinds)
         given = (*definition.options, *plan.call.options, *self.variants.inherited(plan.call))

@@ -197,22 +197,28 @@ def outputs(asked: Asked) -> list[ir.Output]:
     return []
 
 
-def questions(step: StepDef) -> list[ir.Input]:
-    """The inputs by which Argo asks a person for the outputs of a gate: those of the same names."""
+def questions(step: StepDef, given: list[ir.Input]) -> list[ir.Input]:
+    """The inputs of a step; of a gate also those by which Argo asks a person for its outputs, of the same names.
+
+    The first of what is asked has the text of the docstring; of what is given, where nothing is asked.
+    """
     if step.kind != "approve":
-        return []
+        return given
     about = (step.plain.__doc__ or "").strip().partition("\n\n")[0]
-    about = " ".join(about.split())
-    return [
+    about = "" if "{{" in about else " ".join(about.split())
+    asked = [
         ir.Input(
             out.name,
             "parameter",
             default=_default(step, out),
-            asked=ir.Question(about if at == 0 and "{{" not in about else "", choices(out.type)),
+            asked=ir.Question(about if at == 0 else "", choices(out.type)),
         )
         for at, out in enumerate(t.outputs(step.signature.returns))
         if out.name not in step.signature.by_name
     ]
+    if asked or not given:
+        return [*given, *asked]
+    return [given[0]._replace(asked=ir.Question(about, answered=False)), *given[1:]]
 
 
 def _default(step: StepDef, out: t.Output) -> str | None:

@@ -32,6 +32,12 @@ def decide(accuracy: float) -> Decision:
     raise NotImplementedError
 
 
+@approve()
+def seen(accuracy: float) -> None:
+    """Has somebody seen the accuracy?"""
+    raise NotImplementedError
+
+
 class Vote(NamedTuple):
     sure: bool
     why: str | None = None
@@ -61,6 +67,7 @@ def count(votes: list[bool]) -> int:
 def gates(accuracy: float = 0.9) -> str:
     decision = decide(accuracy)
     look.options(after=[decision.verdict])()
+    seen(accuracy)
     with when(decision.verdict == "ship"):
         yes = sure("a")
         second = decide.options(name="second", duration="1h")(accuracy)
