@@ -337,7 +337,14 @@ def _left(definition: StepDef | PipelineDef, spaces: Sequence[Tried]) -> list[Pa
     """The parameters of which nothing is tried."""
     names = {one.name for one in spaces}
     own = definition.signature.parameters
-    return [one for one in own if one.name not in names and _is_left(one, definition.name)]
+    left = [one for one in own if one.name not in names and _is_left(one, definition.name)]
+    for one in left:
+        if t.holds_file(one.type) and one.default is MISSING:
+            raise WrongSearch(
+                f"`{definition.name}` takes `{one.name}: {t.spell(one.type)}`, and a run cannot be given a file:"
+                f" give it a default on a volume or from elsewhere, or sweep a pipeline that passes it one"
+            )
+    return left
 
 
 def _is_left(parameter: Parameter, known: str) -> bool:
