@@ -18,17 +18,31 @@ _BODIES = frozenset(BODIES)
 _CALLS = ("DAGTask", "WorkflowStep")
 _CONTAINERS = ("Container", "ContainerNode", "ScriptTemplate", "UserContainer")
 
+_OF_CALL = {"condition": "when", "if": "when", **dict.fromkeys(("forEach", "foreach", "loop"), "withItems")}
+_OF_CONTAINER = {"entrypoint": "command", "environment": "env"}
 _SAME: Mapping[str, Mapping[str, str]] = {
     "Artifact": {"value": "from"},
+    "AzureArtifact": {"key": "blob", "path": "blob"},
     "ConfigMapVolumeSource": {"configMapName": "name"},
+    "ContainerSetRetryStrategy": dict.fromkeys(("attempts", "limit", "maxRetries"), "retries"),
+    "HTTP": {"timeout": "timeoutSeconds", "uri": "url"},
+    "HTTPArtifact": {"uri": "url"},
+    "Memoize": {"expiry": "maxAge", "ttl": "maxAge"},
     "Parameter": {"from": "value"},
     "NFSVolumeSource": {"host": "server"},
+    "RetryStrategy": dict.fromkeys(("attempts", "maxAttempts", "maxRetries", "retries"), "limit"),
+    "SuspendTemplate": dict.fromkeys(("delay", "seconds", "time", "timeout"), "duration"),
+    "ValueFrom": {"file": "path"},
+    "Volume": {"claim": "persistentVolumeClaim", "pvc": "persistentVolumeClaim"},
     "VolumeMount": {"path": "mountPath"},
     "WorkflowSpec": {"exitHandler": "onExit", "priorityClassName": "podPriorityClassName"},
     **{f"ConfigMap{use}": {"configMapName": "name"} for use in ("EnvSource", "KeySelector", "Projection")},
     **{f"Secret{use}": {"secretName": "name"} for use in ("EnvSource", "KeySelector", "Projection")},
-    **{name: {"entrypoint": "command", "environment": "env"} for name in _CONTAINERS},
-    **{name: {"condition": "when", "if": "when", "loop": "withItems"} for name in _CALLS},
+    **dict.fromkeys(_CONTAINERS, _OF_CONTAINER),
+    "ScriptTemplate": {**_OF_CONTAINER, "code": "source", "script": "source"},
+    **{f"{store}Artifact": {"object": "key", "path": "key"} for store in ("GCS", "OSS", "S3")},
+    "DAGTask": {**_OF_CALL, "after": "dependencies"},
+    "WorkflowStep": _OF_CALL,
 }
 """Fields that say in another type, or in another tool, what is meant."""
 
@@ -69,6 +83,8 @@ _NOWHERE: Mapping[str, Mapping[str, str]] = {
     "Volume": dict.fromkeys(("mountPath", "readOnly", "subPath"), _MOUNT),
     "WorkflowSpec": {
         "imagePullPolicy": "write it in each container",
+        "onFailure": "write `onExit`: what it runs may ask for `{{workflow.status}}` in a `when`",
+        "params": "write `arguments`, and the list below its `parameters`",
         "restartPolicy": _NEVER_AGAIN,
         "timeout": "write `activeDeadlineSeconds`, with a number of seconds",
         "ttlSecondsAfterFinished": "write `ttlStrategy: {secondsAfterCompletion: ...}`",
