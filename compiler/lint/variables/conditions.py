@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _NUMBER = regex(r"(?:\d+\.?\d*|\.\d+)")
 _BITWISE = frozenset(("&", "|"))
 _FLAGS = frozenset(("true", "false"))
+_DAY = regex(r"\d{4}-\d\d-\d\d")
 _DATE = regex(r"\d{4}-\d\d-\d\d|\d?\d:\d\d[AP]M$|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ")
 _TIME = "a date, and so a number"
 _STATUS = regex(r"\{\{[^{}']*[sS]tatus\s*\}\}")
@@ -189,13 +190,17 @@ class _Kinds:
                 WrongOperand(operator, self.shown(side), WORDS["text"], f"write `{operator * 2}`"), side
             )
             return "any"
-        if operator in "-/" and all(self.word(side) for side in (left, right)):
+        if operator in "-/" and self.word(node):
             shown = self.shown(node)
             way = f"write `'{shown}'`, and what it is compared with in quotes too"
             self.report(WrongOperand(operator, shown, WORDS["text"], way), node)
             return "any"
         if operator == "??":
             return one if one == two else "any"
+        if _DAY.fullmatch(self.text[node.start : node.end]):
+            way = f"write `'{self.shown(node)}'`, and what it is compared with in quotes too"
+            effect = "takes the month and the day from the year"
+            self.report(AsText(self.shown(node), way, effect, "numbers"), node)
         self.need("number", operator, left, one)
         self.need("number", operator, right, two)
         return "any" if operator == "+" and "any" in (one, two) else "number"

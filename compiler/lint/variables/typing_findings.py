@@ -84,11 +84,12 @@ class AsText(Finding):
     code = "FD575"
     severity = "warning"
     title = "`{found}` {effect}"
-    label = "taken as text"
+    label = "taken as {taken}"
     help = "{way}"
     found: str
     way: str
     effect: str = "compares texts: as text, 10 comes before 9"
+    taken: str = "text"
 
 
 class NeverEqual(Finding):
