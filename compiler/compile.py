@@ -22,12 +22,14 @@ from flowdsl.compiler.written_as import KINDS
 from flowdsl.diagnostic import Diagnostic, any_error
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.pipeline import Pipeline, PipelineDef
+from flowdsl.places.place import Definition
 from flowdsl.step import Step, StepDef
 from flowdsl.tracing.body import BodyError, trace_pipeline
 from flowdsl.values.signature import is_function
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Sequence
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from types import CodeType
 
     from flowdsl.compiler.argo import Manifest
     from flowdsl.compiler.carry.carry import Carried
@@ -86,6 +88,23 @@ def without_repeats(found: list[Diagnostic]) -> list[Diagnostic]:
 
 class InternalError(Exception):
     """The compiler wrote something wrong by itself: a bug of flowdsl, not a mistake of the user."""
+
+
+def _without_wrappers(found: Iterable[Diagnostic], wrappers: Mapping[CodeType, str]) -> list[Diagnostic]:
+    """The findings without those about functions that hide those of steps: that they do is the mistake."""
+    from flowdsl.mistakes.arguments import WrongType
+    from flowdsl.mistakes.bodies import WrongReturn
+    from flowdsl.mistakes.values import NothingMade
+
+    names = wrappers.values()
+    return [
+        one
+        for one in found
+        if not (isinstance(one.place, Definition) and one.place.code in wrappers)
+        and not (
+            isinstance(one.finding, (WrongType, WrongReturn, NothingMade)) and one.finding.maker in names
+        )
+    ]
 
 
 def compile_loaded(
@@ -210,6 +229,7 @@ class _Unit:
         self.traces: dict[int, Trace] = {}
         self._modules: dict[str, ModuleSource] = {}
         self._carried: dict[int, Carried | None] = {}
+        self._wrappers: dict[CodeType, str] = {}  # functions that hide those of steps, with their names
         self._tasks: dict[int, dict[int, str]] = {}
         self._declared = cache(partial(declared, profile=profile))
         self._descriptions: Descriptions | None = None
@@ -259,6 +279,8 @@ class _Unit:
             self.carried(step)
         bodies = check_bodies(self.steps, self.traces.values(), self._module_of, self.carried)
         self.diagnostics.extend(bodies)
+        if self._wrappers:
+            self.diagnostics = _without_wrappers(self.diagnostics, self._wrappers)
         self.diagnostics = without_repeats(self.diagnostics)
         return [] if self.failed else found
 
@@ -371,6 +393,11 @@ class _Unit:
             )
             self._carried[id(definition)] = made
             self.diagnostics.extend(found)
+            if found and made is None:
+                from flowdsl.compiler.findings.carry import HiddenFunction
+
+                if any(isinstance(one.finding, HiddenFunction) for one in found):
+                    self._wrappers[definition.code] = definition.name
         return self._carried[id(definition)]
 
     def _digest(self, trace: Trace) -> str:
