@@ -184,6 +184,21 @@ def test_each_submission_is_a_run_of_its_own_unless_it_has_the_same_id(
     assert len(set(names)) == 4 == len(cluster.runs)
 
 
+def test_a_run_that_was_there_is_not_said_to_be_created(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = ["submit", "tiny.py", "--id", "job-7"]
+    assert flowdsl(again) == 0
+    printed = capsys.readouterr()
+    assert printed.err.startswith("created in namespace")
+    name = printed.out.strip()
+    cluster.objects.known[f"{WORKFLOWS}/{name}"]["status"] = {"phase": "Failed"}
+    assert flowdsl(again) == 0
+    printed = capsys.readouterr()
+    assert printed.out.strip() == name
+    assert printed.err.startswith("submitted before, with the same --id, and Failed, in namespace")
+
+
 def test_a_sweep_is_submitted_once_with_an_id(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
     sweep = ["sweep", "tiny.py", "lr=0.1,0.2", "--metric", "max"]
     assert flowdsl([*sweep, "--id", "job-7"]) == 2

@@ -12,6 +12,7 @@ from flowdsl.cli.runs import given
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.prepare import chosen
+from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,7 +115,11 @@ def _send(run: Json, options: Options, reach: Reach, cluster: Cluster | None = N
             err(f"the server would create the run {name} in namespace `{cluster.namespace}`\n")
         else:
             note_submission(reach)
-            err(f"created in namespace `{cluster.namespace}` of {cluster.called}\n")
+            phase = part(made, "status").get("phase")  # none of a run that was just created
+            said = (
+                f"submitted before, with the same --id, and {phase}," if phase and options.id else "created"
+            )
+            err(f"{said} in namespace `{cluster.namespace}` of {cluster.called}\n")
         if not options.dry_run or options.output != "name":
             out(machine_readable(made, options.output))
         return _after(cluster, made, options, reach)
