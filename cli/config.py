@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.cli.files import shown
-from flowdsl.diagnostic import Diagnostic
+from flowdsl.diagnostic import Diagnostic, near
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.places.place import Span
@@ -49,7 +49,8 @@ def project(path: Path, cluster: str | None = None, version: str | None = None) 
     if not settings.wrong:
         wrong += _read_codes(settings, ignored)
         profile, found = _profile(settings, cluster)
-        wrong += found
+        if "clusters" in settings.table or all(near(key, KEYS) != "clusters" for key in settings.table):
+            wrong += found  # else the clusters stand under another word, which is told
     if version is not None:
         profile = profile._replace(argo=version)
     return Project(profile, frozenset(ignored), wrong)

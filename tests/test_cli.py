@@ -774,6 +774,15 @@ def test_a_warning_is_silenced_for_the_project(file: str, text: str, flowdsl: Ca
     assert warned(flowdsl, "deep/er/pipeline.py") == [code]
 
 
+def test_a_misspelt_table_of_clusters_is_one_error(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", WARNED)
+    write("flowdsl.toml", 'default-cluster = "lab"\n[cluster.lab]\nargo = "4.1"\n')
+    done = flowdsl("check", "pipeline.py")
+    assert done.code == 2
+    assert "flowdsl.toml:2:2: error[FD675]: there is no `cluster` in the settings" in done.err + done.out
+    assert "FD677" not in done.err + done.out
+
+
 @pytest.mark.parametrize(
     ("file", "text", "said"),
     [
