@@ -449,6 +449,13 @@ def test_what_the_file_prints_goes_to_standard_error(flowdsl: Callable[..., Resu
     assert "loaded" not in out
 
 
+def test_a_value_of_the_run_that_is_printed_is_called_that(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE.replace("    hello(name)", "    print('to', name)\n    hello(name)"))
+    code, _, err = flowdsl("compile", "pipeline.py")
+    assert (code, err.partition("\n")[0]) == (0, "to (a value of the run)")
+    assert "FD217" in err
+
+
 def test_what_its_children_print_does_too(folder: Path) -> None:
     prints = ("os.write(1, b'raw ')", "sys.__stdout__.write('kept ')", "subprocess.run(['echo', 'child'])")
     write("pipeline.py", PIPELINE + "\n".join(("import os, subprocess, sys", *prints)))

@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TextIO, cast
 
 from flowdsl.cli.display.report import render_all, suppressed
 from flowdsl.cli.files import difference, same, save
@@ -149,8 +149,24 @@ def _quiet() -> Generator[None]:
     """
     from flowdsl.compiler.compile import resting_collector
 
-    with resting_collector(), contextlib.redirect_stdout(sys.stderr), _redirected():
+    printed = None if sys.stderr is None else cast("TextIO", _Printed(sys.stderr))
+    with resting_collector(), contextlib.redirect_stdout(printed), _redirected():
         yield
+
+
+class _Printed:
+    """A stream for what the user's code prints, in which a value of the run is called that, and not by its token."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        from flowdsl.tracing.trace import TOKEN
+
+        return self._stream.write(TOKEN.sub("(a value of the run)", text) if "{{fD" in text else text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 @contextlib.contextmanager
