@@ -39,6 +39,7 @@ RETRIES: tuple[Json, ...] = (
     {"limit": "3", "backoff": {"duration": "2", "factor": 2, "maxDuration": "9s"}},
     {"limit": "2", "expression": "asInt(lastRetry.exitCode) < 2"},
     {"retryPolicy": "Always", "expression": "lastRetry.status == 'Error' && asInt(retries) < 2"},
+    {"limit": "2", "expression": "asInt(lastRetry.duration) < 3"},
 )
 IP = "10.0.0.1"
 WORDS = ("yes", "no", "1", "2", '["x","z"]', "[]", '[{"a":"x","b":1}]', "", "x y")

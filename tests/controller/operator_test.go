@@ -249,7 +249,7 @@ func (w *world) podRuns(event worldEvent) {
 	w.report(event.Node, wfv1.Outputs{}, "false")
 }
 
-// podEnds ends all containers of a pod, and lets its executor report.
+// podEnds ends all containers of a pod, and lets its executor report. As a server gives them, times are whole seconds.
 func (w *world) podEnds(event worldEvent) {
 	w.report(event.Node, event.Outputs, "true")
 	w.podChanges(event.Node, func(pod *apiv1.Pod) {
@@ -280,7 +280,7 @@ func (w *world) podEnds(event worldEvent) {
 				})
 				continue
 			}
-			state := &apiv1.ContainerStateTerminated{ExitCode: code, Message: message, StartedAt: pod.CreationTimestamp, FinishedAt: metav1.Now()}
+			state := &apiv1.ContainerStateTerminated{ExitCode: code, Message: message, StartedAt: pod.CreationTimestamp, FinishedAt: metav1.Now().Rfc3339Copy()}
 			if code != 0 {
 				state.Reason = "Error"
 			}

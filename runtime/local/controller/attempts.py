@@ -59,7 +59,7 @@ class Attempts:
         execution, run = self._execution, self._run
         made = self._node.attempts()
         name = f"{self._call.name}({len(made)})"
-        local = retry.variables(made)
+        local = retry.variables(made, run.now)
         if kind(execution.template) in POD_BODIES:
             local["pod.name"] = pod_name(run.name, name, execution.template.get("name", ""))
         execution.origin = Origin(self._origin, run.globals, run.settled, local)
@@ -119,7 +119,7 @@ class Attempts:
             return
         node.message = ""
         try:
-            reason = retry.no_more(self._strategy, self._policy, node.attempts())
+            reason = retry.no_more(self._strategy, self._policy, node.attempts(), self._run.now)
         except ArgoError as error:
             self._refuse(str(error))
             return
@@ -161,6 +161,9 @@ class Attempts:
 
     def _refuse(self, message: str) -> None:
         """End with an error of the strategy, or of what the next attempt would be."""
+        attempt = self.latest
+        if attempt is not None and retry.ended_now(attempt, self._run.now):
+            self._run.mark(attempt, ERROR, message)
         self._run.mark(self._node, ERROR, message)
         self._execution.over(self._node, message)
 

@@ -44,23 +44,23 @@ def policy_of(strategy: Json) -> str:
     return strategy.get("retryPolicy") or ("Always" if strategy.get("expression") else "OnFailure")
 
 
-def variables(made: list[Node]) -> Variables:
-    """What the next attempt knows of those before it."""
+def variables(made: list[Node], now: float) -> Variables:
+    """What the next attempt, which begins now, knows of those before it."""
     if not made:
         last = dict.fromkeys(("status", "message"), "") | dict.fromkeys(("exitCode", "duration"), "0")
     else:
-        last = _last(made[-1], "0")
+        last = _last(made[-1], "0", now)
     return Variables(
         {"retries": str(len(made)), **{f"lastRetry.{name}": text for name, text in last.items()}}
     )
 
 
-def _last(node: Node, code: str) -> dict[str, str]:
-    """What an attempt left; `code` where it had no exit code."""
+def _last(node: Node, code: str, now: float) -> dict[str, str]:
+    """What an attempt has left by now; `code` where it had no exit code."""
     return {
         "exitCode": part({"outputs": node.outputs}, "outputs").get("exitCode", code),
         "status": node.phase,
-        "duration": _took(node),
+        "duration": _took(node, now),
         "message": node.message,
     }
 
@@ -96,7 +96,7 @@ def begins(
     return found if waits and found > now else 0.0
 
 
-def no_more(strategy: Json, policy: str, made: list[Node]) -> str | None:
+def no_more(strategy: Json, policy: str, made: list[Node], now: float) -> str | None:
     """Why there is no other attempt after a failed one, or None. Raises ArgoError."""
     last = made[-1]
     wanted = {
@@ -113,16 +113,27 @@ def no_more(strategy: Json, policy: str, made: list[Node]) -> str | None:
     if limit is not None and len(made) > limit:
         return "No more retries left"
     if strategy.get("expression"):
-        found = {f"lastRetry.{name}": text for name, text in _last(last, "-1").items()}
+        found = {f"lastRetry.{name}": text for name, text in _last(last, "-1", now).items()}
         scope = Scope(Variables({"retries": str(len(made) - 1), **found}))
         if not truth(strategy["expression"], scope):
             return "retryStrategy.expression evaluated to false"
     return None
 
 
-def _took(node: Node) -> str:
-    """The seconds that an attempt took, whole ones, as Kubernetes' times have no more."""
-    return "0" if node.finished is None else str(int(node.finished) - int(node.started))
+def _took(node: Node, now: float) -> str:
+    """The seconds that an attempt took: whole ones, as the times of Kubernetes have no more.
+
+    A graph or a list ends by the clock of the controller, which knows parts of seconds until the end of the pass.
+    """
+    if node.finished is None:
+        return "0"
+    finished = node.finished if ended_now(node, now) else int(node.finished)
+    return any_string(round(finished - int(node.started), 6))
+
+
+def ended_now(attempt: Node, now: float) -> bool:
+    """Whether Argo ends an attempt while it executes the template, and not before as that of a pod."""
+    return attempt.type != "Pod" and attempt.finished == now
 
 
 def seconds(text: object) -> float:
