@@ -98,33 +98,29 @@ class Attempts:
         if not attempt.failed:
             self._end(SUCCEEDED, None)
             return
-        if self._stopped(attempt):
+        self._decide(attempt)
+
+    def _decide(self, attempt: Node) -> None:
+        """Find out whether and when there is to be another attempt after one that failed (processNodeRetries)."""
+        node, run = self._node, self._run
+        if node.completed or self._stopped(attempt):
             return
         try:
             wait = retry.begins(self._strategy, node.attempts(), run.now, run.after)
+            if isinstance(wait, str):
+                self._end(attempt.phase, wait)
+                return
+            if wait:
+                node.message = f"Backoff for {retry.humanized(wait - (attempt.finished or run.now))}"
+                run.back_off(node, self._call.on_exit, wait, lambda: self._decide(attempt))
+                return
+            node.message = ""
+            reason = retry.no_more(self._strategy, self._policy, node.attempts(), run.now)
         except ArgoError as failure:
             self._refuse(str(failure))
             return
-        if isinstance(wait, str):
-            self._end(attempt.phase, wait)
-        elif wait:
-            node.message = f"Backoff for {retry.humanized(wait - (attempt.finished or run.now))}"
-            run.back_off(node, self._call.on_exit, wait, lambda: self._again(attempt))
-        else:
-            self._again(attempt)
-
-    def _again(self, attempt: Node) -> None:
-        node = self._node
-        if node.completed or self._stopped(attempt):
-            return
-        node.message = ""
-        try:
-            reason = retry.no_more(self._strategy, self._policy, node.attempts(), self._run.now)
-        except ArgoError as error:
-            self._refuse(str(error))
-            return
         if reason is None:
-            self._run.agenda.later(self._gate)
+            run.agenda.later(self._gate)
         else:
             self._end(attempt.phase, reason)
 

@@ -145,7 +145,7 @@ def _deadline(run: Run, execution: Leaf, node: Node, template: Json) -> tuple[fl
     if node.retried and longest and execution.node is not None:
         attempts = execution.node.attempts()
         if len(attempts) > 1:
-            ends.append((run.after(attempts[0].started, retry.seconds(longest)), ""))
+            ends.append((run.after(int(attempts[0].started), retry.seconds(longest)), ""))
     return min(ends, default=None)
 
 

@@ -18,7 +18,7 @@ from flowdsl.runtime.local.controller.node import Json, Node, Panic
 from flowdsl.runtime.local.controller.run import Run
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Templates
-from flowdsl.runtime.local.controller.workflow import LabelError, settled, spec_of, variables, whole_marks
+from flowdsl.runtime.local.controller.workflow import EarlyError, settled, spec_of, variables, whole_marks
 from flowdsl.runtime.local.controller.workflow_hooks import WorkflowHooks
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.phases import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED
@@ -151,7 +151,7 @@ class Machine:
             self.run.globals |= {"workflow.status": "", "workflow.duration": "0.000000"}
             self.run.settled |= self.run.globals
         except ArgoError as error:
-            self._finish(ERROR if isinstance(error, LabelError) else FAILED, str(error))
+            self._finish(ERROR if isinstance(error, EarlyError) else FAILED, str(error))
             return
         self.run.agenda.in_next_pass(self._second_pass)
         self.run.strategy = self.run.spec.get("shutdown") or None

@@ -77,7 +77,7 @@ def begins(
         return 0.0
     latest = 0.0
     if backoff.get("maxDuration"):
-        latest = after(made[0].started, seconds(backoff["maxDuration"]))
+        latest = after(int(made[0].started), seconds(backoff["maxDuration"]))
         if now >= latest:
             return "Max duration limit exceeded"
     if not backoff.get("duration"):
@@ -88,9 +88,10 @@ def begins(
         wait = min(wait * float(factor) ** (len(made) - 1), 2.0**63 / 1e9)
     if backoff.get("cap"):
         wait = min(wait, seconds(backoff["cap"]))
-    found = (made[-1].finished or now) + wait
-    if latest and found > latest:
+    last = made[-1]
+    if latest and _known_end(last, now) + wait > latest:
         return "Backoff would exceed max duration limit"
+    found = (last.finished or now) + wait
     limit = whole(strategy.get("limit"))
     waits = limit is not None and len(made) <= limit
     return found if waits and found > now else 0.0
@@ -125,10 +126,13 @@ def _took(node: Node, now: float) -> str:
 
     A graph or a list ends by the clock of the controller, which knows parts of seconds until the end of the pass.
     """
-    if node.finished is None:
-        return "0"
-    finished = node.finished if ended_now(node, now) else int(node.finished)
-    return any_string(round(finished - int(node.started), 6))
+    return "0" if node.finished is None else any_string(round(_known_end(node, now) - int(node.started), 6))
+
+
+def _known_end(attempt: Node, now: float) -> float:
+    """When an attempt has ended, as Argo knows it now."""
+    finished = now if attempt.finished is None else attempt.finished
+    return finished if ended_now(attempt, now) else int(finished)
 
 
 def ended_now(attempt: Node, now: float) -> bool:

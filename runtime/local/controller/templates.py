@@ -163,7 +163,7 @@ def _parameter(
         else:
             raise ArgoError(
                 f"unable to retrieve inputs.parameters.{found['name']} from ConfigMap: "
-                f"ConfigMap '{name}' with the key '{key}' is not known here"
+                f"{not_in(config, name, key)}"
             )
         found.pop("valueFrom", None)
     elif found.get("value") is None:
@@ -278,3 +278,10 @@ def input_variables(template: Json) -> Variables:
     for one in several(inputs, "artifacts"):
         found[f"inputs.artifacts.{one['name']}"] = one
     return found
+
+
+def not_in(config: dict[str, dict[str, str]], name: object, key: object) -> str:
+    """What is said of a key that is in no ConfigMap: in the words of Argo, where the ConfigMap is known."""
+    if str(name) in config:
+        return f"ConfigMap '{name}' does not have the key '{key}'"
+    return f"ConfigMap '{name}' with the key '{key}' is not known here"

@@ -20,6 +20,7 @@ from flowdsl.grammar.names import DNS_LABEL_LENGTH, LABEL_VALUE
 from flowdsl.runtime.local.controller.names import any_string, parameters_json, quoted
 from flowdsl.runtime.local.controller.scope import Globals, Scope, Variables
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced
+from flowdsl.runtime.local.controller.templates import not_in
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.times import rfc3339
 
@@ -32,6 +33,7 @@ _OWN = {
 }
 """What Argo writes itself, when it has begun with a run."""
 _FORMATS = "BbmAadHIMSYypZzL"
+_UNSET = "failed to set global parameters: "
 
 
 _LONG_LABEL = f"must be no more than {DNS_LABEL_LENGTH} bytes"
@@ -42,8 +44,8 @@ _BAD_LABEL = (
 )
 
 
-class LabelError(ArgoError):
-    """A label of the workflow that cannot be made: of all that is read first, only that ends a run in Error."""
+class EarlyError(ArgoError):
+    """What of all that is read first ends a run in Error: a template that is not there, a label that cannot be made."""
 
 
 def spec_of(manifest: Json, references: list[Json]) -> Json:
@@ -58,7 +60,7 @@ def spec_of(manifest: Json, references: list[Json]) -> Json:
             own = {name: value for name, value in spec.items() if name != "workflowTemplateRef"}
             found: Json = merged(_behind(own, part(document, "spec")), own, OF_TEMPLATES)
             return found
-    raise ArgoError(f"{kind} {reference.get('name')} is not among the files of this run")
+    raise EarlyError(f"{kind} {reference.get('name')} is not among the files of this run")
 
 
 def _behind(own: Json, theirs: Json) -> Json:
@@ -125,20 +127,20 @@ def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now
         try:
             value = evaluate(source["expression"], made.tree)
         except (ExpressionError, GrammarError) as error:
-            raise LabelError(f'failed to evaluate label "{key}": {error}') from None
+            raise EarlyError(f'failed to evaluate label "{key}": {error}') from None
         if not isinstance(value, str):
-            raise LabelError(f'failed to evaluate label "{key}": the value must be a string')
+            raise EarlyError(f'failed to evaluate label "{key}": the value must be a string')
         _check_label(value, f'for label "{key}" and expression "{quoted(source["expression"])}"')
         made[f"workflow.labels.{key}"] = value
     return made
 
 
 def _check_label(value: str, where: str) -> None:
-    """Refuse what is no value of a label, as Kubernetes does (IsLabelValue). Raises LabelError."""
+    """Refuse what is no value of a label, as Kubernetes does (IsLabelValue). Raises EarlyError."""
     faults = [] if len(value.encode()) <= DNS_LABEL_LENGTH else [_LONG_LABEL]
     faults += [] if LABEL_VALUE.fullmatch(value) else [_BAD_LABEL]
     if faults:
-        raise LabelError(f'invalid label value "{quoted(value)}" {where}: {";".join(faults)}')
+        raise EarlyError(f'invalid label value "{quoted(value)}" {where}: {";".join(faults)}')
 
 
 def whole_marks(manifest: Json, spec: Json) -> dict[str, str]:
@@ -167,12 +169,12 @@ def _parameter(one: Json, config: dict[str, dict[str, str]]) -> str:
         if source.get("default") is not None:
             return any_string(source["default"])
         raise ArgoError(
-            f"failed to set global parameter {one['name']} from configmap with name {reference.get('name')} "
-            f"and key {reference.get('key')}: it is not known here"
+            f"{_UNSET}failed to set global parameter {one['name']} from configmap with name {reference.get('name')} "
+            f"and key {reference.get('key')}: {not_in(config, reference.get('name'), reference.get('key'))}"
         )
     if source:
         raise ArgoError(
-            f"either value or valueFrom must be specified in order to set global parameter {one['name']}"
+            f"{_UNSET}either value or valueFrom must be specified in order to set global parameter {one['name']}"
         )
     name = f"spec.arguments.{one['name']}"
     raise ArgoError(f"invalid spec: {name}.value or {name}.valueFrom is required")
