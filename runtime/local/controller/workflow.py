@@ -116,10 +116,11 @@ def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now
     found["workflow.parameters"] = found["workflow.parameters.json"] = parameters_json(parameters)
     for one in parameters:
         found[f"workflow.parameters.{one['name']}"] = _parameter(one, config)
-    more: Json = part(spec, "workflowMetadata")
-    for kind in _MARKS:
-        found |= {f"workflow.{kind}.{key}": text for key, text in _texts(kind, metadata, more).items()}
+    written: Json = part(spec, "workflowMetadata")
+    found |= _marks(metadata, written)
     found |= _whole(metadata)
+    more: Json = replaced(written, Scope(Variables(found)), "nothing")
+    found |= _marks(more)
     for key, text in _texts("labels", more).items():
         _check_label(text, f'for label "{key}"')
     made = Globals(found)
@@ -151,6 +152,11 @@ def whole_marks(manifest: Json, spec: Json) -> dict[str, str]:
 def _whole(*of: Json) -> dict[str, str]:
     found = {f"workflow.{kind}": json_of(_texts(kind, *of) or None) for kind in _MARKS}
     return found | {f"{name}.json": text for name, text in found.items()}
+
+
+def _marks(*of: Json) -> dict[str, str]:
+    """The variables of labels and of annotations, one by one."""
+    return {f"workflow.{kind}.{key}": text for kind in _MARKS for key, text in _texts(kind, *of).items()}
 
 
 def _texts(kind: str, *of: Json) -> dict[str, str]:
