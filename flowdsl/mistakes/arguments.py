@@ -150,7 +150,9 @@ class WrongType(Finding):
             way = 'pass a path on the volume: `volume / "folder/file"`'
         elif self.have in ("Secret", "Config"):
             option, name = {"Secret": ("secrets", "TOKEN"), "Config": ("env", "LEVEL")}[self.have]
-            way = f'write `{option}={{"{name}": {self.have}(name, key)}}` of the step, which reads the variable'
+            way = (
+                f'write `{option}={{"{name}": {self.have}(name, key)}}` of the step, which reads the variable'
+            )
         elif self.have == f"{self.want} | None":
             way = f"give it a default: `either(value, default)`; or annotate `{self.parameter}` as `{self.have}`"
         types = plain(self.want, self.have)
