@@ -342,6 +342,31 @@ def test_parameters_that_cannot_be(file: str, given: str, said: str, flowdsl: Ca
     assert "made.yaml" not in listing()
 
 
+RATES = """
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def train(rate: float) -> float:
+    return rate
+
+
+@pipeline(schedule="0 3 * * *")
+def rates(rates: list[float] = [0.1, 0.2]) -> float:
+    return train(rates[1])
+"""
+
+
+@pytest.mark.parametrize("kind", ["workflow", "template", "cron"])
+def test_values_with_which_a_run_fails(kind: str, flowdsl: Callable[..., Result]) -> None:
+    write("rates.py", RATES)
+    found = flowdsl("compile", "rates.py", "--as", kind, "-p", "rates=[0.5]", "-o", "made.yaml")
+    said = "-p rates=[0.5]: `fromJSON(inputs.parameters['rates'])[1]` fails: index out of range: 1"
+    assert (found.code, found.out, said in found.err) == (2, "", True)
+    assert "made.yaml" not in listing()
+    assert flowdsl("compile", "rates.py", "--as", kind, "-p", "rates=[0.5, 1]", "-o", "made.yaml").code == 0
+
+
 def test_the_kind_is_a_choice(flowdsl: Callable[..., Result]) -> None:
     write("pipeline.py", PIPELINE)
     document = yaml.safe_load(flowdsl("compile", "pipeline.py", "--as", "template").out)

@@ -1153,6 +1153,55 @@ def p(t: str = "a") -> None:
 """
 
 
+RATES = """
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def train(rate: float, seed: int) -> float:
+    return rate * seed
+
+
+@pipeline
+def rates(rates: list[float] = [0.1, 0.2], config: dict[str, int] = {"seed": 1}) -> float:
+    return train(rates[1], config["seed"])
+"""
+
+WAITING = """
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: waiting-}
+spec:
+  entrypoint: main
+  arguments: {parameters: [{name: epochs, value: "3"}, {name: wait, value: 5m}]}
+  templates:
+    - name: main
+      timeout: "{{workflow.parameters.wait}}"
+      script:
+        image: python:3.12-slim
+        command: [python]
+        source: print({{=asInt(workflow.parameters.epochs) + 1}})
+"""
+
+
+def test_values_with_which_a_run_fails_are_refused(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "rates.py").write_text(RATES, encoding="utf-8")
+    (folder / "waiting.yaml").write_text(WAITING, encoding="utf-8")
+    done = flowdsl("rates.py", "-p", "rates=[0.1]", "-p", 'config={"sed": 3}')
+    assert done.code == 2
+    assert "2 values of parameters are wrong" in done.err
+    assert "-p rates=[0.1]: `fromJSON(inputs.parameters['rates'])[1]` fails: index out of range" in done.err
+    assert "there is no `seed`" in done.err
+    assert "did you mean `sed`?" in done.err
+    done = flowdsl("waiting.yaml", "-p", "wait=5", "-p", "epochs=three")
+    assert done.code == 2
+    assert "-p wait=5: `timeout` is `5`, which is no duration" in done.err
+    assert "-p epochs=three: `asInt` takes a text that is a whole number, not `three`" in done.err
+    assert not (folder / ".flowdsl/runs").exists()
+    assert flowdsl("rates.py", "-p", "rates=[1, 0.5]", "-p", 'config={"seed": 3}').code == 0
+    assert flowdsl("waiting.yaml", "-p", "wait=5s", "-p", "epochs=4").code == 0
+
+
 def test_a_parameter_that_argo_cannot_hand_on(flowdsl: Callable[..., Result], folder: Path) -> None:
     (folder / "said.py").write_text(SAID, encoding="utf-8")
     for value in ("a\x1bb", "{{workflow.name}}"):

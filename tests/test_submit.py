@@ -243,6 +243,25 @@ def test_a_template_of_the_cluster(cluster: Cluster, capsys: pytest.CaptureFixtu
     assert flowdsl(["submit", "--from", "tiny"]) == 2
 
 
+def test_values_with_which_a_run_fails(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    text = PIPELINE.replace("lr: float = 0.5", "rates: list[float] = [0.5, 0.25]").replace(
+        "(lr)", "(rates[1])"
+    )
+    Path("tiny.py").write_text(text, encoding="utf-8")
+    assert flowdsl(["compile", "tiny.py", "--as", "template"]) == 0
+    from yaml import safe_load
+
+    cluster.objects.put(TEMPLATES, safe_load(capsys.readouterr().out))
+    for given in (["tiny.py"], ["--from", "template/tiny"]):
+        assert flowdsl(["submit", *given, "-p", "rates=[0.5]"]) == 2
+        found = capsys.readouterr().err
+        assert "-p rates=[0.5]: `fromJSON(inputs.parameters['rates'])[1]` fails: index out of range" in found
+        assert not cluster.runs
+    for given in (["tiny.py"], ["--from", "template/tiny"]):
+        assert flowdsl(["submit", *given, "-p", "rates=[1, 2]"]) == 0
+    assert len(cluster.runs) == 2
+
+
 TEMPLATE: Object = {
     "metadata": {
         "name": "nightly",

@@ -26,7 +26,7 @@ from flowdsl.values.lift import CONTROL
 from flowdsl.values.texts import WrongValue, typed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from flowdsl.compiler.compile import Supply
     from flowdsl.compiler.ir import Program
@@ -329,6 +329,38 @@ def _stored(artifacts: Sequence[Json], keys: Mapping[str, str]) -> list[Json]:
     ]
 
 
+def judge(run: Json, texts: Mapping[str, str], others: Iterable[Json]) -> None:
+    """Refuse values of parameters with which a run fails, by the rules of `check`. Raises RunError.
+
+    `others`: the documents whose templates it may use.
+    """
+    if not texts:
+        return
+    from flowdsl.compiler.lint import lint, shelf
+    from flowdsl.compiler.lint.variables.typing_findings import FailsByDefault
+    from flowdsl.compiler.schema.findings import short
+
+    names = [one["name"] for one in several(part(workflow_spec(run), "arguments"), "parameters")]
+    wrong: dict[str, RunError] = {}
+    for problem in lint(run, shelf(others)):
+        finding = problem.finding
+        match problem.path:
+            case ("spec", *_, "arguments", "parameters", int(index), "value") if (
+                finding.severity == "error" and "templates" not in problem.path
+            ):
+                name, said = names[index], finding.message
+            case _ if isinstance(finding, FailsByDefault):
+                name = next((each for each, text in texts.items() if short(text) == finding.value), "")
+                said = f"`{finding.found}` fails: {finding.reason}"
+            case _:
+                continue
+        if name in texts and said not in wrong:
+            way = f"\n  {finding.advice}" if finding.advice else ""
+            wrong[said] = RunError(f"-p {name}={short(texts[name])}: {said}{way}")
+    if wrong:
+        raise RunError(together("values of parameters", list(wrong.values())))
+
+
 def supplying(texts: Sequence[str]) -> Supply:
     """What gives these values to the parameters of the one pipeline that is compiled; it raises Refused."""
 
@@ -357,6 +389,7 @@ def _supply(found: Mapping[str, str], programs: Sequence[Program], documents: Se
         for field, changed in (("parameters", parameters), ("artifacts", artifacts)):
             if field in arguments:
                 arguments[field] = changed
+        judge(document, given, documents)
 
 
 def _text(parameter: Parameter, text: str) -> str:

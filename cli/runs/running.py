@@ -177,6 +177,7 @@ def _ready(found: _Found, options: Options, refused: contextlib.ExitStack) -> tu
         texts = {**past.parameters(before, document), **texts}
         options = _as_before(options, before)
     manifest = scheduled(document, workflow(document, texts))
+    given.judge(manifest, asked.texts, found.references)
     name = _name(manifest, options)
     manifest["metadata"]["name"] = name
     folder = options.runs / name

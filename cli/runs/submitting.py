@@ -61,6 +61,7 @@ def submit_file(
         texts = given.pairs(options.parameters, "-p", "NAME=VALUE")
         values = given.remote(texts, document, program)
         run = submission(document, _asked(options, values.texts))
+        given.judge(run, values.texts, right.every)
         given.keyed(run, values.keys)
     except RunError as error:
         raise Refused(str(error)) from None
@@ -70,14 +71,16 @@ def submit_file(
 def submit_from(reference: str, options: Options, reach: Reach) -> int:
     """Submit what the cluster has; the exit code. Raises Refused and ClusterError."""
     from flowdsl.cli.runs.waiting import limit_of
-    from flowdsl.runtime.submit import from_template, template_of
+    from flowdsl.runtime.submit import from_template, submission, template_of
 
     limit_of(options.timeout)
     try:
         cluster = reach.connect()
         kind, template = template_of(cluster, reference)
         texts = given.travelling(given.pairs(options.parameters, "-p", "NAME=VALUE"))
-        run = from_template(kind, template, _asked(options, texts))
+        asked = _asked(options, texts)
+        run = from_template(kind, template, asked)
+        given.judge(submission({**template, "kind": kind.name}, asked), texts, ())
     except (RunError, ValueError) as error:
         raise Refused(str(error)) from None
     run["metadata"].pop("namespace", None)
