@@ -1199,6 +1199,10 @@ def test_values_with_which_a_run_fails_are_refused(flowdsl: Callable[..., Result
     assert "-p epochs=three: `asInt` takes a text that is a whole number, not `three`" in done.err
     assert not (folder / ".flowdsl/runs").exists()
     assert flowdsl("rates.py", "-p", "rates=[1, 0.5]", "-p", 'config={"seed": 3}').code == 0
+    (folder / "rates.py").write_text(RATES.replace("[0.1, 0.2]", "[0.1]"), encoding="utf-8")
+    assert "FD872" in flowdsl("rates.py", "-p", 'config={"seed": 3}').err
+    done = flowdsl("rates.py", "-p", "rates=[1, 0.5]")
+    assert (done.code, "FD872" in done.err) == (0, False)
     assert flowdsl("waiting.yaml", "-p", "wait=5s", "-p", "epochs=4").code == 0
 
 

@@ -260,6 +260,12 @@ def test_values_with_which_a_run_fails(cluster: Cluster, capsys: pytest.CaptureF
     for given in (["tiny.py"], ["--from", "template/tiny"]):
         assert flowdsl(["submit", *given, "-p", "rates=[1, 2]"]) == 0
     assert len(cluster.runs) == 2
+    Path("tiny.py").write_text(text.replace("[0.5, 0.25]", "[0.5]"), encoding="utf-8")
+    assert flowdsl(["submit", "tiny.py"]) == 2
+    assert "without another value than -p rates=[0.5]: " in capsys.readouterr().err
+    assert flowdsl(["submit", "tiny.py", "-p", "rates=[1, 2]"]) == 0
+    assert flowdsl(["submit", "tiny.py", "--no-check"]) == 0
+    assert len(cluster.runs) == 4
 
 
 TEMPLATE: Object = {

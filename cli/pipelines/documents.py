@@ -14,7 +14,7 @@ from flowdsl.runtime.documents import base_of
 from flowdsl.runtime.local.prepare import runnable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from flowdsl.cli.pipelines.compiling import Judged, Target
     from flowdsl.compiler.ir import Program
@@ -41,11 +41,16 @@ class Documents(NamedTuple):
 
 
 def right_documents(
-    targets: Sequence[str], goal: Target, kind: Kind | None = None, search: Search | None = None
+    targets: Sequence[str],
+    goal: Target,
+    kind: Kind | None = None,
+    search: Search | None = None,
+    given: Sequence[str] = (),
 ) -> Documents | None:
     """The documents of some files; None if one has an error. Findings go to standard error.
 
-    A target is FILE or FILE:NAME. `kind` is what pipelines become, `search` what is tried of them. Raises Refused.
+    A target is FILE or FILE:NAME. `kind` is what pipelines become, `search` what is tried of them; `given`, NAME=VALUE,
+    are parameters that get other values than those by default. Raises Refused.
     """
     found: list[Judged] = []
     held: dict[str, list[Json]] = {}
@@ -64,7 +69,8 @@ def right_documents(
                 programs.extend(zip(one.compiled.documents, one.compiled.programs, strict=False))
             if one.failed:
                 break
-    show(found, "text", err)
+    names = {one.partition("=")[0] for one in given}
+    show([_without_defaults(one, names) for one in found], "text", err)
     if any(any_error(one.diagnostics) or one.traceback for one in found):
         return None
     documents = [one for target in targets for one in held.get(target, ())]
@@ -76,6 +82,18 @@ def right_documents(
         meant = documents
     own = {id(one) for one in meant}
     return Documents(meant, [one for one in documents if id(one) not in own], programs)
+
+
+def _without_defaults(judged: Judged, names: Collection[str]) -> Judged:
+    """What was found, without what is said of values that parameters of these names have by default."""
+    from flowdsl.compiler.lint.variables.typing_findings import FailsByDefault
+
+    left = [
+        one
+        for one in judged.diagnostics
+        if not (isinstance(one.finding, FailsByDefault) and one.finding.name in names)
+    ]
+    return judged._replace(diagnostics=left)
 
 
 def _named(documents: list[Json], name: str, target: str) -> list[Json]:

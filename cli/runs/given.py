@@ -329,18 +329,21 @@ def _stored(artifacts: Sequence[Json], keys: Mapping[str, str]) -> list[Json]:
     ]
 
 
-def judge(run: Json, texts: Mapping[str, str], others: Iterable[Json]) -> None:
-    """Refuse values of parameters with which a run fails, by the rules of `check`. Raises RunError.
+def judge(run: Json, texts: Mapping[str, str], others: Iterable[Json], defaults: bool = False) -> None:
+    """Refuse values that are given to parameters, and with which a run fails by the rules of `check`. Raises RunError.
 
-    `others`: the documents whose templates it may use.
+    With `defaults` also those that a run has otherwise: nobody gives it others any more. `others`: the documents whose
+    templates it may use.
     """
-    if not texts:
+    declared = several(part(workflow_spec(run), "arguments"), "parameters")
+    kept = {one["name"]: str(one["value"]) for one in declared if defaults and "value" in one}
+    values = {**kept, **texts}
+    if not values:
         return
     from flowdsl.compiler.lint import lint, shelf
     from flowdsl.compiler.lint.variables.typing_findings import FailsByDefault
     from flowdsl.compiler.schema.findings import short
 
-    names = [one["name"] for one in several(part(workflow_spec(run), "arguments"), "parameters")]
     wrong: dict[str, RunError] = {}
     for problem in lint(run, shelf(others)):
         finding = problem.finding
@@ -348,15 +351,18 @@ def judge(run: Json, texts: Mapping[str, str], others: Iterable[Json]) -> None:
             case ("spec", *_, "arguments", "parameters", int(index), "value") if (
                 finding.severity == "error" and "templates" not in problem.path
             ):
-                name, said = names[index], finding.message
+                name, said = declared[index]["name"], finding.message
             case _ if isinstance(finding, FailsByDefault):
-                name = next((each for each, text in texts.items() if short(text) == finding.value), "")
+                alike = [each for each, text in values.items() if short(text) == finding.value]
+                name = finding.name if finding.name in alike else next(iter(alike), "")
                 said = f"`{finding.found}` fails: {finding.reason}"
             case _:
                 continue
-        if name in texts and said not in wrong:
+        if name in values and said not in wrong:
             way = f"\n  {finding.advice}" if finding.advice else ""
-            wrong[said] = RunError(f"-p {name}={short(texts[name])}: {said}{way}")
+            value = f"-p {name}={short(values[name])}"
+            who = value if name in texts else f"without another value than {value}"
+            wrong[said] = RunError(f"{who}: {said}{way}")
     if wrong:
         raise RunError(together("values of parameters", list(wrong.values())))
 

@@ -101,7 +101,7 @@ def run_files(
         raise Refused("--only runs one step, --from it and what follows: leave one of them out")
     if options.earlier and not (options.only or options.since):
         raise Refused("--of names the earlier run for --only or --from: say which step")
-    right = right_documents(targets, goal, search=search)
+    right = right_documents(targets, goal, search=search, given=options.parameters)
     if right is None:
         return WRONG
     try:

@@ -37,7 +37,7 @@ class Options(NamedTuple):
     labels: Sequence[str] = ()
     dry_run: Literal["client", "server"] | None = None
     check: bool = True
-    """Whether it is looked for what the run needs of the cluster."""
+    """Whether it is looked for what the run needs of the cluster, and for values with which it fails."""
     after: str = ""
     """What is done with the run then: `wait`, `watch` or `logs`."""
     timeout: str | None = None
@@ -52,7 +52,7 @@ def submit_file(
     from flowdsl.runtime.submit import submission
 
     limit_of(options.timeout)
-    right = right_documents((target,), goal, search=search)
+    right = right_documents((target,), goal, search=search, given=options.parameters)
     if right is None:
         return WRONG
     try:
@@ -61,7 +61,8 @@ def submit_file(
         texts = given.pairs(options.parameters, "-p", "NAME=VALUE")
         values = given.remote(texts, document, program)
         run = submission(document, _asked(options, values.texts))
-        given.judge(run, values.texts, right.every)
+        if options.check:
+            given.judge(run, values.texts, right.every, defaults=True)
         given.keyed(run, values.keys)
     except RunError as error:
         raise Refused(str(error)) from None
@@ -80,7 +81,8 @@ def submit_from(reference: str, options: Options, reach: Reach) -> int:
         texts = given.travelling(given.pairs(options.parameters, "-p", "NAME=VALUE"))
         asked = _asked(options, texts)
         run = from_template(kind, template, asked)
-        given.judge(submission({**template, "kind": kind.name}, asked), texts, ())
+        if options.check:
+            given.judge(submission({**template, "kind": kind.name}, asked), texts, (), defaults=True)
     except (RunError, ValueError) as error:
         raise Refused(str(error)) from None
     run["metadata"].pop("namespace", None)
