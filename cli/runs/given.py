@@ -348,8 +348,8 @@ def judge(run: Json, texts: Mapping[str, str], others: Iterable[Json], defaults:
     for problem in lint(run, shelf(others)):
         finding = problem.finding
         match problem.path:
-            case ("spec", *_, "arguments", "parameters", int(index), "value") if (
-                finding.severity == "error" and "templates" not in problem.path
+            case (*_, "spec" | "workflowSpec", "arguments", "parameters", int(index), "value") if (
+                finding.severity == "error"
             ):
                 name, said = declared[index]["name"], finding.message
             case _ if isinstance(finding, FailsByDefault):

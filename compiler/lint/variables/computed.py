@@ -58,8 +58,13 @@ def computed(
             # The functions of expressions are needed for few manifests.
             from flowdsl.compiler.lint.variables.evaluated import evaluated
 
-            for finding, span in evaluated(text, part, value, tag, "templates" not in place):
+            for finding, span in evaluated(text, part, value, tag, _is_of_run(place)):
                 yield Problem(place, finding) if span is None else Fault(finding, span).at(path, offset)
+
+
+def _is_of_run(place: Path) -> bool:
+    """Whether a value is one of the arguments of a run, which may be given others."""
+    return "arguments" in place and place[place.index("arguments") - 1] in ("spec", "workflowSpec")
 
 
 def of_loops(is_list: Callable[[str], bool], path: Path, text: str, offset: int) -> Iterator[Problem]:
