@@ -63,7 +63,7 @@ def submit_command(
     dry_run
         Create nothing: show what would be sent, or let the server judge it.
     no_check
-        Do not look for what the run needs of the cluster, as when one of its steps makes that.
+        Do not look for what the cluster lacks, which a step may make, nor for values with which the run fails.
     wait
         Wait until the run has ended.
     watch
