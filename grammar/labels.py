@@ -33,9 +33,20 @@ ATTEMPT = "flowdsl/attempt"
 """At which attempt of that node."""
 WORKER = "batch.kubernetes.io/job-completion-index"
 """The number of a pod of an Indexed Job."""
+TRAINING = "training.kubeflow.org/"
+"""What Kubeflow's training operator puts before its labels. Source: pkg/apis/kubeflow.org/v1/common_types.go, 1.8."""
+TRAINING_ROLE = f"{TRAINING}replica-type"
+TRAINING_INDEX = f"{TRAINING}replica-index"
+"""The number of a pod among those of its role."""
 
 
 def maker(annotations: Mapping[str, str]) -> str:
     """The name of the node for which a pod of a Job works; empty for other pods."""
     node, attempt = annotations.get(WORKER_OF, ""), annotations.get(ATTEMPT)
     return node if not node or attempt is None else f"{node}({attempt})"
+
+
+def worker(labels: Mapping[str, str]) -> str:
+    """What a pod is called among those that work for one node: by its number, or by its role and number."""
+    role, index = labels.get(TRAINING_ROLE, ""), labels.get(TRAINING_INDEX, "")
+    return f"{role}-{index}" if role and index else labels.get(WORKER, "")

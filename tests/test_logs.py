@@ -519,6 +519,14 @@ def test_pods_of_a_job_are_those_of_the_step_that_made_it() -> None:
     assert called(sources(workflow("Running"), pods, Wanted("job-1"))) == ["a.workers/1"]
 
 
+def test_pods_of_a_training_operator_have_the_names_of_their_roles() -> None:
+    worker = pod("train-x-worker-0")
+    worker["metadata"]["annotations"] = {"flowdsl/node": "r.a.workers"}
+    labels = {"replica-type": "worker", "replica-index": "0"}
+    worker["metadata"]["labels"] = {f"training.kubeflow.org/{name}": text for name, text in labels.items()}
+    assert called(sources(workflow("Running"), [worker], Wanted())) == ["a.workers/worker-0"]
+
+
 def test_failed_are_the_last_attempts() -> None:
     phases = {
         "r.a(0)": "Failed",

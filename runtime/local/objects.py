@@ -46,10 +46,19 @@ def is_known(thing: object) -> bool:
 
 
 def bodies(resource: Json) -> list[Json]:
-    """What the pods of the objects are that a resource template makes: of a Job, a Deployment and the like."""
+    """What the pods of the objects are that a resource template makes: of a Job, a Deployment, a PyTorchJob."""
     if resource.get("action") not in _MAKING:
         return []
-    return [part(part(part(one, "spec"), "template"), "spec") for one in objects(resource)]
+    return [body for one in objects(resource) for body in _bodies(part(one, "spec"))]
+
+
+def _bodies(spec: Json) -> Iterator[Json]:
+    """What the pods are of a spec: of its template, or of those of the roles that operators of Kubeflow know."""
+    yield part(part(spec, "template"), "spec")
+    for field in spec:
+        if field.endswith("ReplicaSpecs"):
+            for role in part(spec, field):
+                yield part(part(part(part(spec, field), role), "template"), "spec")
 
 
 def containers(resource: Json) -> Iterator[Json]:

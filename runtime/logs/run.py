@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.grammar.labels import NODE_ID, NODE_NAME, RUN, WORKER, maker
+from flowdsl.grammar.labels import NODE_ID, NODE_NAME, RUN, maker, worker
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_argo_container
 from flowdsl.runtime.cluster.kinds import POD
@@ -164,8 +164,8 @@ def _containers(workflow: Json, pod: Json, where: Place, wanted: Wanted) -> Iter
         started = _began(pod, container)
         if started:
             called = where.called(entry_of(workflow))
-            if worker := str(part(pod["metadata"], "labels").get(WORKER, "")):
-                called = f"{called}/{worker}"
+            if number := worker(part(pod["metadata"], "labels")):
+                called = f"{called}/{number}"
             yield Source(
                 where,
                 f"{called}/{container}" if len(chosen) > 1 else called,

@@ -1,22 +1,20 @@
-"""Jobs of Kubernetes on one machine: the pods of a Job are the containers of one pod, so they run at the same time.
+"""Jobs of Kubernetes, and the like, on one machine: their pods are the containers of one pod, and run at the same time.
 
-A Service gives its pods names, which lead to this machine. What is played is what a training on several nodes needs:
-an object is applied, its pods run to their end, and its conditions are judged. Sources: Kubernetes, Indexed Jobs
-(variables, labels and host names of their pods), and WaitResource of Argo.
+Their names lead to this machine. What is played is what a training on several nodes needs: an object is applied, its
+pods run to their end, and its conditions are judged. Source: WaitResource of Argo.
 """
 
 from __future__ import annotations
 
 import copy
 import re
-import time
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.grammar.labels import WORKER
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.events import Outcome
 from flowdsl.runtime.local.objects import objects, replaced
+from flowdsl.runtime.local.pods.played import SORTS, Ended, sort
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.times import rfc3339
 
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from flowdsl.runtime.local.controller.events import StartPod
+    from flowdsl.runtime.local.pods.played import Member, Sort
     from flowdsl.runtime.local.pods.settings import Settings
 
 Json = dict[str, Any]
@@ -36,6 +35,8 @@ _HOSTS = "flowdsl-hosts"
 _DOT = regex(r"\.").search
 _OWN = ("emptyDir", "ephemeral")
 """Volumes that each pod has for itself."""
+_ADDRESSES = ("MASTER_ADDR", "PET_MASTER_ADDR")
+"""Variables whose whole value is a name."""
 
 
 def why_not(template: Json) -> str:
@@ -45,111 +46,112 @@ def why_not(template: Json) -> str:
     resource: Json = template["resource"]
     found = objects(resource)
     action = resource.get("action")
-    kinds = {(str(one.get("apiVersion")), str(one.get("kind"))) for one in found}
-    if len(found) != 1 or not kinds <= {("batch/v1", "Job"), ("v1", "Service")}:
+    service = [(one.get("apiVersion"), one.get("kind")) for one in found] == [("v1", "Service")]
+    played = sort(found[0]) if len(found) == 1 else None
+    if played is None and not service:
         return "applies an object to a cluster"
-    if action in _GONE or (action in _MAKING and found[0]["kind"] == "Service"):
+    if action in _GONE or (action in _MAKING and service):
         return ""
-    if action not in _MAKING:
+    if played is None or action not in _MAKING:
         return "asks a cluster for an object"
-    spec = part(found[0], "spec")
-    body = part(part(spec, "template"), "spec")
+    what, spec = found[0]["kind"], part(found[0], "spec")
     if not resource.get("successCondition"):
-        return "starts a Job that it does not wait for"
-    if len(several(body, "containers")) != 1 or several(body, "initContainers"):
-        return "starts a Job whose pods have several containers"
-    if spec.get("suspend"):
-        return "makes a Job that does not begin"
-    if _count(spec, "completions") > _count(spec, "parallelism"):
-        return "starts a Job whose pods run one after the other"
+        return f"starts a {what} that it does not wait for"
+    bodies = [part(one, "spec") for one in played.templates(spec)]
+    if any(len(several(one, "containers")) != 1 or several(one, "initContainers") for one in bodies):
+        return f"starts a {what} whose pods have several containers"
+    if _mixed(bodies):
+        return f"starts a {what} whose pods have different volumes of one name"
+    if why := played.unplayed(spec):
+        return why
     sources = (part(one, "valueFrom") for one in several(part(template, "outputs"), "parameters"))
     paths = (str(one["jsonPath"]) for one in sources if one.get("jsonPath"))
     if any(PLAIN.fullmatch(path) is None for path in paths):
-        return "reads a part of a Job by a path that only kubectl follows"
+        return f"reads a part of a {what} by a path that only kubectl follows"
     return ""
 
 
-def _count(spec: Json, field: str) -> int:
-    """How many pods; without a number as many as the other field says, or one. A tag counts as one."""
-    other = {"completions": "parallelism", "parallelism": "completions"}[field]
-    given = spec.get(field, spec.get(other, 1))
-    return given if isinstance(given, int) else 1
+def _mixed(bodies: list[Json]) -> bool:
+    """Whether pods of several kinds have different volumes of the same name."""
+    named: dict[str, Json] = {}
+    return any(
+        named.setdefault(one["name"], one) != one for body in bodies for one in several(body, "volumes")
+    )
 
 
 class Job(NamedTuple):
-    """A Job that is played: its object, and the pod that stands for its pods."""
+    """A Job, or the like, that is played: its object, and the pod that stands for its pods."""
 
     name: str
     template: Json
     found: Json
     start: StartPod
+    members: list[Member]
     names: tuple[str, ...]
-    """The names by which the pods of the Job are found, if a Service has them."""
+    """The names by which its pods are found, if there are any."""
     deadline: float | None
     """The seconds after which they are ended."""
+
+    @property
+    def sort(self) -> Sort:
+        """What kind of object it is."""
+        return SORTS[self.found["apiVersion"], self.found["kind"]]
 
 
 def job(start: StartPod, settings: Settings, hosts: Path) -> Job | None:
     """The Job that a `resource` template makes; None where nothing is to run. `hosts` is where names may be written."""
     resource = start.template["resource"]
     (found,) = replaced(resource)
-    if found["kind"] != "Job" or resource["action"] not in _MAKING:
+    played = sort(found)
+    if played is None or resource["action"] not in _MAKING:
         return None
     spec = part(found, "spec")
-    body: Json = part(part(spec, "template"), "spec")
-    metadata: Json = part(part(spec, "template"), "metadata")
     given = part(found, "metadata")
     name = str(given.get("name") or f"{given.get('generateName', '')}{start.node.rpartition('-')[2]}")
     found = {**found, "metadata": {**given, "name": name}}
-    service = str(body.get("subdomain") or "")
-    count = _count(spec, "completions")
-    indexed = spec.get("completionMode") == "Indexed"
-    (container,) = several(body, "containers")
-    own = {str(one["name"]) for one in several(body, "volumes") if any(kind in one for kind in _OWN)}
-    workers = [_worker(container, name, number, own, indexed, bool(service)) for number in range(count)]
-    volumes = [
-        {**one, "name": f"{one['name']}-{number}"} if one["name"] in own else one
-        for number in range(count)
-        for one in several(body, "volumes")
-        if one["name"] in own or number == 0
-    ]
-    if service:
-        volumes.append({"name": _HOSTS, "hostPath": {"path": str(hosts), "type": "File"}})
-    tries = int(spec.get("backoffLimit", 6)) + 1
+    members = played.members(found)
+    tries, deadline = played.limits(found)
+    names = tuple(_with_domains(played.names(found, members), settings.namespace))
+    volumes: dict[str, Json] = {}
+    for one in members:
+        for volume in several(one.spec, "volumes"):
+            own = any(kind in volume for kind in _OWN)
+            called = f"{volume['name']}-{one.name}" if own else str(volume["name"])
+            volumes[called] = {**volume, "name": called}
+    if names:
+        volumes[_HOSTS] = {"name": _HOSTS, "hostPath": {"path": str(hosts), "type": "File"}}
+    first = played.templates(spec)[0]
+    metadata = part(first, "metadata")
     labels = {"job-name": name, "batch.kubernetes.io/job-name": name, **part(metadata, "labels")}
     template = {
         "name": start.template.get("name"),
         "metadata": {"labels": labels, "annotations": part(metadata, "annotations")},
-        "containerSet": {"containers": workers, "retryStrategy": {"retries": str(tries)}},
-        "volumes": volumes,
-        "serviceAccountName": body.get("serviceAccountName"),
+        "containerSet": {
+            "containers": [_worker(one, bool(names)) for one in members],
+            "retryStrategy": {"retries": str(tries)},
+        },
+        "volumes": list(volumes.values()),
+        "serviceAccountName": part(first, "spec").get("serviceAccountName"),
         "archiveLocation": {"archiveLogs": False},
     }
-    names = tuple(_names(name, service, settings.namespace, count)) if service else ()
-    deadline = spec.get("activeDeadlineSeconds")
     pod = start._replace(template=template, volumes=[], keeps_result=False, patches=())
-    return Job(name, start.template, found, pod, names, None if deadline is None else float(deadline))
+    return Job(name, start.template, found, pod, members, names, deadline)
 
 
-def _worker(container: Json, job_name: str, number: int, own: set[str], indexed: bool, named: bool) -> Json:
+def _worker(member: Member, named: bool) -> Json:
     """One pod of a Job as a container."""
-    name = f"{job_name}-{number}"
-    known = {
-        "metadata.name": name,
-        f"metadata.annotations['{WORKER}']": str(number),
-        f"metadata.labels['{WORKER}']": str(number),
-    }
-    own_name = [{"name": "HOSTNAME", "value": name}]
-    if indexed:
-        own_name.append({"name": "JOB_COMPLETION_INDEX", "value": str(number)})
+    (container,) = several(member.spec, "containers")
+    own = {one["name"] for one in several(member.spec, "volumes") if any(kind in one for kind in _OWN)}
     env: list[Json] = []
     for one in several(container, "env"):
         field = part(part(one, "valueFrom"), "fieldRef").get("fieldPath")
-        env.append({"name": one["name"], "value": known[field]} if field in known else one)
-    found: Json = copy.deepcopy({**container, "name": str(number), "env": [*env, *own_name]})
+        fields = member.fields
+        env.append({"name": one["name"], "value": fields[field]} if field in fields else one)
+    env += ({"name": name, "value": value} for name, value in member.variables.items())
+    found: Json = copy.deepcopy({**container, "name": member.name, "env": env})
     for mount in several(found, "volumeMounts"):
         if mount["name"] in own:
-            mount["name"] = f"{mount['name']}-{number}"
+            mount["name"] = f"{mount['name']}-{member.name}"
     if named:
         mounts = [
             *several(found, "volumeMounts"),
@@ -159,11 +161,11 @@ def _worker(container: Json, job_name: str, number: int, own: set[str], indexed:
     return found
 
 
-def _names(job_name: str, service: str, namespace: str, count: int) -> Iterator[str]:
-    """The names of the pods behind a Service, and its own. Source: Kubernetes, DNS for Services and Pods."""
-    for host in (*(f"{job_name}-{number}.{service}" for number in range(count)), service):
+def _with_domains(names: list[str], namespace: str) -> Iterator[str]:
+    """Names of pods and Services as programs may write them. Source: Kubernetes, DNS for Services and Pods."""
+    for name in names:
         for suffix in ("", f".{namespace}", f".{namespace}.svc", f".{namespace}.svc.cluster.local"):
-            yield f"{host}{suffix}"
+            yield f"{name}{suffix}"
 
 
 def hosts_file(names: tuple[str, ...], usual: str) -> str:
@@ -193,29 +195,17 @@ def renamed(start: StartPod, names: tuple[str, ...]) -> StartPod:
             body[field] = here(body.get(field) or [])
         for one in body["env"]:
             if "value" in one:
-                one["value"] = here(one["value"])
+                alone = one["name"] in _ADDRESSES and one["value"] in names
+                one["value"] = "127.0.0.1" if alone else here(one["value"])
     return start._replace(template=template)
 
 
 def over(played: Job, pod: Outcome, began: float, late: bool) -> Json:
     """The object of a Job whose pods have ended, as the pod says that stood for them; `late`: by its deadline."""
     ways = pod.containers or {}  # there are none where nothing has begun
-    done = sorted(int(name) for name, (phase, _) in ways.items() if phase == "Succeeded")
-    failed = len(several(part(played.start.template, "containerSet"), "containers")) - len(done)
-    status: Json = {"startTime": rfc3339(began)}
-    if done:
-        status["succeeded"] = len(done)
-    if failed:
-        reason = "DeadlineExceeded" if late else "BackoffLimitExceeded"
-        status |= {"failed": failed, "conditions": [{"type": "Failed", "status": "True", "reason": reason}]}
-    else:
-        status |= {
-            "completionTime": rfc3339(time.time()),
-            "conditions": [{"type": "Complete", "status": "True"}],
-        }
-    if part(played.found, "spec").get("completionMode") == "Indexed":
-        status["completedIndexes"] = ",".join(map(str, done))
-    return {**played.found, "status": status}
+    done = {name for name, (phase, _) in ways.items() if phase == "Succeeded"}
+    status = played.sort.status(played.found, Ended(played.members, done, late))
+    return {**played.found, "status": {"startTime": rfc3339(began), **status}}
 
 
 def outcome(played: Job, found: Json, again: bool = False) -> Outcome:
@@ -229,10 +219,12 @@ def outcome(played: Job, found: Json, again: bool = False) -> Outcome:
     try:
         if again and resource["action"] == "create":
             raise KubectlError(
-                f'Error from server (AlreadyExists): jobs.batch "{played.name}" already exists'
+                f'Error from server (AlreadyExists): {played.sort.plural} "{played.name}" already exists'
             )
         if not met(conditions_of(resource), found):
-            what = f"'{resource['successCondition']}' is not true of the Job, which has ended"
+            what = (
+                f"'{resource['successCondition']}' is not true of the {played.found['kind']}, which has ended"
+            )
             raise KubectlError(f"{what}: Argo would wait for ever")
         parameters = shown(played.template, found)
     except KubectlError as error:
