@@ -220,7 +220,7 @@ class Distributed(NamedTuple):
     workers: int = 0
     processes: int = 1  # in each of them
     port: int = 0
-    limit: int | None = None  # the seconds after which the pods are ended
+    operator: Literal["pytorchjob", ""] = ""  # that makes them; else they are those of a Job
 
 
 class Managed(NamedTuple):

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from flowdsl.places.place import Site, here
+
+Operator: TypeAlias = Literal["pytorchjob"]
+"""Who makes the pods, where that is not a Job of Kubernetes."""
 
 
 class Distributed:
     """How the pods of one step find each other. Stored as written; the compiler judges."""
 
-    __slots__ = ("port", "processes", "site", "workers")
+    __slots__ = ("operator", "port", "processes", "site", "workers")
 
-    def __init__(self, workers: int, processes: int | None, port: int) -> None:
+    def __init__(
+        self, workers: int, processes: int | None, port: int, operator: Operator | None = None
+    ) -> None:
         self.workers = workers
         self.processes = processes
         self.port = port
+        self.operator: Operator | None = operator
         self.site: Site = here()
 
     def __repr__(self) -> str:
@@ -26,12 +34,20 @@ class Torch(Distributed):
     `workers`: how many pods. `processes`: in each of them, by default one for each of its GPUs. Each process runs
     the function with `RANK`, `LOCAL_RANK`, `WORLD_SIZE`, `LOCAL_WORLD_SIZE`, `NODE_RANK`, `MASTER_ADDR` and
     `MASTER_PORT`; what the one of rank 0 returns is the result of the step. `port`: at which that one listens.
+    `operator`: "pytorchjob" makes the pods those of a PyTorchJob, in a cluster that has Kubeflow's training operator.
     """
 
     __slots__ = ()
 
-    def __init__(self, workers: int, *, processes: int | None = None, port: int = 29500) -> None:
-        super().__init__(workers, processes, port)
+    def __init__(
+        self,
+        workers: int,
+        *,
+        processes: int | None = None,
+        port: int = 29500,
+        operator: Operator | None = None,
+    ) -> None:
+        super().__init__(workers, processes, port, operator)
 
 
 class TensorFlow(Distributed):

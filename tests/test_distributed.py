@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.distributed_objects import Object, made
 
 EXAMPLE = Path(__file__).parents[1] / "examples/distributed/pipeline.py"
 CASE = Path(__file__).parent / "lowering/distributed.py"
+OPERATED = Path(__file__).parent / "lowering/pytorchjob.py"
 NOTE = 'a "quoted" $(HOME) $$ {brace} \\ é\nsecond: line'
 
 
@@ -77,6 +79,27 @@ def test_the_pods_end_with_the_step_and_with_the_run() -> None:
     assert jobs("evaluate")[0]["spec"]["activeDeadlineSeconds"] == 12 * 3600  # timeout of the run
 
 
+def test_the_object_of_an_operator_has_the_same_pods() -> None:
+    train, export = made(OPERATED, {})
+    assert {one["kind"] for one in (train, export)} == {"PyTorchJob"}
+    replicas = train["spec"]["pytorchReplicaSpecs"]
+    assert {role: one["replicas"] for role, one in replicas.items()} == {"Master": 1, "Worker": 2}
+    assert replicas["Master"]["template"] == replicas["Worker"]["template"]
+    assert export["spec"]["pytorchReplicaSpecs"].keys() == {"Master"}
+    assert (train["spec"]["runPolicy"]["activeDeadlineSeconds"], train["spec"]["nprocPerNode"]) == (
+        6 * 3600,
+        "2",
+    )
+    assert train["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "team-a"}
+
+
+def test_names_of_an_operators_pods_are_short_enough(folder: Path) -> None:
+    source = OPERATED.read_text(encoding="utf-8").replace("train", "t" * 60)
+    (folder / "pipeline.py").write_text(source, encoding="utf-8")
+    long = made(folder / "pipeline.py", {})[0]["metadata"]["name"]
+    assert len(f"{long}-worker-999") <= 63
+
+
 BROKEN = """
 import os
 import time
@@ -107,15 +130,28 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize(("operator", "pod"), [("", "1"), (', operator="pytorchjob"', "worker-0")])
 def test_a_process_that_fails_ends_all_and_is_the_one_that_is_shown(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str], operator: str, pod: str
 ) -> None:
-    (folder / "pipeline.py").write_text(BROKEN, encoding="utf-8")
+    source = BROKEN.replace("processes=2", f"processes=2{operator}")
+    (folder / "pipeline.py").write_text(source, encoding="utf-8")
     assert run(["run", "pipeline.py", "--name", "one"]) == 1
     said = capsys.readouterr().out
     assert "| ValueError: the loss is NaN" in said
     assert run(["logs", "one", "train"]) == 0
-    assert "train.workers/1 | ValueError: the loss is NaN" in capsys.readouterr().out
+    assert f"train.workers/{pod} | ValueError: the loss is NaN" in capsys.readouterr().out
+
+
+def test_the_example_runs_with_an_operator_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = EXAMPLE.read_text(encoding="utf-8")
+    assert source.count("Torch(workers=") == 1
+    (folder / "pipeline.py").write_text(
+        re.sub(r"Torch\((workers=\d+)", r'Torch(\1, operator="pytorchjob"', source), encoding="utf-8"
+    )
+    assert run(["run", "pipeline.py", "-q", "--name", "one"]) == 0
+    assert run(["logs", "one", "trained"]) == 0
+    assert "trained.workers/master-0 | " in capsys.readouterr().out
 
 
 def test_results_can_be_given_instead(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

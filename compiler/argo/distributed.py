@@ -3,6 +3,9 @@
 The Job is made of what an ordinary template of the step would be, so each option is written by its own concern.
 Its pods have stable names, `JOB-0.SERVICE` is the first, and each knows its number. When one fails, the others are
 ended. Source: Kubernetes, Indexed Jobs and their pod hostnames; run on a real scheduler.
+
+An operator makes the same pods out of an object of its own, and tells them itself how they meet. Source: PyTorchJob of
+Kubeflow's training operator 1.8.
 """
 
 from __future__ import annotations
@@ -16,10 +19,11 @@ from flowdsl.compiler.argo.volumes import volume
 from flowdsl.compiler.ports import WORKERS
 from flowdsl.grammar.duration import seconds_in
 from flowdsl.grammar.labels import ATTEMPT, RUN, WORKER_OF
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flowdsl.compiler import ir
     from flowdsl.compiler.argo.origins import Json
@@ -38,6 +42,15 @@ with open(path, "wb") as file:
 os.execv(sys.executable, [sys.executable, path])
 """
 """The pods of a Job get no script from Argo: it is in a variable, and becomes a file."""
+
+_OPERATED = _BEGIN.replace(
+    "import os, sys, tempfile\n",
+    """\
+import os, sys, tempfile
+os.environ["NODE_RANK"] = os.environ.pop("RANK")
+""",
+)
+"""The operator calls the number of a pod its rank, which is that of a process here."""
 
 _EXPANDED = regex(r"\$(?=[$(])")
 #: What Argo's template and the pods of a Job call alike.
@@ -67,7 +80,10 @@ def service() -> Json:
 
 
 def job(found: Json, template: ir.Template, spec: Json, claims: Sequence[ir.PodVolume]) -> Json:
-    """The template of a Job whose pods are what the template `found` is, in a workflow of that `spec`."""
+    """The template of a Job, or of what an operator has for one, in a workflow of that `spec`.
+
+    Its pods are what the template `found` is.
+    """
     asked = template.settings.distributed
     container: Json = found.pop("container", None) or found.pop("script")
     attempt = "-{{retries}}" if "retryStrategy" in found else ""
@@ -77,40 +93,99 @@ def job(found: Json, template: ir.Template, spec: Json, claims: Sequence[ir.PodV
     queue = labels.pop(_QUEUE, None)
     mounted = {mount["name"] for mount in container.get("volumeMounts", ())}
     volumes = [_claim(one) for one in claims if one.name in mounted] + found.pop("volumes", [])
+    made = _FORMS[asked.operator]
     pod = {
-        "subdomain": NAME,
-        "restartPolicy": "Never",
-        "containers": [{"name": "main", **_container(container, asked, f"{NAME}{attempt}")}],
+        **made.pod,
+        "containers": [{"name": made.container, **_container(container, asked, f"{NAME}{attempt}")}],
         **filled({"volumes": volumes}),
         **pod,
     }
-    marks = {RUN: "{{workflow.name}}", MEMBER: NAME, **labels}
+    marks = {RUN: "{{workflow.name}}", **made.labels, **labels}
     notes = {WORKER_OF: "{{node.name}}", **({ATTEMPT: "{{retries}}"} if attempt else {}), **annotations}
     ends = filled({"activeDeadlineSeconds": _limit(found.get("timeout"), spec.get("activeDeadlineSeconds"))})
     body = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
+        "apiVersion": made.version,
+        "kind": made.kind,
         "metadata": {
             "name": f"{NAME}{attempt}",
             **filled({"labels": filled({_QUEUE: queue})}),
             "ownerReferences": [OWNER],
         },
-        "spec": {
-            "completionMode": "Indexed",
-            "completions": asked.workers,
-            "parallelism": asked.workers,
-            "backoffLimit": 0,
-            **ends,
-            "template": {"metadata": {"labels": marks, "annotations": notes}, "spec": pod},
-        },
+        "spec": made.spec(asked, ends, {"metadata": {"labels": marks, "annotations": notes}, "spec": pod}),
     }
     resource = {
         "action": "apply",
-        "successCondition": f"status.succeeded == {asked.workers}",
-        "failureCondition": "status.failed > 0",
+        "successCondition": made.success.format(workers=asked.workers),
+        "failureCondition": made.failure,
         "manifest": _text(body),
     }
     return {**found, "resource": resource}
+
+
+def _indexed(asked: ir.Distributed, ends: Json, template: Json) -> Json:
+    return {
+        "completionMode": "Indexed",
+        "completions": asked.workers,
+        "parallelism": asked.workers,
+        "backoffLimit": 0,
+        **ends,
+        "template": template,
+    }
+
+
+def _pytorch(asked: ir.Distributed, ends: Json, template: Json) -> Json:
+    """Of the pods the first is the Master; when that has ended, the others are ended too."""
+    replicas = {"Master": 1, "Worker": asked.workers - 1}
+    return {
+        "nprocPerNode": str(asked.processes),
+        "runPolicy": {"cleanPodPolicy": "Running", **ends},
+        "pytorchReplicaSpecs": {
+            role: {"replicas": count, "restartPolicy": "Never", "template": template}
+            for role, count in replicas.items()
+            if count
+        },
+    }
+
+
+class _Form(NamedTuple):
+    """An object that makes the pods of a step: what it is, and when it has ended.
+
+    `container`: the name that the one of the step must have. `pod`, `labels`: what its pods have besides. `spec`: of
+    the ends of a step and the template of its pods.
+    """
+
+    version: str
+    kind: str
+    container: str
+    pod: Json
+    labels: Json
+    spec: Callable[[ir.Distributed, Json, Json], Json]
+    success: str
+    failure: str
+
+
+_FORMS: dict[str, _Form] = {
+    "": _Form(
+        "batch/v1",
+        "Job",
+        "main",
+        {"subdomain": NAME, "restartPolicy": "Never"},
+        {MEMBER: NAME},
+        _indexed,
+        "status.succeeded == {workers}",
+        "status.failed > 0",
+    ),
+    "pytorchjob": _Form(
+        "kubeflow.org/v1",
+        "PyTorchJob",
+        "pytorch",
+        {},
+        {},
+        _pytorch,
+        "status.replicaStatuses.Master.succeeded == 1",
+        "status.replicaStatuses.Master.failed > 0, status.replicaStatuses.Worker.failed > 0",
+    ),
+}
 
 
 def _container(found: Json, asked: ir.Distributed, job_name: str) -> Json:
@@ -119,7 +194,9 @@ def _container(found: Json, asked: ir.Distributed, job_name: str) -> Json:
     if "source" in found:
         source = _EXPANDED.sub("$$", found.pop("source"))
         env.append({"name": SCRIPT, "value": Source(source)})
-        found |= {"command": ["python3"], "args": ["-c", _BEGIN]}
+        found |= {"command": ["python3"], "args": ["-c", _OPERATED if asked.operator else _BEGIN]}
+    if asked.operator:
+        found["ports"] = [{"name": f"{asked.operator}-port", "containerPort": asked.port}]
     return {
         **{field: found[field] for field in ("image", "command", "args") if field in found},
         "env": env,
@@ -128,6 +205,8 @@ def _container(found: Json, asked: ir.Distributed, job_name: str) -> Json:
 
 
 def _meeting(asked: ir.Distributed, job_name: str, *, python: bool) -> list[Json]:
+    if asked.operator:
+        return [{"name": "LOCAL_WORLD_SIZE", "value": str(asked.processes)}]
     first, port = f"{job_name}-0.{NAME}", str(asked.port)
     number: Json = {"valueFrom": {"fieldRef": {"fieldPath": _INDEX}}}
     found: dict[str, Json] = {

@@ -1,7 +1,8 @@
 """A step on several pods as Argo runs it: a graph around the Job of these pods.
 
 Before the Job there is a name by which the pods meet; behind it stands a pod with the outputs of the step, which the
-first pod of the Job has left on the volume of its files: Argo reads outputs of its own pods only.
+first pod of the Job has left on the volume of its files: Argo reads outputs of its own pods only. An operator gives the
+pods their names itself.
 """
 
 from __future__ import annotations
@@ -73,11 +74,13 @@ def spread(
     place = template.place
     here = tuple(one for one in template.inputs if one.name in (AT, INDEX))
     run: tuple[str | Expr, ...] = (RunField("uid"), "/", *(Param(one.name, t.TEXT) for one in here))
-    unique = Join((f"{_short(template.name)}-", Op("digest", (Join(run),), t.TEXT)))
+    operated = bool(template.settings.distributed.operator)
+    unique = Join((f"{_short(template.name, operated)}-", Op("digest", (Join(run),), t.TEXT)))
     name = ir.Argument(WORKERS, "parameter", unique, t.TEXT)
     outputs = template.outputs
     handed = tuple(ir.Output(one.name, "parameter", None, Out(RESULTS, one.name, t.TEXT)) for one in outputs)
-    names = {task: named(task) for task in (SERVICE, JOB, *([RESULTS] if outputs else []))}
+    parts = (*(() if operated else (SERVICE,)), JOB, *((RESULTS,) if outputs else ()))
+    names = {task: named(task) for task in parts}
     arguments = {SERVICE: (name,), JOB: (name, *_given(template.inputs)), RESULTS: _given(here)}
     tasks: list[ir.Task] = []
     for task, own in names.items():
@@ -85,11 +88,10 @@ def spread(
         tasks.append(ir.Task(task, own, arguments[task], after, None, None, place))
     hidden = ir.Input(WORKERS, "parameter")
     graph = ir.Graph(tuple(tasks), around=True)
-    found = [
-        ir.Template(template.name, template.inputs, handed, graph, place),
-        ir.Template(names[SERVICE], (hidden,), (), ir.Rendezvous(), place),
-        template._replace(name=names[JOB], inputs=(hidden, *template.inputs), outputs=()),
-    ]
+    found = [ir.Template(template.name, template.inputs, handed, graph, place)]
+    if not operated:
+        found.append(ir.Template(names[SERVICE], (hidden,), (), ir.Rendezvous(), place))
+    found.append(template._replace(name=names[JOB], inputs=(hidden, *template.inputs), outputs=()))
     if outputs:
         environment = template.settings.environment
         asked = ir.Environment(environment.image, pull_policy=environment.pull_policy)
@@ -101,12 +103,13 @@ def spread(
     return found
 
 
-def _short(name: str) -> str:
+def _short(name: str, operated: bool) -> str:
     """The beginning of names of Services and Jobs: with digest, attempt and number a host name of 63 characters.
 
-    A Service has a name that begins with a letter. Source: Kubernetes, RFC 1035 label names.
+    An operator puts a word before the number. A Service has a name that begins with a letter. Source: Kubernetes, RFC
+    1035 label names.
     """
-    return f"{'' if name[0].isalpha() else 'step-'}{name[:40]}".rstrip("-")
+    return f"{'' if name[0].isalpha() else 'step-'}{name[: 33 if operated else 40]}".rstrip("-")
 
 
 def _given(inputs: tuple[ir.Input, ...]) -> tuple[ir.Argument, ...]:

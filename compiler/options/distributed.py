@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from flowdsl.compiler.findings.distributed import BesideDistributed, MeetingVariable
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Distributed
-from flowdsl.compiler.options.reading import Wrong, said, whole
+from flowdsl.compiler.options.reading import Wrong, one_of, said, whole
 from flowdsl.compiler.options.resources import wanted
 from flowdsl.distributed import Distributed as Written
-from flowdsl.distributed import TensorFlow, Torch
+from flowdsl.distributed import Operator, TensorFlow, Torch
 from flowdsl.volume import Secret
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Reader
 
 _FRAMEWORKS: dict[type, Literal["torch", "tensorflow"]] = {Torch: "torch", TensorFlow: "tensorflow"}
+_OPERATORS: tuple[Operator, ...] = ("pytorchjob",)
 
 #: What each pod is given, besides the words of torchrun.
 VARIABLES = frozenset(
@@ -42,7 +43,9 @@ def settled(found: Mapping[str, Any]) -> Distributed:
         return Distributed()
     gpu = wanted(found)
     processes = written.processes or (gpu.count if gpu is not None else 1)
-    return Distributed(_FRAMEWORKS[type(written)], written.workers, processes, written.port)
+    framework = _FRAMEWORKS[type(written)]
+    operator: Operator | Literal[""] = written.operator or ""
+    return Distributed(framework, written.workers, processes, written.port, operator)
 
 
 def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
@@ -119,6 +122,8 @@ def _distributed(name: str, written: object) -> Written | None:
         if given is None and field == "processes":
             continue
         whole(f"{field} of {type(kind).__name__}", given, least, most, part=f"item:{field}")
+    if cast("object", kind.operator) is not None:
+        one_of(f"operator of {type(kind).__name__}", kind.operator, _OPERATORS, part="item:operator")
     return kind
 
 

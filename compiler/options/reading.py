@@ -136,14 +136,14 @@ def is_mapping(thing: object) -> TypeGuard[Mapping[Any, Any]]:
     return isinstance(thing, Mapping)
 
 
-def text_option(name: str, written: object) -> str:
+def text_option(name: str, written: object, *, part: str = "value") -> str:
     """A text that is not empty; raises `Wrong`."""
     if not isinstance(written, str):
-        raise Wrong(OptionType(name, "a string", said(written)))
+        raise Wrong(OptionType(name, "a string", said(written)), part)
     if not written.strip():
-        raise Wrong(OptionType(name, "a string that is not empty", said(written)))
+        raise Wrong(OptionType(name, "a string that is not empty", said(written)), part)
     if "{{" in written:
-        raise Wrong(OptionType(name, "a string without `{{`", said(written)))
+        raise Wrong(OptionType(name, "a string without `{{`", said(written)), part)
     return written
 
 
@@ -200,11 +200,11 @@ def whole_seconds(name: str, written: object) -> int:
     return max(1, round(seconds(name, written)))
 
 
-def one_of(name: str, written: object, words: tuple[str, ...]) -> str:
+def one_of(name: str, written: object, words: tuple[str, ...], *, part: str = "value") -> str:
     """One of a few words; raises `Wrong`."""
-    text = text_option(name, written)
+    text = text_option(name, written, part=part)
     if text not in words:
-        raise Wrong(UnknownWord(f"`{name}`", text, words))
+        raise Wrong(UnknownWord(f"`{name}`", text, words), part)
     return text
 
 

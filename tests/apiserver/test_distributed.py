@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.apiserver.build import go
 from tests.apiserver.server import ApiServer
-from tests.distributed_objects import made
+from tests.distributed_objects import Object, made
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = [ROOT / "examples/distributed/pipeline.py", ROOT / "tests/lowering/distributed.py"]
-PATHS = {"Service": "/api/v1/namespaces/{}/services", "Job": "/apis/batch/v1/namespaces/{}/jobs"}
+OPERATED = ROOT / "tests/lowering/pytorchjob.py"
+PATHS = {
+    "Service": "/api/v1/namespaces/{}/services",
+    "Job": "/apis/batch/v1/namespaces/{}/jobs",
+    "PyTorchJob": "/apis/kubeflow.org/v1/namespaces/{}/pytorchjobs",
+}
+OPERATOR = "github.com/kubeflow/training-operator"
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.parent.name)
@@ -20,8 +30,34 @@ def test_the_server_takes_the_objects_of_a_distributed_step(
 ) -> None:
     objects = made(case, {"note": 'a "quoted" $(HOME) {brace}\nsecond: line'})
     assert {one["kind"] for one in objects} == {"Service", "Job"}
+    take(server, namespace, objects)
+
+
+def take(server: ApiServer, namespace: str, objects: list[Object]) -> None:
+    """Give objects to the server, which keeps them as they are."""
     for one in objects:
         path = PATHS[one["kind"]].format(namespace)
         taken = server.admin.call("POST", path, one, query={"fieldValidation": "Strict"})
         assert taken["metadata"]["ownerReferences"] == one["metadata"]["ownerReferences"]
         assert taken["metadata"]["name"] == one["metadata"]["name"]
+
+
+def definition() -> Path:
+    """What the operator says of its objects, out of its module."""
+    place = Path(__file__).parent / "kubeflow"
+    said = subprocess.run(
+        [go(), "mod", "download", "-json", OPERATOR],
+        cwd=place,
+        env={**os.environ, "GOWORK": "off"},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return Path(json.loads(said.stdout)["Dir"], "manifests/base/crds/kubeflow.org_pytorchjobs.yaml")
+
+
+def test_the_server_takes_the_objects_of_an_operator(server: ApiServer, namespace: str) -> None:
+    server.install([definition()])
+    objects = made(OPERATED, {})
+    assert [one["kind"] for one in objects] == ["PyTorchJob", "PyTorchJob"]
+    take(server, namespace, objects)
