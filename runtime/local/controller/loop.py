@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from flowdsl.runtime.local.controller.arguments import holds
+from flowdsl.runtime.local.controller.hooks import exit_hook
 from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.phases import ERROR, SKIPPED, SUCCEEDED
@@ -64,6 +65,10 @@ class Loop:
         self._open = len(made)
         self._refused: Node | None = None
         """A round that could not begin, behind which Argo begins none in the same pass."""
+        self._stays: Node | None = None
+        """A round that has ended at once and has an exit hook, behind which Argo begins none before that has ended."""
+        self._past = 0
+        """How many rounds there were when such a round had settled."""
         self._exits: list[tuple[int, str, Callable[[], None]]] = []
         """The exit hooks that wait for their turn, a heap: where the round stands, its node, the hook."""
         self._leaving: dict[str, int] = {}
@@ -87,8 +92,21 @@ class Loop:
         if self._refused is not None:
             self._run.agenda.later(self._held_up)
             return
+        if len(self.rounds) > self._past and self.rounds[-1].completed and self._leaves():
+            self._stays = self.rounds[-1]
+            return
         self._run.agenda.soon(self.begin)
         self._round(self._made.popleft())
+
+    def _leaves(self) -> bool:
+        """Whether rounds have an exit hook."""
+        return exit_hook(self._task.holder, self._run.arguments) is not None
+
+    def _begin_behind(self) -> None:
+        """Begin those behind a round that has ended at once, when no exit hook of a round runs."""
+        if self._past == len(self.rounds) and not self._exits and not self._leaving:
+            self._stays = None
+            self.begin()
 
     def _held_up(self) -> None:
         """The pass ends in which a round could not begin."""
@@ -127,6 +145,10 @@ class Loop:
     def settled(self, node: Node) -> None:
         """A round and its hooks have ended."""
         self._open -= 1
+        if node is self._stays:
+            self._past = len(self.rounds)
+        if self._stays is not None:
+            self._run.agenda.later(self._begin_behind)
         if self._leaving.pop(node.id, None) is not None:
             self._run.agenda.later(self._go_on)
         elif self._exits:
@@ -152,7 +174,7 @@ class Loop:
             place, identity, begin = heapq.heappop(self._exits)
             self._leaving[identity] = place
             begin()
-        if self._open == len(self._exits) + len(self._leaving):
+        if self._open - len(self._made) == len(self._exits) + len(self._leaving):
             self._find_out(self._next_exit)
 
     def _first(self) -> int:
