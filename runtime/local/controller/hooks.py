@@ -163,7 +163,9 @@ class Hooks(ABC):
             return
         if not self.spoilt and not self._read():
             return
-        late, self.ended = self.ended, self.ended or self.node.fulfilled
+        # What could not begin is no call of a template that has ended: its exit hook is left to the next pass.
+        late = self.ended or self.node.type == "Skipped"
+        self.ended = self.ended or self.node.fulfilled
         if self.node.completed and self.node.type == "TaskGroup" and self.made == self.run.agenda.passes:
             # A loop without a round that runs: Argo goes on behind it, and asks for its hooks if it comes to it again.
             if not late:
