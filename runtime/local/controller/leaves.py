@@ -5,18 +5,19 @@ Sources: workflow/controller/workflowpod.go, and executeSuspend in operator.go, 
 
 from __future__ import annotations
 
+import json
 import math
 from functools import partial
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import kind
 from flowdsl.grammar.duration import duration
-from flowdsl.runtime.local.controller import events, retry
+from flowdsl.runtime.local.controller import events, go_json, retry
 from flowdsl.runtime.local.controller.names import any_string, pod_name
 from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.run import STEP_TOO_LATE
 from flowdsl.runtime.local.controller.scope import Scope, Variables
-from flowdsl.runtime.local.controller.tags import ArgoError, replaced
+from flowdsl.runtime.local.controller.tags import ArgoError, replaced, tagged
 from flowdsl.runtime.parts import part, several, texts
 from flowdsl.runtime.phases import FAILED, PENDING, RUNNING, SUCCEEDED
 
@@ -161,6 +162,8 @@ def _action(run: Run, execution: Leaf, node: Node, template: Json) -> events.Sta
     )
     own["pod.name"] = pod
     scope = Scope(own, run.globals)
+    if kind(template) != "http":
+        _read_by_executor(template, scope)
     template = replaced(template, scope, "nothing")
     if run.spec.get("archiveLogs") and "archiveLocation" not in template:
         template = {**template, "archiveLocation": {"archiveLogs": True}}
@@ -175,6 +178,22 @@ def _action(run: Run, execution: Leaf, node: Node, template: Json) -> events.Sta
         keeps_result=kind(template) in ("data", "http") or asked,
         patches=() if not patch else (any_string(replaced(patch, scope, "nothing")),),
     )
+
+
+def _read_by_executor(template: Json, scope: Scope) -> None:
+    """Raise ArgoError where the executor could not read its template, which its pod has as the text of a variable.
+
+    What is replaced this late, as an input that another input names, is put into the JSON of a text that is JSON
+    itself, where quotes end a text and line ends break it. Source: substitutePodParams in workflowpod.go.
+    """
+    if not tagged(template):
+        return
+    inputs = {name: files for name, files in part(template, "inputs").items() if name == "artifacts"}
+    text = json.dumps({**template, "inputs": inputs}, ensure_ascii=False, separators=(",", ":"))
+    try:
+        go_json.loads(replaced(text, scope, "nothing"))
+    except go_json.JsonError as error:
+        raise ArgoError(str(error)) from None
 
 
 def _task_of(name: str) -> str:
