@@ -23,7 +23,7 @@ Json = dict[str, Any]
 LIMITS: Json = {
     "apiVersion": "v1",
     "kind": "ConfigMap",
-    "metadata": {"name": "limits"},
+    "metadata": {"name": "limits", "labels": {"workflows.argoproj.io/configmap-type": "Parameter"}},
     "data": {"one": "1", "two": "2"},
 }
 LOCKS: tuple[Json, ...] = (
@@ -97,6 +97,61 @@ MORE: list[Json] = [
         "outputs": {"parameters": [{"name": "o", "valueFrom": {"path": "/o"}}]},
         "memoize": {"key": "{{inputs.parameters.p}}", "cache": {"configMap": {"name": "kept"}}},
     },
+    {
+        **leaf("or-else", "echo", "{{inputs.parameters.p}} {{inputs.parameters.q}}"),
+        "inputs": {
+            "parameters": [
+                {"name": "p", "default": "{{workflow.parameters.go}}"},
+                {"name": "q", "value": "{{=inputs.parameters.p + 'q'}}"},
+            ]
+        },
+    },
+    {
+        **leaf("reads-config", "echo", "{{inputs.parameters.p}}"),
+        "inputs": {
+            "parameters": [
+                {"name": "p", "valueFrom": {"configMapKeyRef": {"name": "limits", "key": "two"}}},
+                {
+                    "name": "q",
+                    "valueFrom": {"configMapKeyRef": {"name": "limits", "key": "no"}, "default": "d"},
+                },
+            ]
+        },
+    },
+    {
+        **leaf("gives-file", "chance"),
+        "outputs": {"artifacts": [{"name": "a", "path": "/a", "globalName": "file"}]},
+    },
+    {
+        "name": "items",
+        "inputs": {"parameters": [{"name": "p"}]},
+        "steps": [
+            [
+                {
+                    "name": "each",
+                    "template": "say",
+                    "arguments": {"parameters": [{"name": "p", "value": "{{item}}-{{inputs.parameters.p}}"}]},
+                    "withParam": "{{=toJson(filter(1..asInt(len(inputs.parameters.p)), # % 2 == 1))}}",
+                }
+            ],
+            [
+                {
+                    "name": "all",
+                    "template": "say",
+                    "arguments": {"parameters": [{"name": "p", "value": "{{=len(inputs.parameters.p)}}"}]},
+                    "when": "{{steps.each.status}} == Succeeded",
+                }
+            ],
+        ],
+        "outputs": {
+            "parameters": [
+                {
+                    "name": "o",
+                    "valueFrom": {"expression": "steps.all.status + '!'"},
+                }
+            ]
+        },
+    },
 ]
 EXPRESSIONS = ("Running", "Succeeded", "Failed", "Pending", "Error")
 
@@ -121,7 +176,28 @@ class Mixed(Maker):
             self.hooks(made)
         if {"withItems", "withParam", "withSequence"} & made.keys():
             self.looped.add(str(made["name"]))
+        if self.chance(0.2):
+            made["when"] = self.expression(names)
         return made
+
+    def expression(self, names: list[str]) -> str:
+        """A condition that is computed, or one with more than one comparison."""
+        known = [name for name in names if name not in self.looped] or ["none"]
+        name = self.random.choice(known)
+        task = f"{self.root}['{name}']" if name != "none" else "{'status': 'Succeeded'}"
+        status = f"{{{{{self.root}.{name}.status}}}}" if name != "none" else "Failed"
+        return self.random.choice(
+            (
+                f"{{{{={task}.status in ['Succeeded', 'Skipped']}}}}",
+                f"{{{{={task}?.outputs?.result == 'yes' || workflow.parameters.go == 'yes'}}}}",
+                f"{{{{={task}.status matches '^(Fail|Err)' ? 'true' : 'false'}}}}",
+                f"{status} =~ '^Succ' || {{{{workflow.parameters.go}}}} == yes",
+                f"({status} == Succeeded || {status} == Failed) && !({{{{workflow.parameters.go}}}} == no)",
+                f"'{status}' in ('Succeeded', 'Omitted', '{{{{workflow.parameters.go}}}}')",
+                "{{=asInt('2') > 1}} && 1 < 2",
+                "1.0 == 1",
+            )
+        )
 
     def term(self, name: str) -> str:
         if name in self.looped and self.chance(0.4):
@@ -136,14 +212,18 @@ class Mixed(Maker):
             made["template"] = str(self.random.choice(self.leaves())["name"])
         if made["template"] == "remembers":
             made["arguments"] = {"parameters": [{"name": "p", "value": self.random.choice(("x", "z"))}]}
+        if made["template"] in ("items", "or-else") and (made["template"] == "items" or self.chance(0.5)):
+            made["arguments"] = {"parameters": [{"name": "p", "value": self.value(names)}]}
         if made["template"] in ("reads", "may-read"):
-            self.reads(made, [name for name in names if self.called[name] == "files"])
+            self.reads(made, [name for name in names if self.called[name] in ("files", "gives-file")])
         self.called[str(made["name"])] = made["template"] if not made.get("withItems") else ""
 
     def reads(self, made: Json, givers: list[str]) -> None:
         """A file of one that gives files, which may be without it."""
         if givers:
             source = f"{self.root}.{self.random.choice(givers)}.outputs.artifacts.{self.random.choice('aab')}"
+            if "gives-file" in self.called.values() and self.chance(0.3):
+                source = "workflow.outputs.artifacts.file"
             file: Json = {"name": "f", "from": f"{{{{{source}}}}}"}
             if self.chance(0.4):
                 file["optional"] = True
@@ -164,8 +244,24 @@ class Mixed(Maker):
             name = self.random.choice(lists)
             what = "result" if self.called[name] == "says" else "parameters.o"
             made["withParam"] = f"{{{{{self.root}.{name}.outputs.{what}}}}}"
+        elif self.chance(0.5):
+            made["withParam"] = self.random.choice(
+                (
+                    "{{=toJson(1..2)}}",
+                    "{{=toJson(map(['a', 'b'], {let x = #; {'k': x, 'n': [1]} }))}}",
+                    '["{{workflow.parameters.go}}", 1.50, null, {"b": {"c": true}}, ["q"]]',
+                    "{{=workflow.parameters.go == 'yes' ? '[1,2]' : '[]'}}",
+                )
+            )
         else:
-            made["withSequence"] = {"count": self.random.choice(("0", "1", "2"))}
+            made["withSequence"] = self.random.choice(
+                (
+                    {"count": self.random.choice(("0", "1", "2"))},
+                    {"start": "3", "end": "2", "format": "n%03d"},
+                    {"start": "1", "end": "{{=asInt('2')}}"},
+                    {"count": "{{=len(workflow.parameters.go)}}", "format": "%x-a"},
+                )
+            )
         self.called[str(made["name"])] = ""
 
     def hooks(self, made: Json) -> None:
@@ -184,8 +280,18 @@ class Mixed(Maker):
                 text = f"{{{{{self.root}.{name}.outputs.{given}}}}}" if given else "{{workflow.status}}"
                 hook = {"template": "say", "arguments": {"parameters": [{"name": "p", "value": text}]}}
             made["hooks"] = {"exit": hook}
+        if "hooks" in made and self.chance(0.2):
+            made["onExit"] = made.pop("hooks")["exit"]["template"]
+            if made["onExit"] == "say":
+                made["onExit"] = "no"
         if self.chance(0.6):
-            expression = f'{self.root}["{name}"].status == "{status}"'
+            expression = self.random.choice(
+                (
+                    f'{self.root}["{name}"].status == "{status}"',
+                    f'{self.root}["{name}"].status == "{status}"',
+                    f"{self.root}['{name}'].status in ['{status}', 'Running'] && workflow.parameters.go != 'no'",
+                )
+            )
             made.setdefault("hooks", {})["h"] = {"expression": expression, "template": template}
 
     def value(self, names: list[str]) -> str:
@@ -198,6 +304,21 @@ class Mixed(Maker):
             return f"{{{{{self.root}.{self.random.choice(givers)}.outputs.parameters.o}}}}"
         if self.chance(0.05):
             return "{{workflow.status}}"
+        if self.chance(0.15):
+            return self.random.choice(
+                (
+                    "{{=sprig.upper(workflow.parameters.go)}}",
+                    "{{workflow.name}}/{{workflow.namespace}}/{{workflow.parameters}}",
+                    "{{=toJson({'a': [1, workflow.parameters.go]})}}",
+                    *(
+                        f"{{{{{self.root}.{name}.exitCode}}}}"
+                        for name in names[:1]
+                        if name not in self.looped
+                    ),
+                    *(f"{{{{={self.root}.{name}.status}}}}" for name in names[:1]),
+                    *(f"{{{{={self.root}['{name}'].outputs?.result ?? 'nil'}}}}" for name in names[:1]),
+                )
+            )
         if self.chance(0.05) and {"everywhere", "answer"} & {*self.called.values()}:
             return "{{workflow.outputs.parameters.g}}"
         return super().value(names)
@@ -208,6 +329,9 @@ def inner(random: Random, templates: list[Json], depth: int) -> str:
     maker = Mixed(random, templates, depth)
     made = maker.graph()
     made["name"] = f"g{len(templates)}"
+    tasks = [str(one["name"]) for one in made.get("dag", {}).get("tasks", [])]
+    if tasks and maker.chance(0.1):
+        made["dag"]["target"] = " ".join(random.sample(tasks, min(len(tasks), random.choice((1, 1, 2)))))
     templates.append(made)
     limits(random, made)
     names = [
