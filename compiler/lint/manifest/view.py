@@ -116,8 +116,8 @@ class Template:
             ((body,), self.data[body]) for body in ("container", "script") if self.data.get(body) is not None
         ]
         groups: list[tuple[Path, Object]] = [
-            ((), self.data),
             (("containerSet",), inside(self.data, "containerSet")),
+            ((), self.data),
         ]
         for path, group in groups:
             for field in ("containers", "initContainers", "sidecars"):

@@ -80,11 +80,11 @@ class DuplicateName(Finding):
 
     code = "FD503"
     title = "`{name}` is already the name of another {what}"
-    label = "the same name as entry {first}"
+    label = "the same name as {first}"
     help = "give each {what} a name of its own"
     name: str
     what: str
-    first: int
+    first: str
 
 
 class HiddenClaim(Finding):
@@ -272,9 +272,6 @@ def unique_names(view: View) -> Iterator[Problem]:
             yield from _repeated_in(inside(data, field), (*path, field))
         if "volumes" in data:
             yield from _repeated(data["volumes"], (*path, "volumes"), "volume")
-        if "containerSet" in data:
-            listed = entries(data, "containerSet", "containers")
-            yield from _repeated(listed, (*path, "containerSet", "containers"), "container")
         for place, container in template.containers:
             if "ports" in container:
                 yield from _repeated(container["ports"], (*template.path, *place, "ports"), "port")
@@ -284,7 +281,9 @@ def unique_names(view: View) -> Iterator[Problem]:
             first: dict[str, int] = {}
             for index, call in enumerate(template.calls):
                 if call.name and first.setdefault(call.name, index) != index:
-                    yield Problem((*call.path, "name"), DuplicateName(call.name, what, first[call.name]))
+                    yield Problem(
+                        (*call.path, "name"), DuplicateName(call.name, what, f"entry {first[call.name]}")
+                    )
     for call in view.outlines:
         arguments: Object = call.data.get("arguments") or {}
         given: list[Object] = arguments.get("parameters") or []
@@ -321,11 +320,11 @@ def _repeated_claims(spec: Object, path: Path) -> Iterator[Problem]:
 
 def _one_pod(template: Template) -> Iterator[Problem]:
     """The containers of a pod that have the name of another one; that of the template itself is `main`."""
-    own = [place for place, _ in template.containers if len(place) == 1]
-    first = {"main": 0} if own else dict[str, int]()
-    for index, (place, container) in enumerate(template.containers):
-        name = string(container, "name") if len(place) > 1 else ""
-        if name and first.setdefault(name, index) != index and place[:1] != ("containerSet",):
+    first: dict[str, str] = {}
+    for place, container in template.containers:
+        name = string(container, "name") if len(place) > 1 else "main"
+        shown = f"entry {place[-1]} of `{place[-2]}`" if len(place) > 1 else "the container of the template"
+        if name and first.setdefault(name, shown) != shown:
             yield Problem((*template.path, *place, "name"), DuplicateName(name, "container", first[name]))
 
 
@@ -337,7 +336,7 @@ def _repeated(listed: list[Object] | None, path: Path, what: str) -> Iterator[Pr
     for index, entry in enumerate(listed):
         name: str = entry.get("name") or ""
         if name and first.setdefault(name, index) != index:
-            yield Problem((*path, index, "name"), DuplicateName(name, what, first[name]))
+            yield Problem((*path, index, "name"), DuplicateName(name, what, f"entry {first[name]}"))
 
 
 def artifact_names(view: View) -> Iterator[Problem]:
