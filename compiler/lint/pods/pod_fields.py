@@ -211,6 +211,7 @@ NEEDED: Mapping[Field, str] = {
     ("ImageVolumeSource", "reference"): "add the name of the image",
     ("KeyToPath", "key"): "add the key",
     ("KeyToPath", "path"): "add the name of the file",
+    ("Memoize", "cache", "configMap", "name"): "add the name of the ConfigMap",
     ("NFSVolumeSource", "path"): "add the path that the server exports",
     ("NFSVolumeSource", "server"): "add the address of the server",
     ("NodeSelector", "nodeSelectorTerms"): "add a term, or take the affinity out",
@@ -411,7 +412,10 @@ NAMES = frozenset(
 
 FORMS: Mapping[Field, Form] = {
     **{
-        (owner, f"{kept}Secret", "name"): _CREDENTIALS for owner, several in _KEPT.items() for kept in several
+        (owner, f"{kept}Secret", field): form
+        for owner, several in _KEPT.items()
+        for kept in several
+        for field, form in (("key", _DATA_KEY), ("name", _CREDENTIALS))
     },
     ("CSIVolumeSource", "driver"): Form(
         "the name of a driver",
@@ -470,6 +474,7 @@ FORMS: Mapping[Field, Form] = {
         )
         for field in ("iqn", "initiatorName")
     },
+    ("KeyToPath", "key"): _DATA_KEY,
     ("KeyToPath", "path"): _FILE,
     ("NFSVolumeSource", "path"): Form(
         "`path`", is_absolute, "not an absolute path", "write it with `/` in front"

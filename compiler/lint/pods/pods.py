@@ -191,13 +191,16 @@ _WANTED = frozenset(_RULES)
 
 
 def claims(view: View) -> Iterator[Problem]:
-    """The claims of a workflow have names, by which its pods mount them."""
+    """The claims of a workflow have names, by which its pods mount them, and say what is claimed."""
     for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates")):
+        path = (*view.path, "volumeClaimTemplates", index)
         if not string(claim, "metadata", "name"):
-            path = (*view.path, "volumeClaimTemplates", index)
             yield Problem(
                 path, Incomplete("the claim", "`metadata.name`", "add the name that `volumeMounts` uses")
             )
+        if claim.get("spec") is None:  # of one that is empty, each part is told
+            way = "add `spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 10Gi}}}`"
+            yield Problem(path, Incomplete("the claim", "`spec`", way))
 
 
 def resource_claims(view: View) -> Iterator[Problem]:

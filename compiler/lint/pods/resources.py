@@ -12,7 +12,7 @@ from flowdsl.compiler.tree import entries, inside
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.names import is_label_value, is_qualified_name
+from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
 from flowdsl.grammar.template import is_filled
 
@@ -275,17 +275,27 @@ def _page(name: str) -> Decimal | None:
 
 
 def _claims(view: View) -> Iterator[Problem]:
-    """The sizes of claims that are made for the run can be read."""
-    for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates")):
-        requests = inside(claim, "spec", "resources", "requests")
-        text = str(requests.get("storage") or "")
-        path = (*view.path, "volumeClaimTemplates", index, "spec", "resources", "requests", "storage")
+    """The sizes of claims that are made for the run or for a pod can be read."""
+    made = [
+        (claim, (*view.path, "volumeClaimTemplates", index))
+        for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates"))
+    ]
+    of_pods = "ephemeral", "volumeClaimTemplate"
+    made += [
+        (inside(volume, *of_pods), (*path, "volumes", index, *of_pods))
+        for owner, path in view.owners
+        for index, volume in enumerate(entries(owner, "volumes"))
+    ]
+    for claim, path in made:
+        requested = "spec", "resources", "requests"
+        text = str(inside(claim, *requested).get("storage") or "")
+        place = (*path, *requested, "storage")
         if text and "{{" not in text:
             try:
                 if quantity(text) <= 0:
-                    yield Problem(path, BadQuantity("storage", text, "a number above 0"))
+                    yield Problem(place, BadQuantity("storage", text, "a number above 0"))
             except GrammarError as error:
-                yield Problem(path, BadQuantity("storage", text, error.expected), part=_part(error))
+                yield Problem(place, BadQuantity("storage", text, error.expected), part=_part(error))
 
 
 def _part(error: GrammarError) -> Part | None:
@@ -362,11 +372,30 @@ def _term(term: Object, place: Path) -> Iterator[Problem]:
     """What nodes are asked for, by their labels and fields."""
     for i, requirement in enumerate(entries(term, "matchExpressions")):
         yield from requirement_faults(requirement, (*place, "matchExpressions", i))
-    for i, field in enumerate(entries(term, "matchFields")):
-        if field.get("key") != "metadata.name" or len(field.get("values") or ()) != 1:
-            way = "write `metadata.name` with the name of one node, or use `matchExpressions` for labels"
-            found = "is about a field, and one field of nodes is known: `metadata.name`"
-            yield Problem((*place, "matchFields", i), BadRequirement(str(field.get("key") or ""), found, way))
+    for i, requirement in enumerate(entries(term, "matchFields")):
+        yield from _field_faults(requirement, (*place, "matchFields", i))
+
+
+def _field_faults(requirement: Object, path: Path) -> Iterator[Problem]:
+    """What is wrong with a requirement about a field of nodes.
+
+    Source: Kubernetes, ValidateNodeFieldSelectorRequirement.
+    """
+    key: str = requirement.get("key") or ""
+    operator: str = requirement.get("operator") or ""
+    values: list[str] = requirement.get("values") or []
+    if is_filled(key) or is_filled(operator):
+        return
+    if key != "metadata.name" or len(values) != 1:
+        way = "write `metadata.name` with the name of one node, or use `matchExpressions` for labels"
+        found = "is about a field, and one field of nodes is known: `metadata.name`"
+        yield Problem(path, BadRequirement(key, found, way))
+    elif operator not in ("In", "NotIn"):
+        way = "write In or NotIn"
+        yield Problem((*path, "operator"), BadRequirement(key, f"has the operator `{operator}`", way))
+    elif not is_filled(values[0]) and not is_dns_subdomain(values[0]):
+        way = "write the name of a node: lower-case letters, digits, `-` and `.`"
+        yield Problem((*path, "values", 0), BadRequirement(key, f"has the value `{values[0]}`", way))
 
 
 def _asks(template: Template, vendor: str) -> bool:

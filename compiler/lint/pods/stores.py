@@ -252,7 +252,7 @@ def _archive(template: Template) -> Iterator[Problem]:
 
 
 def _part(artifact: Object, path: Path) -> Iterator[Problem]:
-    """The finding about a location that is given in part."""
+    """The finding about a location that is given in part, of which Argo takes the key alone."""
     for field, needed in _WHOLE.items():
         location = inside(artifact, field)
         missing = [each for each in needed if not location.get(each)]
@@ -260,6 +260,11 @@ def _part(artifact: Object, path: Path) -> Iterator[Problem]:
         if missing and given and location.get("key"):
             finding = UnusedLocation(string(artifact, "name"), given[0], missing[0])
             yield Problem((*path, field, given[0]), finding, on_key=True)
+    location = inside(artifact, "artifactory")
+    if location.get("url") and not location.get("usernameSecret"):
+        otherwise = "write `http` in place of `artifactory`, which needs no login"
+        finding = UnusedLocation(string(artifact, "name"), "url", "usernameSecret", otherwise)
+        yield Problem((*path, "artifactory", "url"), finding, on_key=True)
 
 
 def sources(view: View) -> Iterator[Problem]:
