@@ -182,8 +182,8 @@ def _location(name: str, artifact: Object, path: Path) -> Iterator[Problem]:
     place = (*path, "hdfs")
     if not hdfs.get("addresses"):
         yield Problem(place, ArtifactLocation(name, "`addresses`"))
-    if not str(hdfs.get("path") or "").startswith(("/", "{{")):
-        yield Problem(place, ArtifactLocation(name, "an absolute `path`"))
+    if not str(hdfs.get("path") or "").startswith("/"):  # which Argo asks before it fills tags in
+        yield Problem(place, ArtifactLocation(name, "a `path` that begins with `/`"))
     needed: tuple[str, ...] = ()
     if hdfs.get("krbKeytabSecret") is not None:
         needed = ("krbServicePrincipalName", "krbConfigConfigMap", "krbUsername", "krbRealm")
