@@ -198,12 +198,11 @@ def _certain(expr: Expr, given: frozenset[int] = frozenset()) -> Iterator[tuple[
     if choices:
         last = choices[-1]
         # The last choice may come from the branch that ran instead of those of the others.
-        makers = [{made for _, made in _certain(choice, given)} for choice in choices[:-1]]
-        others = [made for several in makers for made in several if made is not None]
+        makers = [set(_certain(choice, given)) for choice in choices[:-1]]
+        others = [made for several in makers for _, made in several if made is not None]
         for maker, made in _certain(last, given):
             if not isinstance(last, (Out, Best, Rows)):
-                alone = [one for several in makers if len(several) == 1 for one in several if one]
-                yield maker, next((one for one in regions(made) if not _covered(one, alone)), None)
+                yield maker, next((one for one in regions(made) if not _covered(one, makers)), None)
             elif any(_within(made, one) for one in others):
                 yield maker, made
         return
@@ -216,11 +215,19 @@ def _certain(expr: Expr, given: frozenset[int] = frozenset()) -> Iterator[tuple[
         yield from _certain(child, given)
 
 
-def _covered(region: Region, others: list[Region]) -> bool:
-    """Whether one of other branches runs wherever a branch does not, as `otherwise` does."""
-    return region.ended is None and any(
-        one.parent is region.parent and one.ended is None and negate(one.condition) == region.condition
-        for one in others
+def _covered(region: Region, others: list[set[tuple[Call, Region | None]]]) -> bool:
+    """Whether one of other values is there wherever a branch does not run, as with `otherwise` and `on_failure`."""
+    if region.ended is not None:
+        task = region.ended
+        sure = task.region is None or _within(region.parent, task.region)
+        return sure and any({maker for maker, _ in several} == {task} for several in others)
+    alone = [made for several in others if len({made for _, made in several}) == 1 for _, made in several]
+    return any(
+        one is not None
+        and one.parent is region.parent
+        and one.ended is None
+        and negate(one.condition) == region.condition
+        for one in alone
     )
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from flowdsl.tracing.trace import Region, Trace
 
 
+_FAILS = (
+    "say `.options(may_fail=True)` of its call: else the run fails with it, and the other value is not taken"
+)
 _LOOP = "take the results of a loop outside of such a block: with `keep_going=True` they are there if items failed"
 
 
@@ -83,3 +86,21 @@ def _failed(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagnos
                 else findings.MayHaveFailed(name, _LOOP)
             )
             yield Diagnostic(finding, place, related)
+    stands_in = next(_stands_in(expr), None)
+    if stands_in is not None and all(one.ended is not stands_in.ended for one in regions(region)):
+        assert stands_in.ended is not None
+        related = (Related(stands_in.site, "runs when it has ended"),)
+        yield Diagnostic(findings.MayHaveFailed(stands_in.ended.target.name, _FAILS), place, related)
+
+
+def _stands_in(expr: Expr) -> Iterator[Region]:
+    """The blocks for the end of a task that may not fail, of which a value is to stand in for a result of that task."""
+    if isinstance(expr, Either):
+        before = [leaf.task for leaf in leaves(expr.choices[0]) if isinstance(leaf, (Out, Rows, Best))]
+        for leaf in (leaf for choice in expr.choices[1:] for leaf in leaves(choice)):
+            if isinstance(leaf, (Out, Rows, Best)) and isinstance(leaf.task, Call):
+                for one in regions(leaf.task.region):
+                    if one.ended is not None and not one.ended.may_fail and one.ended in before:
+                        yield one
+    for child in children(expr):
+        yield from _stands_in(child)

@@ -19,14 +19,14 @@ from flowdsl.compiler.lowering.subgraph import SILENT, Own, own
 from flowdsl.compiler.placing import INDEX
 from flowdsl.compiler.ports import WORKERS
 from flowdsl.pipeline import PipelineDef
-from flowdsl.tracing.trace import FAILED, regions
+from flowdsl.tracing.trace import FAILED, Call, regions
 from flowdsl.values import types as t
-from flowdsl.values.expr import Best, Const, Expr, Many, OnVolume, Op, Stored
+from flowdsl.values.expr import Best, Const, Expr, Many, OnVolume, Op, Out, Rows, Status, Stored, leaves
 from flowdsl.values.lift import lift
 from flowdsl.values.value import part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from flowdsl.compiler.ir import Store
     from flowdsl.compiler.steps.leaves import Descriptions
@@ -128,6 +128,7 @@ class _Graph:
         self.names = self.resolver.names
         self.carrier = Carrier(self.resolver, graph.owner.code)
         self.loops = Loops(self.carrier, graph.owner.signature)
+        self.waited = frozenset(_waited(graph))
 
     def run(self) -> None:
         for call in self.graph.calls:
@@ -197,9 +198,14 @@ class _Graph:
         plan.condition = self._condition(region)
         for one in regions(region):
             plan.wait(self.resolver.awaited(one.condition))
-            if one.ended is not None:
-                results = ("Succeeded",) if one.ended.may_fail else one.results
-                plan.ended.setdefault(self.names[id(one.ended)], results)
+            if one.ended is None:
+                continue
+            name = self.names[id(one.ended)]
+            if one.ended.may_fail:
+                plan.after[name] = None
+            else:
+                passed = () if id(one) not in self.waited else ("Succeeded", "Skipped")
+                plan.ended.setdefault(name, tuple(dict.fromkeys((*passed, *one.results))))
 
     def _store(self, plan: CallPlan) -> None:
         """The files of a step that go to a volume have a place there, whoever reads them."""
@@ -219,13 +225,29 @@ class _Graph:
         while region is not None:
             if region.ended is None:
                 conditions.append(self.resolver.resolve(region.condition, region.parent))
-            elif region.ended.may_fail and region.results == FAILED:
-                conditions.append(Op("not", (self.resolver.ran(region.ended),), t.BOOL))
+            elif region.ended.may_fail or id(region) in self.waited:
+                conditions.extend(self._ended(region.ended, failed=region.results == FAILED))
             region = region.parent
         if not conditions:
             return None
         conditions.reverse()
         return conditions[0] if len(conditions) == 1 else Op("&", tuple(conditions), t.BOOL)
+
+    def _ended(self, task: Call, failed: bool) -> Iterator[Expr]:
+        """Whether a task that has ended did so in the way that a block asks for. One that was skipped did not."""
+        if task.may_fail:
+            if failed and task.region is None:
+                yield Op("not", (self.resolver.ran(task),), t.BOOL)
+            elif task.region is not None:
+                well = "Succeeded" if failed else ""
+                yield Op("!=", (self.resolver.status(task, well), Const(well, t.TEXT)), t.BOOL)
+            return
+        status = Status(self.names[id(task)], t.TEXT)
+        if failed:
+            ways = (Op("==", (status, Const(one, t.TEXT)), t.BOOL) for one in ("Failed", "Error"))
+            yield Op("|", tuple(ways), t.BOOL)
+        else:
+            yield Op("!=", (status, Const("Skipped", t.TEXT)), t.BOOL)
 
     def _result(self) -> None:
         result = self.graph.result
@@ -238,3 +260,24 @@ class _Graph:
                 part_of(result, out.keys), out.type, None, crossing=not self.plan.root
             )
         self.resolver.handing_on = False
+
+
+def _waited(graph: Graph) -> Iterator[int]:
+    """The blocks for the end of a task of which a task outside waits for one, by their ids.
+
+    If such a block does not run, its tasks have to be skipped: what waits for one that `depends` leaves out does
+    not run either. Source: evaluateDependsLogic in workflow/controller/dag.go of Argo 4.1.
+    """
+    if not any(one.ended is not None for call in graph.calls for one in regions(call.region)):
+        return
+    for call in graph.calls:
+        around = list(regions(call.region))
+        columns = [] if call.loop is None else [call.loop.lists, *(call.loop.rows or ())]
+        read = [expr for column in (call.arguments, *columns) for expr in column.values()]
+        read += [one.condition for one in around if one.ended is None]
+        tasks = [leaf.task for expr in read for leaf in leaves(expr) if isinstance(leaf, (Out, Rows, Best))]
+        tasks += [*call.after, *(one.ended for one in around if one.ended is not None)]
+        for task in tasks:
+            for one in regions(task.region) if isinstance(task, Call) else ():
+                if one.ended is not None and one not in around:
+                    yield id(one)

@@ -216,13 +216,14 @@ class Resolver:
 
     def ran(self, task: Call) -> Expr:
         """Whether a task has run and succeeded. One that may fail hands on whether it did."""
-        name = self.names[id(task)]
         if not task.may_fail:
-            return Ran(name)
-        status: Expr = Out(name, STATUS, t.TEXT)
-        if task.region is not None:
-            status = Either((status, Const("", t.TEXT)), t.TEXT)
-        return Op("==", (status, Const("Succeeded", t.TEXT)), t.BOOL)
+            return Ran(self.names[id(task)])
+        return Op("==", (self.status(task, ""), Const("Succeeded", t.TEXT)), t.BOOL)
+
+    def status(self, task: Call, skipped: str) -> Expr:
+        """How a task that may fail has ended, or another text if its branch did not run."""
+        status = Out(self.names[id(task)], STATUS, t.TEXT)
+        return Either((status, Const(skipped, t.TEXT)), t.TEXT) if task.region is not None else status
 
     def parameter(self, param: Param, path: tuple[str, ...], kind: t.Type) -> tuple[Form, list[Expr]] | None:
         """A parameter of this graph, or a field of one that came in parts."""

@@ -27,3 +27,6 @@ def nightly(size: int = 1) -> None:
         tell.options(name="size")("size")
     tell.options(name="later")(training.status)
     tell.options(name="said")(said)
+    with on_failure(other):
+        spare = train.options(name="spare")(3)
+    tell.options(name="spared")("spared", either(other, spare))
