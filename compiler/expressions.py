@@ -233,6 +233,8 @@ def raw(expr: Expr) -> str:
             return f"toJSON(filter(concat({', '.join(f'fromJSON({raw(one)})' for one in lists)}), true))"
         case Op("listed", (rows,), t.Sequence(item)):
             return f"'[' + join(map(fromJSON({raw(rows)}), {_listed(item)}), ', ') + ']'"
+        case Op("json", (of,)):
+            return f"toJSON({raw(of)})"
         case Op("digest", (of,)):
             return f"sprig.trunc({DIGITS}, sprig.sha256sum({raw(of)}))"
         case Get(of, Item() as item) if _of_integers(of):
@@ -280,6 +282,8 @@ def handed_on(expr: Expr) -> str:
         case Join(parts):
             pieces = [literal(part) if isinstance(part, str) else handed_on(part) for part in parts]
             return f"({' + '.join(pieces)})"
+        case Op("json", (of,)):
+            return f"toJSON({handed_on(of)})"
         case _:
             return raw(expr)
 
@@ -333,7 +337,7 @@ def _either(choices: tuple[Expr, ...], kind: t.Type) -> str:
 def shown(expr: Expr) -> str:
     """The formula whose result, written into text by Argo, is the text of the value."""
     match expr:
-        case Op("?:" | "numbers" | "failed" | "listed" | "digest"):
+        case Op("?:" | "numbers" | "failed" | "listed" | "json" | "digest"):
             return raw(expr)
         case Op() | Ran():
             return formula(expr)

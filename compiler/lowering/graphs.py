@@ -26,6 +26,7 @@ from flowdsl.values.expr import (
     Best,
     Cell,
     Const,
+    Either,
     Expr,
     Get,
     Join,
@@ -97,7 +98,7 @@ class Graphs:
                     finding = ReturnsComputed(plan.owner.name, _is_part(value))
                     place = Definition(plan.owner.code, "return", f"item:{name}")
                     self.variants.diagnostics.append(Diagnostic(finding, place))
-                typed = value if not isinstance(value, Const) else Const(value.value, kind)
+                typed = _of_type(value, kind) if form is PLAIN or isinstance(value, Const) else value
                 found.append(ir.Output(port, "parameter", None, typed))
         return found
 
@@ -321,6 +322,19 @@ class Graphs:
         outs = t.outputs(plan.call.target.signature.returns)
         made = [out.name for out in outs if not t.holds_file(out.type) or out.name in plan.placed]
         return [*made, *(ROWS + name for name in sorted(plan.listed))]
+
+
+def _of_type(value: Expr, kind: t.Type) -> Expr:
+    """A value as one of a type that it is assigned to: a text where there may be something else is JSON."""
+    match value:
+        case Const(plain):
+            return Const(plain, kind)
+        case _ if not t.is_text(value.type) or t.is_text(kind):
+            return value
+        case Either(choices):
+            return Either(choices, kind)
+        case _:
+            return Op("json", (value,), kind)
 
 
 def _may_fail(value: Expr) -> bool:

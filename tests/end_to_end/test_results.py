@@ -1,0 +1,126 @@
+"""What a called pipeline returns as another type than the value has: text where there may be None, or anything."""
+
+from __future__ import annotations
+
+import pytest
+
+from flowdsl.compiler.compile import compile_loaded
+from flowdsl.compiler.load import load
+from tests.end_to_end.inside import small
+from tests.end_to_end.world import World
+
+SOURCE = """\
+from typing import Any, NamedTuple
+
+from flowdsl import either, fan_out, otherwise, pipeline, run, step, when
+
+PYTHON = "python:3.12-slim"
+
+
+class Noted(NamedTuple):
+    size: float
+    note: str | None
+
+
+@step(image=PYTHON)
+def quote(text: str) -> str:
+    return f'"{text}"'
+
+
+@step(image=PYTHON)
+def perhaps(there: bool) -> str | None:
+    return "there" if there else None
+
+
+@step(image=PYTHON)
+def show(text: str | None, chosen: str, anything: Any) -> str:
+    return f"{text!r} {chosen} {anything!r}"
+
+
+@pipeline
+def plain(text: str, begin: bool) -> str | None:
+    return quote(text)
+
+
+@pipeline
+def record(text: str, begin: bool) -> Noted:
+    return Noted(1, quote(text))
+
+
+@pipeline
+def branch(text: str, begin: bool) -> str | None:
+    with when(begin):
+        one = quote(text)
+    return either(one, None)
+
+
+@pipeline
+def either_way(text: str, begin: bool) -> str | None:
+    with when(begin):
+        one = quote(text)
+    with otherwise():
+        other = perhaps(True)
+    return either(one, other)
+
+
+@pipeline
+def default(text: str, begin: bool) -> str | None:
+    return either(perhaps(begin), text)
+
+
+@pipeline
+def certain(text: str, begin: bool) -> str:
+    return either(perhaps(begin), "none")
+
+
+@pipeline
+def joined(text: str, begin: bool) -> str | None:
+    return f"{run.name} {quote(text)}"
+
+
+@pipeline
+def anything(text: str, begin: bool) -> Any:
+    return quote(text)
+
+
+@pipeline
+def main(text: str, begin: bool) -> None:
+    for one in (plain, branch, either_way, default, certain, joined):
+        name = one.__name__.replace("_", "-")
+        found = one.options(name=f"of-{name}")(text, begin)
+        show.options(name=name)(found, either(found, "-"), found)
+    noted = record(text, begin).note
+    show.options(name="in-a-record")(noted, either(noted, "-"), noted)
+    show.options(name="as-anything")(None, "", anything(text, begin))
+    each = fan_out(plain, over={"text": [text, "b"]}, begin=begin)
+    show.options(name="in-a-loop")(each[0], either(each[1], "-"), None)
+"""
+
+
+@pytest.mark.parametrize("begin", [True, False])
+def test_it_arrives_as_it_was(begin: bool, world: World) -> None:
+    file = world.folder / "pipeline.py"
+    file.write_text(SOURCE, encoding="utf-8")
+    result = compile_loaded(load(file), "main")
+    assert result.diagnostics == []
+    done = world.run(result.documents[-1], {"text": "a\\b", "begin": str(begin).lower()}, fake=small)
+    assert done.phase == "Succeeded"
+
+    def shown(text: str | None, chosen: str, anything: object) -> str:
+        return f"{text!r} {chosen} {anything!r}"
+
+    quoted = '"a\\b"'
+    joined = f"{done.entry.name} {quoted}"
+    there = "there" if begin else None
+    wanted = {
+        "plain": shown(quoted, quoted, quoted),
+        "branch": shown(quoted, quoted, quoted) if begin else shown(None, "-", None),
+        "either-way": shown(quoted, quoted, quoted) if begin else shown("there", "there", "there"),
+        "default": shown(there or "a\\b", there or "a\\b", there or "a\\b"),
+        "certain": shown(there or "none", there or "none", there or "none"),
+        "joined": shown(joined, joined, joined),
+        "in-a-record": shown(quoted, quoted, quoted),
+        "as-anything": shown(None, "", quoted),
+        "in-a-loop": shown(quoted, '"b"', None),
+    }
+    assert {name: (done.task(name).parameters or {})["return"] for name in wanted} == wanted
