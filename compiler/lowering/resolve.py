@@ -214,6 +214,16 @@ class Resolver:
             resolved = Either((resolved, last), kind)
         return Op("?:", (condition, resolved, last), kind)
 
+    def or_nothing(self, file: Expr, key: Expr) -> Expr:
+        """The key or path of a file, or an empty text where the loop that it is taken out of did not run."""
+        if isinstance(file, Out):
+            return key
+        makers = (leaf.task for leaf in leaves(file) if isinstance(leaf, (Rows, Best)))
+        for task in dict.fromkeys(makers):
+            if isinstance(task, Call) and task.region is not None:
+                key = Op("?:", (self.ran(task), key, Const("", t.TEXT)), key.type)
+        return key
+
     def ran(self, task: Call) -> Expr:
         """Whether a task has run and succeeded. One that may fail hands on whether it did."""
         if not task.may_fail:
