@@ -98,7 +98,8 @@ class Graphs:
                     finding = ReturnsComputed(plan.owner.name, _is_part(value))
                     place = Definition(plan.owner.code, "return", f"item:{name}")
                     self.variants.diagnostics.append(Diagnostic(finding, place))
-                typed = _of_type(value, kind) if form is PLAIN or isinstance(value, Const) else value
+                called = form is PLAIN and not plan.root  # outputs of a run are read by people
+                typed = _of_type(value, kind) if called or isinstance(value, Const) else value
                 found.append(ir.Output(port, "parameter", None, typed))
         return found
 
