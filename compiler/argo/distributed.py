@@ -36,20 +36,14 @@ MEMBER = "flowdsl/workers"
 _INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 _BEGIN = f"""\
 import os, sys, tempfile
-path = os.path.join(tempfile.mkdtemp(), "step.py")
+{{}}path = os.path.join(tempfile.mkdtemp(), "step.py")
 with open(path, "wb") as file:
     file.write(os.environb.pop(b"{SCRIPT}"))
 os.execv(sys.executable, [sys.executable, path])
 """
 """The pods of a Job get no script from Argo: it is in a variable, and becomes a file."""
 
-_OPERATED = _BEGIN.replace(
-    "import os, sys, tempfile\n",
-    """\
-import os, sys, tempfile
-os.environ["NODE_RANK"] = os.environ.pop("RANK")
-""",
-)
+_RANKED = 'os.environ["NODE_RANK"] = os.environ.pop("RANK")\n'
 """The operator calls the number of a pod its rank, which is that of a process here."""
 
 _EXPANDED = regex(r"\$(?=[$(])")
@@ -194,7 +188,8 @@ def _container(found: Json, asked: ir.Distributed, job_name: str) -> Json:
     if "source" in found:
         source = _EXPANDED.sub("$$", found.pop("source"))
         env.append({"name": SCRIPT, "value": Source(source)})
-        found |= {"command": ["python3"], "args": ["-c", _OPERATED if asked.operator else _BEGIN]}
+        begin = _BEGIN.format(_RANKED if asked.operator else "")
+        found |= {"command": ["python3"], "args": ["-c", begin]}
     if asked.operator:
         found["ports"] = [{"name": f"{asked.operator}-port", "containerPort": asked.port}]
     return {

@@ -62,6 +62,8 @@ def why_not(template: Json) -> str:
         return f"starts a {what} whose pods have several containers"
     if _mixed(bodies):
         return f"starts a {what} whose pods have different volumes of one name"
+    if played.suspended(spec):
+        return f"makes a {what} that does not begin"
     if why := played.unplayed(spec):
         return why
     sources = (part(one, "valueFrom") for one in several(part(template, "outputs"), "parameters"))
@@ -110,7 +112,7 @@ def job(start: StartPod, settings: Settings, hosts: Path) -> Job | None:
     name = str(given.get("name") or f"{given.get('generateName', '')}{start.node.rpartition('-')[2]}")
     found = {**found, "metadata": {**given, "name": name}}
     members = played.members(found)
-    tries, deadline = played.limits(found)
+    tries, deadline = played.limits(spec)
     names = tuple(_with_domains(played.names(found, members), settings.namespace))
     volumes: dict[str, Json] = {}
     for one in members:

@@ -65,7 +65,8 @@ class Sort(NamedTuple):
 
     `plural`: its name in messages of a cluster. `templates`: those of its pods, of its spec. `unplayed`: why its spec
     cannot be played, or nothing. `members`: its pods, of the object. `names`: those by which they are found there.
-    `policy`: where in the spec it stands how often pods are tried again, by default `again` times, and the deadline.
+    `policy`: where in the spec it stands how often pods are tried again, by default `again` times, the deadline, and
+    whether they begin.
     `status`: of how its pods ended.
     """
 
@@ -78,9 +79,13 @@ class Sort(NamedTuple):
     again: int
     status: Callable[[Json, Ended], Json]
 
-    def limits(self, found: Json) -> tuple[int, float | None]:
-        """How often a pod of an object is tried, and the seconds after which they are ended."""
-        policy = inside(part(found, "spec"), *self.policy)
+    def suspended(self, spec: Json) -> bool:
+        """Whether an object of that spec does not begin before somebody lets it."""
+        return bool(inside(spec, *self.policy).get("suspend"))
+
+    def limits(self, spec: Json) -> tuple[int, float | None]:
+        """How often a pod of an object of that spec is tried, and the seconds after which they are ended."""
+        policy = inside(spec, *self.policy)
         deadline = policy.get("activeDeadlineSeconds")
         tries = int(policy.get("backoffLimit", self.again)) + 1
         return tries, None if deadline is None else float(deadline)
@@ -101,8 +106,6 @@ def _job_templates(spec: Json) -> list[Json]:
 
 
 def _job_unplayed(spec: Json) -> str:
-    if spec.get("suspend"):
-        return "makes a Job that does not begin"
     if _count(spec, "completions") > _count(spec, "parallelism"):
         return "starts a Job whose pods run one after the other"
     return ""
@@ -162,8 +165,6 @@ def _torch_templates(spec: Json) -> list[Json]:
 def _torch_unplayed(spec: Json) -> str:
     policy = part(spec, "runPolicy")
     replicas = _replicas(spec)
-    if policy.get("suspend"):
-        return "makes a PyTorchJob that does not begin"
     if "Master" not in replicas or spec.get("elasticPolicy"):
         return "starts a PyTorchJob whose workers find each other without a Master"
     restarts = any(one.get("restartPolicy") != "Never" for one in replicas.values())
