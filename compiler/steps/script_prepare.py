@@ -58,9 +58,10 @@ def _flowdsl_start():
             time.sleep(1)
     else:
         sys.exit(f"the first pod has had no address for ten minutes: {{first}}")
-    each, node, running, failed = int(os.environ["LOCAL_WORLD_SIZE"]), int(os.environ["NODE_RANK"]), [], 0
+    each, node, running, ends, failed = int(os.environ["LOCAL_WORLD_SIZE"]), int(os.environ["NODE_RANK"]), [], [], 0
 
     def end(number, frame):
+        ends.append(number)
         for pid in running:
             try:
                 os.kill(pid, signal.SIGKILL if number == signal.SIGALRM else signal.SIGTERM)
@@ -73,6 +74,9 @@ def _flowdsl_start():
     for local in range(each):
         variables = dict(os.environ, RANK=str(node * each + local), LOCAL_RANK=str(local))
         running.append(subprocess.Popen([sys.executable, *sys.argv], env=variables).pid)
+        if ends:  # it may not have been among them
+            end(signal.SIGTERM, None)
+            break
     while running:
         pid, status = os.wait()
         if pid in running:
