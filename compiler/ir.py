@@ -14,6 +14,7 @@ from flowdsl.grammar.named import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from flowdsl.distributed import Operator
     from flowdsl.places.place import Place
     from flowdsl.values.expr import Expr, Stored
     from flowdsl.values.signature import Signature
@@ -220,7 +221,14 @@ class Distributed(NamedTuple):
     workers: int = 0
     processes: int = 1  # in each of them
     port: int = 0
-    operator: Literal["pytorchjob", ""] = ""  # that makes them; else they are those of a Job
+    operator: Operator | Literal[""] = ""  # that makes them; else they are those of a Job
+    ps: int = 0  # parameter servers besides, and a chief
+    aside: tuple[Resources, Placement] | None = None  # what these ask of their nodes: no GPU
+
+    @property
+    def pods(self) -> int:
+        """How many there are in all."""
+        return self.workers + (self.ps + 1 if self.ps else 0)
 
 
 class Managed(NamedTuple):

@@ -6,20 +6,23 @@ from typing import Literal, TypeAlias
 
 from flowdsl.places.place import Site, here
 
-Operator: TypeAlias = Literal["pytorchjob"]
+TorchOperator: TypeAlias = Literal["pytorchjob", "jobset"]
+TensorFlowOperator: TypeAlias = Literal["tfjob", "jobset"]
+Operator: TypeAlias = Literal[TorchOperator, TensorFlowOperator]
 """Who makes the pods, where that is not a Job of Kubernetes."""
 
 
 class Distributed:
     """How the pods of one step find each other. Stored as written; the compiler judges."""
 
-    __slots__ = ("operator", "port", "processes", "site", "workers")
+    __slots__ = ("operator", "port", "processes", "ps", "site", "workers")
 
     def __init__(
-        self, workers: int, processes: int | None, port: int, operator: Operator | None = None
+        self, workers: int, processes: int | None, port: int, operator: Operator | None, ps: int
     ) -> None:
         self.workers = workers
         self.processes = processes
+        self.ps = ps
         self.port = port
         self.operator: Operator | None = operator
         self.site: Site = here()
@@ -34,7 +37,8 @@ class Torch(Distributed):
     `workers`: how many pods. `processes`: in each of them, by default one for each of its GPUs. Each process runs
     the function with `RANK`, `LOCAL_RANK`, `WORLD_SIZE`, `LOCAL_WORLD_SIZE`, `NODE_RANK`, `MASTER_ADDR` and
     `MASTER_PORT`; what the one of rank 0 returns is the result of the step. `port`: at which that one listens.
-    `operator`: "pytorchjob" makes the pods those of a PyTorchJob, in a cluster that has Kubeflow's training operator.
+    `operator`: "pytorchjob" makes the pods those of a PyTorchJob, in a cluster that has Kubeflow's training operator,
+    "jobset" those of a JobSet.
     """
 
     __slots__ = ()
@@ -45,19 +49,25 @@ class Torch(Distributed):
         *,
         processes: int | None = None,
         port: int = 29500,
-        operator: Operator | None = None,
+        operator: TorchOperator | None = None,
     ) -> None:
-        super().__init__(workers, processes, port, operator)
+        super().__init__(workers, processes, port, operator, 0)
 
 
 class TensorFlow(Distributed):
-    """A step on several pods, with the variable by which workers of TensorFlow meet: `TF_CONFIG`.
+    """A step on several pods, with the variable by which these meet under TensorFlow: `TF_CONFIG`.
 
     `workers`: how many pods. Each runs the function once, with all its GPUs; what the first one returns is the
-    result of the step. `port`: at which each listens.
+    result of the step. `port`: at which each listens. `operator`: "tfjob" makes the pods those of a TFJob, in a
+    cluster that has Kubeflow's training operator, "jobset" those of a JobSet.
+
+    `ps`: so many parameter servers besides, with "tfjob" only. Then there is one pod more, the chief: what it
+    returns is the result, and when it has ended, the others are ended. Parameter servers and chief have no GPU.
     """
 
     __slots__ = ()
 
-    def __init__(self, workers: int, *, port: int = 2222) -> None:
-        super().__init__(workers, 1, port)
+    def __init__(
+        self, workers: int, *, ps: int = 0, port: int = 2222, operator: TensorFlowOperator | None = None
+    ) -> None:
+        super().__init__(workers, 1, port, operator, ps)

@@ -38,6 +38,8 @@ TRAINING = "training.kubeflow.org/"
 TRAINING_ROLE = f"{TRAINING}replica-type"
 TRAINING_INDEX = f"{TRAINING}replica-index"
 """The number of a pod among those of its role."""
+JOBSET = "jobset.sigs.k8s.io/"
+"""What a JobSet puts before its labels. Source: api/jobset/v1alpha2, 0.8."""
 
 
 def maker(annotations: Mapping[str, str]) -> str:
@@ -49,4 +51,8 @@ def maker(annotations: Mapping[str, str]) -> str:
 def worker(labels: Mapping[str, str]) -> str:
     """What a pod is called among those that work for one node: by its number, or by its role and number."""
     role, index = labels.get(TRAINING_ROLE, ""), labels.get(TRAINING_INDEX, "")
-    return f"{role}-{index}" if role and index else labels.get(WORKER, "")
+    if not role:
+        role, index = labels.get(f"{JOBSET}replicatedjob-name", ""), labels.get(WORKER, "")
+    several = labels.get(f"{JOBSET}replicatedjob-replicas", "1") != "1"
+    which = [labels.get(f"{JOBSET}job-index", "")] if several else []
+    return "-".join(filter(None, [role, *which, index])) if index else ""

@@ -102,6 +102,7 @@ def test_names_of_an_operators_pods_are_short_enough(folder: Path) -> None:
 
 BROKEN = """
 import os
+import signal
 import time
 
 from flowdsl import Torch, Volume, pipeline, step
@@ -113,6 +114,7 @@ SHARED = Volume("shared", mode="ReadWriteMany")
 def train() -> int:
     if os.environ["RANK"] == "3":
         raise ValueError("the loss is NaN")
+    signal.signal(signal.SIGTERM, lambda number, frame: print("asked to end", flush=True) or os._exit(1))
     time.sleep(100)
     return 1
 
@@ -130,7 +132,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(("operator", "pod"), [("", "1"), (', operator="pytorchjob"', "worker-0")])
+@pytest.mark.parametrize(
+    ("operator", "pod"),
+    [("", "1"), (', operator="pytorchjob"', "worker-0"), (', operator="jobset"', "worker-1")],
+)
 def test_a_process_that_fails_ends_all_and_is_the_one_that_is_shown(
     folder: Path, capsys: pytest.CaptureFixture[str], operator: str, pod: str
 ) -> None:
@@ -143,15 +148,18 @@ def test_a_process_that_fails_ends_all_and_is_the_one_that_is_shown(
     assert f"train.workers/{pod} | ValueError: the loss is NaN" in capsys.readouterr().out
 
 
-def test_the_example_runs_with_an_operator_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("operator", "pod"), [("pytorchjob", "master-0"), ("jobset", "worker-0")])
+def test_the_example_runs_with_an_operator_too(
+    folder: Path, capsys: pytest.CaptureFixture[str], operator: str, pod: str
+) -> None:
     source = EXAMPLE.read_text(encoding="utf-8")
     assert source.count("Torch(workers=") == 1
     (folder / "pipeline.py").write_text(
-        re.sub(r"Torch\((workers=\d+)", r'Torch(\1, operator="pytorchjob"', source), encoding="utf-8"
+        re.sub(r"Torch\((workers=\d+)", rf'Torch(\1, operator="{operator}"', source), encoding="utf-8"
     )
     assert run(["run", "pipeline.py", "-q", "--name", "one"]) == 0
     assert run(["logs", "one", "trained"]) == 0
-    assert "trained.workers/master-0 | " in capsys.readouterr().out
+    assert f"trained.workers/{pod} | " in capsys.readouterr().out
 
 
 def test_results_can_be_given_instead(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

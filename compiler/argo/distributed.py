@@ -4,8 +4,8 @@ The Job is made of what an ordinary template of the step would be, so each optio
 Its pods have stable names, `JOB-0.SERVICE` is the first, and each knows its number. When one fails, the others are
 ended. Source: Kubernetes, Indexed Jobs and their pod hostnames; run on a real scheduler.
 
-An operator makes the same pods out of an object of its own, and tells them itself how they meet. Source: PyTorchJob of
-Kubeflow's training operator 1.8.
+An operator makes the same pods out of an object of its own, with names of its own, and some tell them themselves how
+they meet. Sources: PyTorchJob and TFJob of Kubeflow's training operator 1.8; JobSet 0.8 of Kubernetes SIG Batch.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 NAME = f"{{{{inputs.parameters.{WORKERS}}}}}"
 SCRIPT = "FLOWDSL_SCRIPT"
+MEMBERS = "worker"
+"""What the pods of a JobSet are called there."""
 MEMBER = "flowdsl/workers"
 """The label of the pods of one step, by which the Service finds those of each attempt."""
 
@@ -45,6 +47,15 @@ os.execv(sys.executable, [sys.executable, path])
 
 _RANKED = 'os.environ["NODE_RANK"] = os.environ.pop("RANK")\n'
 """The operator calls the number of a pod its rank, which is that of a process here."""
+
+_CAST = """\
+import json
+config = json.loads(os.environ.get("TF_CONFIG", "null")) or {"cluster": {}, "task": {"type": "worker", "index": 0}}
+roles, task = ["chief", "worker", "ps"], config["task"]
+before = [len(config["cluster"].get(role, ())) for role in roles[: roles.index(task["type"])]]
+os.environ["NODE_RANK"] = str(sum(before) + int(task["index"]))
+"""
+"""The operator says which role a pod has, and its number there; of one pod alone it says nothing."""
 
 _EXPANDED = regex(r"\$(?=[$(])")
 #: What Argo's template and the pods of a Job call alike.
@@ -73,47 +84,72 @@ def service() -> Json:
     return {"action": "apply", "manifest": _text(body)}
 
 
-def job(found: Json, template: ir.Template, spec: Json, claims: Sequence[ir.PodVolume]) -> Json:
+def aside(template: ir.Template) -> ir.Template | None:
+    """What the parameter servers and the chief of a step would be as an ordinary one."""
+    asked = template.settings.distributed.aside
+    if asked is None:
+        return None
+    resources, placement = asked
+    return template._replace(settings=template.settings._replace(resources=resources, placement=placement))
+
+
+def job(
+    found: Json, template: ir.Template, spec: Json, claims: Sequence[ir.PodVolume], aside: Json | None = None
+) -> Json:
     """The template of a Job, or of what an operator has for one, in a workflow of that `spec`.
 
-    Its pods are what the template `found` is.
+    Its pods are what the template `found` is; the parameter servers and the chief what `aside` is.
     """
     asked = template.settings.distributed
-    container: Json = found.pop("container", None) or found.pop("script")
-    attempt = "-{{retries}}" if "retryStrategy" in found else ""
-    pod: Json = {theirs: spec[ours] for ours, theirs in _RUN.items() if ours in spec}
-    pod |= {field: found.pop(field) for field in _POD if field in found}
-    labels, annotations = _marks(spec.get("podMetadata", {}), found.pop("metadata", {}))
-    queue = labels.pop(_QUEUE, None)
-    mounted = {mount["name"] for mount in container.get("volumeMounts", ())}
-    volumes = [_claim(one) for one in claims if one.name in mounted] + found.pop("volumes", [])
     made = _FORMS[asked.operator]
-    pod = {
-        **made.pod,
-        "containers": [{"name": made.container, **_container(container, asked, f"{NAME}{attempt}")}],
-        **filled({"volumes": volumes}),
-        **pod,
-    }
-    marks = {RUN: "{{workflow.name}}", **made.labels, **labels}
-    notes = {WORKER_OF: "{{node.name}}", **({ATTEMPT: "{{retries}}"} if attempt else {}), **annotations}
+    attempt = "-{{retries}}" if "retryStrategy" in found else ""
+    name = f"{NAME}{attempt}"
+    pods = [_pods(one, made, asked, name, spec, claims) for one in (found, aside) if one is not None]
+    queue, *_ = [one["metadata"]["labels"].pop(_QUEUE, None) for one in pods]
     ends = filled({"activeDeadlineSeconds": _limit(found.get("timeout"), spec.get("activeDeadlineSeconds"))})
+    success, failure = made.conditions(asked)
     body = {
         "apiVersion": made.version,
         "kind": made.kind,
         "metadata": {
-            "name": f"{NAME}{attempt}",
+            "name": name,
             **filled({"labels": filled({_QUEUE: queue})}),
             "ownerReferences": [OWNER],
         },
-        "spec": made.spec(asked, ends, {"metadata": {"labels": marks, "annotations": notes}, "spec": pod}),
+        "spec": made.spec(asked, ends, *pods),
     }
     resource = {
         "action": "apply",
-        "successCondition": made.success.format(workers=asked.workers),
-        "failureCondition": made.failure,
+        "successCondition": success,
+        "failureCondition": failure,
         "manifest": _text(body),
     }
     return {**found, "resource": resource}
+
+
+def _pods(
+    found: Json, made: _Form, asked: ir.Distributed, job_name: str, spec: Json, claims: Sequence[ir.PodVolume]
+) -> Json:
+    """The template of pods out of that of a step, which keeps what is not of its pod."""
+    container: Json = found.pop("container", None) or found.pop("script")
+    pod: Json = {theirs: spec[ours] for ours, theirs in _RUN.items() if ours in spec}
+    pod |= {field: found.pop(field) for field in _POD if field in found}
+    labels, annotations = _marks(spec.get("podMetadata", {}), found.pop("metadata", {}))
+    mounted = {mount["name"] for mount in container.get("volumeMounts", ())}
+    volumes = [_claim(one) for one in claims if one.name in mounted] + found.pop("volumes", [])
+    attempt = {ATTEMPT: "{{retries}}"} if "retryStrategy" in found else {}
+    return {
+        "metadata": {
+            "labels": {RUN: "{{workflow.name}}", **made.labels, **labels},
+            "annotations": {WORKER_OF: "{{node.name}}", **attempt, **annotations},
+        },
+        "spec": {
+            **made.pod,
+            "containers": [{"name": made.container, **_container(container, made, asked, job_name)}],
+            **filled({"volumes": volumes}),
+            **pod,
+        },
+    }
 
 
 def _indexed(asked: ir.Distributed, ends: Json, template: Json) -> Json:
@@ -127,35 +163,88 @@ def _indexed(asked: ir.Distributed, ends: Json, template: Json) -> Json:
     }
 
 
+def _set(asked: ir.Distributed, ends: Json, template: Json) -> Json:
+    """One Job, which fails the set when it fails: that begins nothing again unless it is told to."""
+    inner = {"spec": _indexed(asked, ends, template)}
+    return {"replicatedJobs": [{"name": MEMBERS, "replicas": 1, "template": inner}]}
+
+
 def _pytorch(asked: ir.Distributed, ends: Json, template: Json) -> Json:
     """Of the pods the first is the Master; when that has ended, the others are ended too."""
-    replicas = {"Master": 1, "Worker": asked.workers - 1}
+    replicas = _replicas({"Master": (1, template), "Worker": (asked.workers - 1, template)})
     return {
         "nprocPerNode": str(asked.processes),
         "runPolicy": {"cleanPodPolicy": "Running", **ends},
-        "pytorchReplicaSpecs": {
-            role: {"replicas": count, "restartPolicy": "Never", "template": template}
-            for role, count in replicas.items()
-            if count
-        },
+        "pytorchReplicaSpecs": replicas,
     }
+
+
+def _tensorflow(asked: ir.Distributed, ends: Json, template: Json, aside: Json | None = None) -> Json:
+    """With parameter servers the Chief ends the others, which serve for ever; else all Workers have to succeed."""
+    policy = {"cleanPodPolicy": "Running", **ends}
+    workers = (asked.workers, template)
+    if aside is None:
+        return {
+            "successPolicy": "AllWorkers",
+            "runPolicy": policy,
+            "tfReplicaSpecs": _replicas({"Worker": workers}),
+        }
+    roles = {"Chief": (1, aside), "Worker": workers, "PS": (asked.ps, aside)}
+    return {"runPolicy": policy, "tfReplicaSpecs": _replicas(roles)}
+
+
+def _replicas(roles: Mapping[str, tuple[int, Json]]) -> Json:
+    return {
+        role: {"replicas": count, "restartPolicy": "Never", "template": template}
+        for role, (count, template) in roles.items()
+        if count
+    }
+
+
+def _completed(asked: ir.Distributed) -> tuple[str, str]:
+    return f"status.succeeded == {asked.workers}", "status.failed > 0"
+
+
+def _terminal(asked: ir.Distributed) -> tuple[str, str]:
+    return "status.terminalState == Completed", "status.terminalState == Failed"
+
+
+def _mastered(asked: ir.Distributed) -> tuple[str, str]:
+    return _roles("Master", 1, ("Master", "Worker"))
+
+
+def _cast(asked: ir.Distributed) -> tuple[str, str]:
+    if asked.ps:
+        return _roles("Chief", 1, ("Chief", "Worker", "PS"))
+    return _roles("Worker", asked.workers, ("Worker",))
+
+
+def _roles(first: str, count: int, roles: Sequence[str]) -> tuple[str, str]:
+    """So many pods of one role have to succeed, and none of any role may fail."""
+    failed = ", ".join(f"status.replicaStatuses.{role}.failed > 0" for role in roles)
+    return f"status.replicaStatuses.{first}.succeeded == {count}", failed
 
 
 class _Form(NamedTuple):
     """An object that makes the pods of a step: what it is, and when it has ended.
 
-    `container`: the name that the one of the step must have. `pod`, `labels`: what its pods have besides. `spec`: of
-    the ends of a step and the template of its pods.
+    `container`, `port`: names that the one of the step, and the port at which it listens, must have. `pod`, `labels`:
+    what its pods have besides. `host`: where a pod is found, by the name of the object; empty where the operator says
+    it. `indexed`: whether each knows its number, by the annotation of an Indexed Job; else a line of Python finds it,
+    `number`. `spec`: of the ends of a step and the templates of its pods. `conditions`: of success, and of failure.
     """
 
     version: str
     kind: str
     container: str
-    pod: Json
-    labels: Json
-    spec: Callable[[ir.Distributed, Json, Json], Json]
-    success: str
-    failure: str
+    spec: Callable[..., Json]
+    conditions: Callable[[ir.Distributed], tuple[str, str]]
+    port: str = ""
+    pod: Mapping[str, Any] = {}
+    labels: Mapping[str, str] = {}
+    host: str = ""
+    indexed: bool = False
+    number: str = ""
 
 
 _FORMS: dict[str, _Form] = {
@@ -163,35 +252,54 @@ _FORMS: dict[str, _Form] = {
         "batch/v1",
         "Job",
         "main",
-        {"subdomain": NAME, "restartPolicy": "Never"},
-        {MEMBER: NAME},
         _indexed,
-        "status.succeeded == {workers}",
-        "status.failed > 0",
+        _completed,
+        pod={"subdomain": NAME, "restartPolicy": "Never"},
+        labels={MEMBER: NAME},
+        host=f"{{job}}-{{number}}.{NAME}",
+        indexed=True,
+    ),
+    "jobset": _Form(
+        "jobset.x-k8s.io/v1alpha2",
+        "JobSet",
+        "main",
+        _set,
+        _terminal,
+        pod={"restartPolicy": "Never"},
+        host=f"{{job}}-{MEMBERS}-0-{{number}}.{{job}}",
+        indexed=True,
     ),
     "pytorchjob": _Form(
         "kubeflow.org/v1",
         "PyTorchJob",
         "pytorch",
-        {},
-        {},
         _pytorch,
-        "status.replicaStatuses.Master.succeeded == 1",
-        "status.replicaStatuses.Master.failed > 0, status.replicaStatuses.Worker.failed > 0",
+        _mastered,
+        port="pytorchjob-port",
+        number=_RANKED,
+    ),
+    "tfjob": _Form(
+        "kubeflow.org/v1",
+        "TFJob",
+        "tensorflow",
+        _tensorflow,
+        _cast,
+        port="tfjob-port",
+        host="{job}-{role}-{number}",
+        number=_CAST,
     ),
 }
 
 
-def _container(found: Json, asked: ir.Distributed, job_name: str) -> Json:
+def _container(found: Json, made: _Form, asked: ir.Distributed, job_name: str) -> Json:
     """A container of a Job, with the variables by which it finds the others."""
-    env = [*_meeting(asked, job_name, python="source" in found), *found.pop("env", [])]
+    env = [*_meeting(made, asked, job_name, python="source" in found), *found.pop("env", [])]
     if "source" in found:
         source = _EXPANDED.sub("$$", found.pop("source"))
         env.append({"name": SCRIPT, "value": Source(source)})
-        begin = _BEGIN.format(_RANKED if asked.operator else "")
-        found |= {"command": ["python3"], "args": ["-c", begin]}
-    if asked.operator:
-        found["ports"] = [{"name": f"{asked.operator}-port", "containerPort": asked.port}]
+        found |= {"command": ["python3"], "args": ["-c", _BEGIN.replace("{}", made.number)]}
+    if made.port:
+        found["ports"] = [{"name": made.port, "containerPort": asked.port}]
     return {
         **{field: found[field] for field in ("image", "command", "args") if field in found},
         "env": env,
@@ -199,29 +307,29 @@ def _container(found: Json, asked: ir.Distributed, job_name: str) -> Json:
     }
 
 
-def _meeting(asked: ir.Distributed, job_name: str, *, python: bool) -> list[Json]:
-    if asked.operator:
-        return [{"name": "LOCAL_WORLD_SIZE", "value": str(asked.processes)}]
-    first, port = f"{job_name}-0.{NAME}", str(asked.port)
+def _meeting(made: _Form, asked: ir.Distributed, job_name: str, *, python: bool) -> list[Json]:
+    role, port = "chief" if asked.ps else "worker", str(asked.port)
+    host = made.host.replace("{job}", job_name).replace("{role}", role)
+    hosts = [host.replace("{number}", str(number)) for number in range(asked.workers)]
     number: Json = {"valueFrom": {"fieldRef": {"fieldPath": _INDEX}}}
-    found: dict[str, Json] = {
-        "NODE_RANK": number,
-        "MASTER_ADDR": {"value": first},
-        "MASTER_PORT": {"value": port},
-        "WORLD_SIZE": {"value": str(asked.workers * asked.processes)},
-        "LOCAL_WORLD_SIZE": {"value": str(asked.processes)},
-    }
-    if asked.framework == "torch" and not python:  # the program is torchrun, or calls it
+    found: dict[str, Json] = {"NODE_RANK": number} if made.indexed else {}
+    if made.host:
+        found |= {
+            "MASTER_ADDR": {"value": hosts[0]},
+            "MASTER_PORT": {"value": port},
+            "WORLD_SIZE": {"value": str(asked.pods * asked.processes)},
+        }
+    found["LOCAL_WORLD_SIZE"] = {"value": str(asked.processes)}
+    if made.indexed and asked.framework == "torch" and not python:  # the program is torchrun, or calls it
         found |= {
             "PET_NODE_RANK": number,
-            "PET_MASTER_ADDR": {"value": first},
+            "PET_MASTER_ADDR": {"value": hosts[0]},
             "PET_MASTER_PORT": {"value": port},
             "PET_NNODES": {"value": str(asked.workers)},
             "PET_NPROC_PER_NODE": {"value": str(asked.processes)},
         }
-    if asked.framework == "tensorflow":
-        hosts = [f"{job_name}-{worker}.{NAME}:{port}" for worker in range(asked.workers)]
-        cluster = json.dumps({"worker": hosts})
+    if made.indexed and asked.framework == "tensorflow":
+        cluster = json.dumps({"worker": [f"{host}:{port}" for host in hosts]})
         found["TF_CONFIG"] = {
             "value": f'{{"cluster": {cluster}, "task": {{"type": "worker", "index": $(NODE_RANK)}} }}'
         }

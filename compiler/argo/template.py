@@ -63,13 +63,19 @@ class Writer:
 
     def template(self, template: ir.Template) -> Json:
         """A template: a pod or a graph."""
+        found = self._patched(template)
+        if template.settings.distributed.workers and isinstance(template.body, ir.Pod):
+            servers = distributed.aside(template)
+            others = None if servers is None else self._patched(servers)
+            found = distributed.job(found, template, self.spec, self.claims, others)
+            for name in ("inputs", "resource"):
+                self.origins.note(found, name, template.place)
+        return found
+
+    def _patched(self, template: ir.Template) -> Json:
         found = self._template(template)
         for patch in template.patches:
             self.patcher.merge(found, patch.fields, TEMPLATE, patch.place)
-        if template.settings.distributed.workers and isinstance(template.body, ir.Pod):
-            found = distributed.job(found, template, self.spec, self.claims)
-            for name in ("inputs", "resource"):
-                self.origins.note(found, name, template.place)
         return found
 
     def _template(self, template: ir.Template) -> Json:

@@ -61,3 +61,13 @@ class SharedByWorkers(Finding):
     step: str
     count: int
     volume: str
+
+
+class ServersAlone(Finding):
+    """Parameter servers where nothing ends them."""
+
+    code = "FD367"
+    title = "`ps={ps}`: parameter servers need an operator that ends them with the training"
+    label = "would run for ever"
+    help = 'say operator="tfjob", in a cluster that has Kubeflow\'s training operator; or leave `ps` out'
+    ps: int

@@ -54,7 +54,7 @@ def refused(
             yield Diagnostic(BesideDistributed("argo", reason, way), patch.place)
     if t.outputs(call.target.signature.returns) and not stored:
         yield Diagnostic(WorkersReturn(call.target.name), call.site)
-    count = template.settings.distributed.workers
+    count = template.settings.distributed.pods
     assert isinstance(template.body, ir.Pod)
     written = {one.volume for one in template.body.mounts if not one.read_only}
     for volume in volumes:
@@ -74,12 +74,12 @@ def spread(
     place = template.place
     here = tuple(one for one in template.inputs if one.name in (AT, INDEX))
     run: tuple[str | Expr, ...] = (RunField("uid"), "/", *(Param(one.name, t.TEXT) for one in here))
-    operated = bool(template.settings.distributed.operator)
-    unique = Join((f"{_short(template.name, operated)}-", Op("digest", (Join(run),), t.TEXT)))
+    operator = template.settings.distributed.operator
+    unique = Join((f"{_short(template.name, operator)}-", Op("digest", (Join(run),), t.TEXT)))
     name = ir.Argument(WORKERS, "parameter", unique, t.TEXT)
     outputs = template.outputs
     handed = tuple(ir.Output(one.name, "parameter", None, Out(RESULTS, one.name, t.TEXT)) for one in outputs)
-    parts = (*(() if operated else (SERVICE,)), JOB, *((RESULTS,) if outputs else ()))
+    parts = (*(() if operator else (SERVICE,)), JOB, *((RESULTS,) if outputs else ()))
     names = {task: named(task) for task in parts}
     arguments = {SERVICE: (name,), JOB: (name, *_given(template.inputs)), RESULTS: _given(here)}
     tasks: list[ir.Task] = []
@@ -89,7 +89,7 @@ def spread(
     hidden = ir.Input(WORKERS, "parameter")
     graph = ir.Graph(tuple(tasks), around=True)
     found = [ir.Template(template.name, template.inputs, handed, graph, place)]
-    if not operated:
+    if not operator:
         found.append(ir.Template(names[SERVICE], (hidden,), (), ir.Rendezvous(), place))
     found.append(template._replace(name=names[JOB], inputs=(hidden, *template.inputs), outputs=()))
     if outputs:
@@ -103,13 +103,17 @@ def spread(
     return found
 
 
-def _short(name: str, operated: bool) -> str:
+#: How long the beginning of a name may be, before what an operator puts there: `-worker-999`, `-worker-0-999-abcde`.
+_ROOM = {"": 40, "jobset": 29, "pytorchjob": 33, "tfjob": 33}
+
+
+def _short(name: str, operator: str) -> str:
     """The beginning of names of Services and Jobs: with digest, attempt and number a host name of 63 characters.
 
-    An operator puts a word before the number. A Service has a name that begins with a letter. Source: Kubernetes, RFC
-    1035 label names.
+    A Service and a JobSet have a name that begins with a letter. Source: Kubernetes, RFC 1035 label names; JobSet,
+    pkg/webhooks.
     """
-    return f"{'' if name[0].isalpha() else 'step-'}{name[: 33 if operated else 40]}".rstrip("-")
+    return f"{'' if name[0].isalpha() else 'step-'}{name[: _ROOM[operator]]}".rstrip("-")
 
 
 def _given(inputs: tuple[ir.Input, ...]) -> tuple[ir.Argument, ...]:

@@ -111,7 +111,7 @@ _CONCERNS: dict[str, tuple[Collection[str], Settled]] = {
     "identity": (identity.READERS, _anywhere(identity.settled)),
     "code": (code.READERS, _anywhere(code.settled)),
     "caching": (caching.READERS, _anywhere(caching.settled)),
-    "distributed": (distributed.READERS, _anywhere(distributed.settled)),
+    "distributed": (distributed.READERS, distributed.settled),
     "resources": (resources.READERS, resources.settled),
     "placement": ((*placement.READERS, "gpu"), placement.settled),
 }

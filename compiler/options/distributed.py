@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from flowdsl.compiler.findings.distributed import BesideDistributed, MeetingVariable
+from flowdsl.compiler.findings.distributed import BesideDistributed, MeetingVariable, ServersAlone
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Distributed
+from flowdsl.compiler.options import placement, resources
 from flowdsl.compiler.options.reading import Wrong, one_of, said, whole
 from flowdsl.compiler.options.resources import wanted
 from flowdsl.distributed import Distributed as Written
@@ -19,9 +20,13 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.ir import Settings
     from flowdsl.compiler.options.reading import Reader
+    from flowdsl.compiler.profile import Profile
 
 _FRAMEWORKS: dict[type, Literal["torch", "tensorflow"]] = {Torch: "torch", TensorFlow: "tensorflow"}
-_OPERATORS: tuple[Operator, ...] = ("pytorchjob",)
+_OPERATORS: dict[type, tuple[Operator, ...]] = {
+    Torch: ("pytorchjob", "jobset"),
+    TensorFlow: ("tfjob", "jobset"),
+}
 
 #: What each pod is given, besides the words of torchrun.
 VARIABLES = frozenset(
@@ -36,7 +41,7 @@ _MOST = 1000
 """Pods of one step: more than any training has."""
 
 
-def settled(found: Mapping[str, Any]) -> Distributed:
+def settled(found: Mapping[str, Any], profile: Profile) -> Distributed:
     """How the options of a step spread it over pods; without a word of it a process has a GPU of its own."""
     written: Written | None = found.get("distributed")
     if written is None:
@@ -44,8 +49,13 @@ def settled(found: Mapping[str, Any]) -> Distributed:
     gpu = wanted(found)
     processes = written.processes or (gpu.count if gpu is not None else 1)
     framework = _FRAMEWORKS[type(written)]
-    operator: Operator | Literal[""] = written.operator or ""
-    return Distributed(framework, written.workers, processes, written.port, operator)
+    made = Distributed(framework, written.workers, processes, written.port, written.operator or "")
+    if not written.ps:
+        return made
+    rest = {name: value for name, value in found.items() if name != "gpu"}
+    return made._replace(
+        ps=written.ps, aside=(resources.settled(rest, profile), placement.settled(rest, profile))
+    )
 
 
 def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
@@ -117,13 +127,17 @@ def _distributed(name: str, written: object) -> Written | None:
     if type(written) not in _FRAMEWORKS:
         raise Wrong(OptionType(name, "Torch(...) or TensorFlow(...)", said(written)))
     kind = cast("Written", written)
-    for field, least, most in (("workers", 1, _MOST), ("processes", 1, _MOST), ("port", 1, 65535)):
+    bounds = (("workers", 1, _MOST), ("processes", 1, _MOST), ("ps", 0, _MOST), ("port", 1, 65535))
+    for field, least, most in bounds:
         given: object = getattr(kind, field)
         if given is None and field == "processes":
             continue
         whole(f"{field} of {type(kind).__name__}", given, least, most, part=f"item:{field}")
     if cast("object", kind.operator) is not None:
-        one_of(f"operator of {type(kind).__name__}", kind.operator, _OPERATORS, part="item:operator")
+        words = _OPERATORS[type(kind)]
+        one_of(f"operator of {type(kind).__name__}", kind.operator, words, part="item:operator")
+    if kind.ps and kind.operator != "tfjob":
+        raise Wrong(ServersAlone(kind.ps), "item:ps")
     return kind
 
 

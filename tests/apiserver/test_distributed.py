@@ -15,13 +15,20 @@ from tests.distributed_objects import Object, made
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = [ROOT / "examples/distributed/pipeline.py", ROOT / "tests/lowering/distributed.py"]
-OPERATED = ROOT / "tests/lowering/pytorchjob.py"
+LOWERING = ROOT / "tests/lowering"
 PATHS = {
     "Service": "/api/v1/namespaces/{}/services",
     "Job": "/apis/batch/v1/namespaces/{}/jobs",
     "PyTorchJob": "/apis/kubeflow.org/v1/namespaces/{}/pytorchjobs",
+    "TFJob": "/apis/kubeflow.org/v1/namespaces/{}/tfjobs",
+    "JobSet": "/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets",
 }
-OPERATOR = "github.com/kubeflow/training-operator"
+KUBEFLOW, JOBSET = "github.com/kubeflow/training-operator", "sigs.k8s.io/jobset"
+DEFINITIONS = {
+    "PyTorchJob": (KUBEFLOW, "manifests/base/crds/kubeflow.org_pytorchjobs.yaml"),
+    "TFJob": (KUBEFLOW, "manifests/base/crds/kubeflow.org_tfjobs.yaml"),
+    "JobSet": (JOBSET, "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml"),
+}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.parent.name)
@@ -42,22 +49,24 @@ def take(server: ApiServer, namespace: str, objects: list[Object]) -> None:
         assert taken["metadata"]["name"] == one["metadata"]["name"]
 
 
-def definition() -> Path:
-    """What the operator says of its objects, out of its module."""
-    place = Path(__file__).parent / "kubeflow"
+def definition(kind: str) -> Path:
+    """What an operator says of its objects, out of its module."""
+    module, path = DEFINITIONS[kind]
     said = subprocess.run(
-        [go(), "mod", "download", "-json", OPERATOR],
-        cwd=place,
+        [go(), "mod", "download", "-json", module],
+        cwd=Path(__file__).parent / "operators",
         env={**os.environ, "GOWORK": "off"},
         check=True,
         capture_output=True,
         text=True,
     )
-    return Path(json.loads(said.stdout)["Dir"], "manifests/base/crds/kubeflow.org_pytorchjobs.yaml")
+    return Path(json.loads(said.stdout)["Dir"], path)
 
 
-def test_the_server_takes_the_objects_of_an_operator(server: ApiServer, namespace: str) -> None:
-    server.install([definition()])
-    objects = made(OPERATED, {})
-    assert [one["kind"] for one in objects] == ["PyTorchJob", "PyTorchJob"]
+@pytest.mark.parametrize("kind", DEFINITIONS)
+def test_the_server_takes_the_objects_of_an_operator(server: ApiServer, namespace: str, kind: str) -> None:
+    server.install([definition(kind)])
+    objects = made(LOWERING / f"{kind.lower()}.py", {})
+    assert len(objects) > 1
+    assert {one["kind"] for one in objects} == {kind}
     take(server, namespace, objects)

@@ -34,23 +34,54 @@ def replica(source: str, count: int, **more: Any) -> Json:
     return {"replicas": count, "restartPolicy": "Never", "template": {"spec": pod}, **more}
 
 
-def torch_job(replicas: dict[str, Json], **more: Any) -> Json:
-    """A template whose PyTorchJob has such pods, and that waits for its Master."""
-    spec = {"pytorchReplicaSpecs": replicas, **more.pop("spec", {})}
-    whole = {
-        "apiVersion": "kubeflow.org/v1",
-        "kind": "PyTorchJob",
-        "metadata": {"name": "train"},
-        "spec": spec,
-    }
+def applied(version: str, kind: str, spec: Json, success: str, failure: str, **more: Any) -> Json:
+    """A template that applies an object, and waits for it."""
+    whole = {"apiVersion": version, "kind": kind, "metadata": {"name": "train"}, "spec": spec}
     resource = {
         "action": "apply",
-        "successCondition": "status.replicaStatuses.Master.succeeded == 1",
-        "failureCondition": "status.replicaStatuses.Worker.failed > 0",
+        "successCondition": success,
+        "failureCondition": failure,
         "manifest": json.dumps(whole),
         **more.pop("resource", {}),
     }
     return {"resource": resource, **more}
+
+
+def torch_job(replicas: dict[str, Json], **more: Any) -> Json:
+    """A template whose PyTorchJob has such pods, and that waits for its Master."""
+    spec = {"pytorchReplicaSpecs": replicas, **more.pop("spec", {})}
+    statuses = "status.replicaStatuses"
+    conditions = f"{statuses}.Master.succeeded == 1", f"{statuses}.Worker.failed > 0"
+    return applied("kubeflow.org/v1", "PyTorchJob", spec, *conditions, **more)
+
+
+def tf_job(replicas: dict[str, Json], success: str, **more: Any) -> Json:
+    """A template whose TFJob has such pods."""
+    spec = {"tfReplicaSpecs": replicas, **more.pop("spec", {})}
+    return applied(
+        "kubeflow.org/v1", "TFJob", spec, success, "status.replicaStatuses.Worker.failed > 0", **more
+    )
+
+
+def job_set(jobs: dict[str, Json], **more: Any) -> Json:
+    """A template whose JobSet has such Jobs."""
+    inner = [{"name": name, "replicas": 1, "template": {"spec": job}} for name, job in jobs.items()]
+    spec = {"replicatedJobs": inner, **more.pop("spec", {})}
+    success, failure = (f"status.terminalState == {word}" for word in ("Completed", "Failed"))
+    return applied("jobset.x-k8s.io/v1alpha2", "JobSet", spec, success, failure, **more)
+
+
+def indexed(source: str, count: int, **more: Any) -> Json:
+    """A Job whose pods know their numbers."""
+    template = replica(source, count, **more)["template"]
+    template["spec"]["restartPolicy"] = "Never"
+    return {
+        "completionMode": "Indexed",
+        "completions": count,
+        "parallelism": count,
+        "backoffLimit": 0,
+        "template": template,
+    }
 
 
 MEET = """
@@ -164,3 +195,156 @@ def test_a_pod_is_tried_again_as_often_as_its_policy_says(tmp_path: Path) -> Non
 )
 def test_what_is_not_played(replicas: dict[str, Json], spec: Json, why: str) -> None:
     assert why_not(torch_job(replicas, spec=spec)) == why
+
+
+SERVE = """
+    import json, os, socket, time
+    config = json.loads(os.environ["TF_CONFIG"])
+    role, index = config["task"]["type"], config["task"]["index"]
+    host, _, port = config["cluster"][role][index].rpartition(":")
+    with open(f"/met/{role}-{index}", "w") as file:
+        file.write(host)
+    with socket.create_server(("", int(port))) as server:
+        while role != "chief":
+            server.accept()
+        for place in config["cluster"]["worker"] + config["cluster"]["ps"]:
+            host, _, port = place.rpartition(":")
+            while True:
+                try:
+                    socket.create_connection((host, int(port))).close()
+                    break
+                except OSError:
+                    time.sleep(0.02)
+"""
+
+
+@pytest.mark.parametrize("isolate", [None, False])
+def test_the_chief_of_a_tfjob_ends_those_that_serve_for_ever(tmp_path: Path, isolate: bool | None) -> None:
+    replicas = {"Chief": replica(SERVE, 1), "Worker": replica(SERVE, 2), "PS": replica(SERVE, 1)}
+    counts = [{"name": "counts", "valueFrom": {"jsonPath": "{.status.replicaStatuses}"}}]
+    spec = {"runPolicy": {"cleanPodPolicy": "Running"}}
+    with street(tmp_path, isolate=isolate, namespace="ns", volumes=tmp_path / "volumes") as pods:
+        chief = "status.replicaStatuses.Chief.succeeded == 1"
+        done = pods.run(tf_job(replicas, chief, spec=spec, outputs={"parameters": counts}))
+        assert (done.phase, done.message) == ("Succeeded", ""), pods.log(container="chief-0")
+    assert done.outputs is not None
+    assert json.loads(done.outputs["parameters"][0]["value"]) == {
+        "Chief": {"succeeded": 1},
+        "Worker": {"succeeded": 2},
+        "PS": {"succeeded": 1},
+    }
+    found = {one.name: one.read_text() for one in (tmp_path / "volumes/met").iterdir()}
+    assert found.keys() == {"chief-0", "worker-0", "worker-1", "ps-0"}
+    if isolate is None:
+        assert found["worker-1"] == "train-worker-1.ns.svc"
+
+
+@pytest.mark.parametrize(
+    ("policy", "phase"),
+    [({}, "Succeeded"), ({"successPolicy": "AllWorkers"}, "Failed")],
+    ids=["first", "all"],
+)
+def test_a_tfjob_without_a_chief_succeeds_with_its_workers(tmp_path: Path, policy: Json, phase: str) -> None:
+    source = """
+        import json, os, sys, time
+        first = json.loads(os.environ["TF_CONFIG"])["task"]["index"] == 0
+        while not first and not os.path.exists("/met/done"):
+            time.sleep(0.02)
+        open("/met/done", "w").close()
+        sys.exit(0 if first else 1)
+    """
+    seen = "status.conditions.0.type == Succeeded"
+    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+        spec = {**policy, "runPolicy": {"cleanPodPolicy": "None"}}
+        done = pods.run(
+            tf_job({"Worker": replica(source, 2)}, seen, spec=spec, resource={"failureCondition": ""})
+        )
+    assert done.phase == phase
+
+
+def test_one_pod_of_a_tfjob_alone_is_told_nothing(tmp_path: Path) -> None:
+    source = "import os; assert 'TF_CONFIG' not in os.environ"
+    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+        done = pods.run(
+            tf_job({"Worker": replica(source, 1)}, "status.replicaStatuses.Worker.succeeded == 1")
+        )
+        assert done.phase == "Succeeded", pods.log(container="worker-0")
+
+
+GATHER = """
+    import os, socket, time
+    number, place = int(os.environ["JOB_COMPLETION_INDEX"]), ("train-worker-0-0.train", 23576)
+    if number == 0:
+        with socket.create_server(("", place[1])) as server:
+            server.accept()[0].close()
+    while number:
+        try:
+            socket.create_connection(place).close()
+            break
+        except OSError:
+            time.sleep(0.02)
+    with open(f"/met/{number}", "w") as file:
+        file.write(" ".join(os.environ[name] for name in ("HOSTNAME", "ROLE")))
+"""
+
+
+@pytest.mark.parametrize("isolate", [None, False])
+def test_the_pods_of_a_jobset_find_each_other(tmp_path: Path, isolate: bool | None) -> None:
+    role = {"fieldRef": {"fieldPath": "metadata.labels['jobset.sigs.k8s.io/replicatedjob-name']"}}
+    more = {
+        "env": [{"name": "ROLE", "valueFrom": role}, {"name": "FIRST", "value": "train-worker-0-0.train:1"}]
+    }
+    source = GATHER if isolate is None else GATHER.replace("train-worker-0-0.train", "127.0.0.1")
+    with street(tmp_path, isolate=isolate, volumes=tmp_path / "volumes") as pods:
+        done = pods.run(job_set({"worker": indexed(source, 2, container=more)}))
+        assert (done.phase, done.message) == ("Succeeded", ""), pods.log(container="worker-0")
+    found = {one.name: one.read_text() for one in (tmp_path / "volumes/met").iterdir()}
+    assert found == {"0": "train-worker-0-0 worker", "1": "train-worker-0-1 worker"}
+
+
+def test_a_pod_that_fails_fails_its_jobset(tmp_path: Path) -> None:
+    jobs = {
+        "driver": indexed("import time; time.sleep(100)", 1),
+        "worker": indexed("import sys; sys.exit(3)", 2),
+    }
+    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+        done = pods.run(job_set(jobs))
+    said = "failure condition 'status.terminalState == Failed' evaluated true"
+    assert (done.phase, done.message) == ("Failed", f"main: Error (exit code 64): {said}")
+
+
+def test_the_jobs_that_decide_end_the_others_of_a_jobset(tmp_path: Path) -> None:
+    jobs = {"driver": indexed("", 1), "worker": indexed("import time; time.sleep(100)", 2)}
+    policy = {"successPolicy": {"operator": "All", "targetReplicatedJobs": ["driver"]}}
+    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+        assert pods.run(job_set(jobs, spec=policy)).phase == "Succeeded"
+
+
+@pytest.mark.parametrize(
+    ("template", "why"),
+    [
+        (tf_job({"Worker": replica("", 1)}, "x"), ""),
+        (tf_job({"Worker": replica("", 1)}, "x", spec={"enableDynamicWorker": True}), "workers come and go"),
+        (tf_job({"Worker": replica("", 1), "PS": replica("", 1)}, "x"), "parameter servers nothing ends"),
+        (tf_job({"Worker": replica("", 1, restartPolicy="Always")}, "x"), "tried again without a limit"),
+        (job_set({"worker": indexed("", 2)}), ""),
+        (job_set({"worker": indexed("", 2)}, spec={"failurePolicy": {"maxRestarts": 2}}), "begins again"),
+        (job_set({"worker": indexed("", 2)}, spec={"suspend": True}), "does not begin"),
+        (
+            job_set({"worker": indexed("", 2)}, spec={"successPolicy": {"operator": "Any"}}),
+            "ends with the first",
+        ),
+        (
+            job_set({"worker": indexed("", 2)}, spec={"startupPolicy": {"startupPolicyOrder": "InOrder"}}),
+            "one after the other",
+        ),
+        (
+            job_set({"a": indexed("", 1), "b": {**indexed("", 1), "backoffLimit": 2}}),
+            "limits of their own",
+        ),
+        (job_set({"worker": {**indexed("", 2), "parallelism": 1}}), "run one after the other"),
+    ],
+)
+def test_which_others_are_not_played(template: Json, why: str) -> None:
+    said = why_not(template)
+    assert why in said if why else said == ""

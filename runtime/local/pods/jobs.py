@@ -14,17 +14,18 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.events import Outcome
 from flowdsl.runtime.local.objects import objects, replaced
-from flowdsl.runtime.local.pods.played import SORTS, Ended, sort
+from flowdsl.runtime.local.pods.played import SORTS, sort
+from flowdsl.runtime.local.pods.sorts import Ended
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.times import rfc3339
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from flowdsl.runtime.local.controller.events import StartPod
-    from flowdsl.runtime.local.pods.played import Member, Sort
     from flowdsl.runtime.local.pods.settings import Settings
+    from flowdsl.runtime.local.pods.sorts import Member, Sort
 
 Json = dict[str, Any]
 
@@ -37,6 +38,8 @@ _OWN = ("emptyDir", "ephemeral")
 """Volumes that each pod has for itself."""
 _ADDRESSES = ("MASTER_ADDR", "PET_MASTER_ADDR")
 """Variables whose whole value is a name."""
+_CLUSTER = "TF_CONFIG"
+"""The variable that says where all pods listen."""
 
 
 def why_not(template: Json) -> str:
@@ -62,7 +65,7 @@ def why_not(template: Json) -> str:
         return f"starts a {what} whose pods have several containers"
     if _mixed(bodies):
         return f"starts a {what} whose pods have different volumes of one name"
-    if played.suspended(spec):
+    if played.policy(spec).suspended:
         return f"makes a {what} that does not begin"
     if why := played.unplayed(spec):
         return why
@@ -89,6 +92,8 @@ class Job(NamedTuple):
     found: Json
     start: StartPod
     members: list[Member]
+    leads: tuple[str, ...]
+    """The members with whose success the others are ended."""
     names: tuple[str, ...]
     """The names by which its pods are found, if there are any."""
     deadline: float | None
@@ -110,10 +115,11 @@ def job(start: StartPod, settings: Settings, hosts: Path) -> Job | None:
     spec = part(found, "spec")
     given = part(found, "metadata")
     name = str(given.get("name") or f"{given.get('generateName', '')}{start.node.rpartition('-')[2]}")
-    found = {**found, "metadata": {**given, "name": name}}
+    found = {**found, "metadata": {"namespace": settings.namespace, **given, "name": name}}
     members = played.members(found)
-    tries, deadline = played.limits(spec)
+    tries, deadline = played.policy(spec)[1:]
     names = tuple(_with_domains(played.names(found, members), settings.namespace))
+    listening = _listening([one.host for one in members])
     volumes: dict[str, Json] = {}
     for one in members:
         for volume in several(one.spec, "volumes"):
@@ -129,7 +135,7 @@ def job(start: StartPod, settings: Settings, hosts: Path) -> Job | None:
         "name": start.template.get("name"),
         "metadata": {"labels": labels, "annotations": part(metadata, "annotations")},
         "containerSet": {
-            "containers": [_worker(one, bool(names)) for one in members],
+            "containers": [_worker(one, bool(names), listening) for one in members],
             "retryStrategy": {"retries": str(tries)},
         },
         "volumes": list(volumes.values()),
@@ -137,10 +143,24 @@ def job(start: StartPod, settings: Settings, hosts: Path) -> Job | None:
         "archiveLocation": {"archiveLogs": False},
     }
     pod = start._replace(template=template, volumes=[], keeps_result=False, patches=())
-    return Job(name, start.template, found, pod, members, names, deadline)
+    leads = tuple(played.leads(found, members))
+    return Job(name, start.template, found, pod, members, leads, names, deadline)
 
 
-def _worker(member: Member, named: bool) -> Json:
+def _listening(hosts: list[str]) -> Callable[[str], str]:
+    """Gives each pod a port of its own, in a text that says where all of them listen: here they share one machine."""
+    numbers = {host: number for number, host in enumerate(hosts)}
+    known = "|".join(map(re.escape, sorted(hosts, key=len, reverse=True)))
+    place = regex(rf"(?<![\w.-])({known})((?:\.[\w.-]+)?:)(\d+)")
+
+    def own(found: re.Match[str]) -> str:
+        host, between, port = found.groups()
+        return f"{host}{between}{int(port) + numbers[host]}"
+
+    return lambda text: place.sub(own, text)
+
+
+def _worker(member: Member, named: bool, listening: Callable[[str], str]) -> Json:
     """One pod of a Job as a container."""
     (container,) = several(member.spec, "containers")
     own = {one["name"] for one in several(member.spec, "volumes") if any(kind in one for kind in _OWN)}
@@ -150,6 +170,7 @@ def _worker(member: Member, named: bool) -> Json:
         fields = member.fields
         env.append({"name": one["name"], "value": fields[field]} if field in fields else one)
     env += ({"name": name, "value": value} for name, value in member.variables.items())
+    env = [{**one, "value": listening(one["value"])} if one["name"] == _CLUSTER else one for one in env]
     found: Json = copy.deepcopy({**container, "name": member.name, "env": env})
     for mount in several(found, "volumeMounts"):
         if mount["name"] in own:

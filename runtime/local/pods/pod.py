@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,8 @@ Json = dict[str, Any]
 class Pod:
     """A pod that is to run, runs, or has ended; `ended` is called once, in any thread.
 
-    `rests` is called when its containers have ended, and its outputs are still to be taken.
+    `rests` is called when its containers have ended, and its outputs are still to be taken. With the success of the
+    containers that are its `leads`, if there are any, the others are ended, and have succeeded, too.
 
     Everything that changes it holds the lock of the house.
     """
@@ -42,8 +45,12 @@ class Pod:
         running: Callable[[PodRunning], None],
         rests: Callable[[Pod], None],
         ended: Callable[[Pod, Outcome], None],
+        leads: tuple[str, ...] = (),
     ) -> None:
         self.start = start
+        self.leads = leads
+        self.led = False
+        self.failed = ""
         self.house = house
         self.running = running
         self.rests = rests
@@ -221,6 +228,8 @@ class Pod:
     def _ended(self, unit: Unit, way: Way) -> None:
         """A container has ended: others start, or end too."""
         stopping = self.stopped is not None
+        if self.led:
+            way = way._replace(code=0)
         if (
             unit.role == "main"
             and way.code != 0
@@ -239,11 +248,14 @@ class Pod:
                 self._finish()
             return
         if unit.role == "main":
+            if way.code != 0 and not stopping:
+                self.failed = self.failed or unit.name
             if way.code != 0 or stopping:
                 self._skip(mains)
             elif any(one.name not in self.programs for one in mains):
                 self._next()
-            if way.code != 0 or all(one.name in self.ways for one in mains):
+            self.led = bool(self.leads) and all(self.ways.get(name, Way(1)).code == 0 for name in self.leads)
+            if self.led or way.code != 0 or all(one.name in self.ways for one in mains):
                 self._stop_others()
         if all(name in self.ways for name in self.programs) and all(one.name in self.ways for one in mains):
             self._finish()
@@ -283,6 +295,10 @@ class Pod:
     def _finish(self) -> None:
         """Everything has ended: take the outputs."""
         self.over = True
+        if self.failed and len(self.programs) > 1:  # the log that was written last is the one that says why
+            now = time.time_ns()  # finer than the clock of files
+            with suppress(OSError):  # it printed nothing
+                os.utime(self.house.logs / self.programs[self.failed].log, ns=(now, now))
         wanted = part(self.start.template, "outputs")
         archive = part(self.start.template, "archiveLocation").get("archiveLogs")
         logs = self.house.settings.archive_logs if archive is None else bool(archive)

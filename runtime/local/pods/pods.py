@@ -145,7 +145,7 @@ class Pods:
             self._ended(made, found._replace(containers=None))
 
         self.playing[played.name] = pod.node
-        made = self._start(start, ended, bool(played.names))
+        made = self._start(start, ended, bool(played.names), played.leads)
         if made is not None and played.deadline is not None:
 
             def end() -> None:
@@ -166,10 +166,19 @@ class Pods:
             if deleted:
                 self.jobs.pop(name, None)
 
-    def _start(self, pod: StartPod, ended: Callable[[Pod, Outcome], None], meets: bool = False) -> Pod | None:
-        """Run the containers of a pod, as soon as there is room for them; `meets`: they listen at known ports."""
+    def _start(
+        self,
+        pod: StartPod,
+        ended: Callable[[Pod, Outcome], None],
+        meets: bool = False,
+        leads: tuple[str, ...] = (),
+    ) -> Pod | None:
+        """Run the containers of a pod, as soon as there is room for them.
+
+        `meets`: they listen at known ports. `leads`: those with whose success the others are ended.
+        """
         try:
-            made = Pod(pod, self.house, self._report, self._rests, ended)
+            made = Pod(pod, self.house, self._report, self._rests, ended, leads)
             wanted = amount([one.body for one in made.shape.together], meets)
             if self.gone:
                 raise Refusal(_GONE)

@@ -1,0 +1,81 @@
+"""What is known of a kind of objects whose pods are played."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.grammar.named import NamedTuple
+from flowdsl.runtime.parts import part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+Json = dict[str, Any]
+
+
+class Member(NamedTuple):
+    """One of the pods.
+
+    `name`: what it is called among the others, after its `role` if it has one. `host`: the name of the pod.
+    `variables`: what its containers are given. `fields`: what a `fieldRef` of one may mean.
+    """
+
+    name: str
+    role: str
+    host: str
+    template: Json
+    variables: dict[str, str]
+    fields: dict[str, str]
+
+    @property
+    def spec(self) -> Json:
+        """What runs in it."""
+        return part(self.template, "spec")
+
+
+class Ended(NamedTuple):
+    """How the pods have ended: the members that succeeded, of all; and whether the rest is `late`."""
+
+    members: Sequence[Member]
+    succeeded: Collection[str]
+    late: bool
+
+    def counts(self, role: str) -> tuple[int, int]:
+        """How many of those of a role succeeded, and how many did not."""
+        found = [one.name in self.succeeded for one in self.members if one.role == role]
+        return found.count(True), found.count(False)
+
+
+class Policy(NamedTuple):
+    """Whether pods do not begin by themselves, how often one is begun, and the seconds after which they are ended."""
+
+    suspended: bool
+    tries: int
+    deadline: float | None
+
+
+class Sort(NamedTuple):
+    """A kind of object.
+
+    `plural`: its name in messages of a cluster. `templates`: those of its pods, of its spec. `unplayed`: why its spec
+    cannot be played, or nothing. `policy`: of its spec. `members`: its pods, of the object. `leads`: with the success
+    of which of them the others are ended; none of them: these are waited for. `names`: those by which they are found
+    there. `status`: of how its pods ended.
+    """
+
+    plural: str
+    templates: Callable[[Json], list[Json]]
+    unplayed: Callable[[Json], str]
+    policy: Callable[[Json], Policy]
+    members: Callable[[Json], list[Member]]
+    leads: Callable[[Json, Sequence[Member]], list[str]]
+    names: Callable[[Json, Sequence[Member]], list[str]]
+    status: Callable[[Json, Ended], Json]
+
+
+def policy(found: Json, again: int, suspended: object = None) -> Policy:
+    """What stands in an object about how its pods are run; without a word a pod is tried `again` times."""
+    deadline = found.get("activeDeadlineSeconds")
+    tries = int(found.get("backoffLimit", again)) + 1
+    begins = found.get("suspend") if suspended is None else suspended
+    return Policy(bool(begins), tries, None if deadline is None else float(deadline))
