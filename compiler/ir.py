@@ -217,18 +217,25 @@ class Daemon(NamedTuple):
 class Distributed(NamedTuple):
     """How many pods run a step at once, and how they find each other; no workers: one pod runs it."""
 
-    framework: Literal["torch", "tensorflow", ""] = ""
+    framework: Literal["torch", "tensorflow", "mpi", ""] = ""
     workers: int = 0
     processes: int = 1  # in each of them
     port: int = 0
     operator: Operator | Literal[""] = ""  # that makes them; else they are those of a Job
     ps: int = 0  # parameter servers besides, and a chief
-    aside: tuple[Resources, Placement] | None = None  # what these ask of their nodes: no GPU
+    aside: tuple[Resources, Placement] | None = (
+        None  # what pods that are no workers ask of their nodes: no GPU
+    )
 
     @property
     def pods(self) -> int:
         """How many there are in all."""
         return self.workers + (self.ps + 1 if self.ps else 0)
+
+    @property
+    def launched(self) -> bool:
+        """Whether somebody else starts the processes of a pod."""
+        return self.framework == "mpi"
 
 
 class Managed(NamedTuple):

@@ -6,7 +6,7 @@ from flowdsl.artifact import GCS, S3, Azure, Git, Http, Raw
 from flowdsl.cache import Cache
 from flowdsl.companion import InitContainer, Ready, Sidecar
 from flowdsl.control import either, otherwise, unless, when
-from flowdsl.distributed import TensorFlow, Torch
+from flowdsl.distributed import MPI, TensorFlow, Torch
 from flowdsl.ending import Ended, on_exit, on_failure
 from flowdsl.gpu import GPU
 from flowdsl.items import failed, numbers
@@ -33,6 +33,7 @@ from flowdsl.volume import Config, Host, NewVolume, Scratch, Secret, Volume
 __all__ = [
     "GCS",
     "GPU",
+    "MPI",
     "S3",
     "Azure",
     "Cache",

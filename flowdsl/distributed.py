@@ -1,4 +1,4 @@
-"""A step on several pods at once: `Torch` and `TensorFlow`."""
+"""A step on several pods at once: `Torch`, `TensorFlow` and `MPI`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from flowdsl.places.place import Site, here
 
 TorchOperator: TypeAlias = Literal["pytorchjob", "jobset"]
 TensorFlowOperator: TypeAlias = Literal["tfjob", "jobset"]
-Operator: TypeAlias = Literal[TorchOperator, TensorFlowOperator]
+Operator: TypeAlias = Literal[TorchOperator, TensorFlowOperator, "mpijob"]
 """Who makes the pods, where that is not a Job of Kubernetes."""
 
 
@@ -71,3 +71,17 @@ class TensorFlow(Distributed):
         self, workers: int, *, ps: int = 0, port: int = 2222, operator: TensorFlowOperator | None = None
     ) -> None:
         super().__init__(workers, 1, port, operator, ps)
+
+
+class MPI(Distributed):
+    """A step on several pods, whose processes `mpirun` of Open MPI starts: an MPIJob of Kubeflow's MPI Operator.
+
+    `workers`: how many pods. `processes`: in each of them, by default one for each of its GPUs. Each process runs the
+    function, with `RANK`, `LOCAL_RANK`, `WORLD_SIZE`, `LOCAL_WORLD_SIZE` and `NODE_RANK`; what the one of rank 0
+    returns is the result of the step. The image has Open MPI and an SSH server.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, workers: int, *, processes: int | None = None) -> None:
+        super().__init__(workers, processes, 22, "mpijob", 0)

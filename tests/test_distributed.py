@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -148,18 +150,58 @@ def test_a_process_that_fails_ends_all_and_is_the_one_that_is_shown(
     assert f"train.workers/{pod} | ValueError: the loss is NaN" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("operator", "pod"), [("pytorchjob", "master-0"), ("jobset", "worker-0")])
+@pytest.mark.parametrize(
+    ("operator", "port", "pod"), [("pytorchjob", 29511, "master-0"), ("jobset", 29512, "worker-0")]
+)
 def test_the_example_runs_with_an_operator_too(
-    folder: Path, capsys: pytest.CaptureFixture[str], operator: str, pod: str
+    folder: Path, capsys: pytest.CaptureFixture[str], operator: str, port: int, pod: str
 ) -> None:
     source = EXAMPLE.read_text(encoding="utf-8")
     assert source.count("Torch(workers=") == 1
     (folder / "pipeline.py").write_text(
-        re.sub(r"Torch\((workers=\d+)", rf'Torch(\1, operator="{operator}"', source), encoding="utf-8"
-    )
+        re.sub(r"Torch\((workers=\d+)", rf'Torch(\1, port={port}, operator="{operator}"', source),
+        encoding="utf-8",
+    )  # tests run beside each other
     assert run(["run", "pipeline.py", "-q", "--name", "one"]) == 0
     assert run(["logs", "one", "trained"]) == 0
     assert f"trained.workers/{pod} | " in capsys.readouterr().out
+
+
+STARTED = """
+import os
+
+from flowdsl import MPI, Volume, pipeline, step
+
+
+@step(image="python:3.12-slim", cpu=0.1, distributed=MPI(workers=2, processes=2), env={"NOTE": "$(HOME)"})
+def train(text: str) -> dict[str, str]:
+    names = "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "NOTE"
+    print("rank", os.environ["RANK"], flush=True)
+    if text == "bad" and os.environ["RANK"] == "2":
+        raise ValueError("the loss is NaN")
+    return {**{name: os.environ[name] for name in names}, "text": text}
+
+
+@pipeline(store=Volume("shared", mode="ReadWriteMany") / "runs")
+def nightly(text: str = 'a; "b" $HOME') -> dict[str, str]:
+    return train(text)
+"""
+
+
+def test_open_mpi_starts_the_processes(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    (folder / "pipeline.py").write_text(STARTED, encoding="utf-8")
+    assert run(["run", "pipeline.py", "--json", "--name", "one"]) == 0
+    found = json.loads(capsys.readouterr().out)["outputs"]["return"]
+    here = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "4", "LOCAL_WORLD_SIZE": "4", "NODE_RANK": "0"}
+    assert found == {**here, "NOTE": "$(HOME)", "text": 'a; "b" $HOME'}
+    assert run(["logs", "one", "train"]) == 0
+    said = capsys.readouterr().out
+    assert sorted(re.findall(r"rank (\d)$", said, re.MULTILINE)) == ["0", "1", "2", "3"]
+    assert run(["run", "pipeline.py", "-q", "-p", "text=bad", "--name", "two"]) == 1
+    assert "| ValueError: the loss is NaN" in capsys.readouterr().out
 
 
 def test_results_can_be_given_instead(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

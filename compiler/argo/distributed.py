@@ -5,7 +5,8 @@ Its pods have stable names, `JOB-0.SERVICE` is the first, and each knows its num
 ended. Source: Kubernetes, Indexed Jobs and their pod hostnames; run on a real scheduler.
 
 An operator makes the same pods out of an object of its own, with names of its own, and some tell them themselves how
-they meet. Sources: PyTorchJob and TFJob of Kubeflow's training operator 1.8; JobSet 0.8 of Kubernetes SIG Batch.
+they meet. Sources: PyTorchJob and TFJob of Kubeflow's training operator 1.8; MPIJob of its MPI Operator 0.6; JobSet
+0.8 of Kubernetes SIG Batch.
 """
 
 from __future__ import annotations
@@ -56,6 +57,13 @@ before = [len(config["cluster"].get(role, ())) for role in roles[: roles.index(t
 os.environ["NODE_RANK"] = str(sum(before) + int(task["index"]))
 """
 """The operator says which role a pod has, and its number there; of one pod alone it says nothing."""
+
+_STARTED = """\
+own = {"RANK": "RANK", "LOCAL_RANK": "LOCAL_RANK", "WORLD_SIZE": "SIZE", "LOCAL_WORLD_SIZE": "LOCAL_SIZE"}
+os.environ.update({name: os.environ["OMPI_COMM_WORLD_" + word] for name, word in own.items()})
+os.environ["NODE_RANK"] = str(int(os.environ["RANK"]) // int(os.environ["LOCAL_WORLD_SIZE"]))
+"""
+"""Open MPI says to each process which one it is."""
 
 _EXPANDED = regex(r"\$(?=[$(])")
 #: What Argo's template and the pods of a Job call alike.
@@ -193,6 +201,34 @@ def _tensorflow(asked: ir.Distributed, ends: Json, template: Json, aside: Json |
     return {"runPolicy": policy, "tfReplicaSpecs": _replicas(roles)}
 
 
+def _mpi(asked: ir.Distributed, ends: Json, template: Json, aside: Json) -> Json:
+    """The Launcher starts the processes on the Workers, each of which is an SSH server: it gives them what it has."""
+    (worker,) = template["spec"]["containers"]
+    (launcher,) = aside["spec"]["containers"]
+    names = [*(one["name"] for one in launcher["env"]), "PATH", "LD_LIBRARY_PATH"]
+    given = [word for name in dict.fromkeys(names) for word in ("-x", name)]
+    count = str(asked.workers * asked.processes)
+    program = [*launcher.pop("command", ()), *launcher.pop("args", ())]
+    args = ["--allow-run-as-root", "-np", count, *given, *program]
+    launcher = {
+        "name": launcher.pop("name"),
+        "image": launcher.pop("image"),
+        "command": ["mpirun"],
+        "args": args,
+        **launcher,
+    }
+    launcher.pop("volumeMounts", None)  # the processes are those of the Workers
+    aside["spec"].pop("volumes", None)
+    for unused in ("command", "args", "env"):
+        worker.pop(unused, None)
+    aside["spec"] = {**aside["spec"], "containers": [launcher]}
+    return {
+        "slotsPerWorker": asked.processes,
+        "runPolicy": {"cleanPodPolicy": "Running", "backoffLimit": 0, **ends},
+        "mpiReplicaSpecs": _replicas({"Launcher": (1, aside), "Worker": (asked.workers, template)}),
+    }
+
+
 def _replicas(roles: Mapping[str, tuple[int, Json]]) -> Json:
     return {
         role: {"replicas": count, "restartPolicy": "Never", "template": template}
@@ -211,6 +247,10 @@ def _terminal(asked: ir.Distributed) -> tuple[str, str]:
 
 def _mastered(asked: ir.Distributed) -> tuple[str, str]:
     return _roles("Master", 1, ("Master", "Worker"))
+
+
+def _launched(asked: ir.Distributed) -> tuple[str, str]:
+    return _roles("Launcher", 1, ("Launcher",))
 
 
 def _cast(asked: ir.Distributed) -> tuple[str, str]:
@@ -288,6 +328,14 @@ _FORMS: dict[str, _Form] = {
         host="{job}-{role}-{number}",
         number=_CAST,
     ),
+    "mpijob": _Form(
+        "kubeflow.org/v2beta1",
+        "MPIJob",
+        "mpi",
+        _mpi,
+        _launched,
+        number=_STARTED,
+    ),
 }
 
 
@@ -319,7 +367,8 @@ def _meeting(made: _Form, asked: ir.Distributed, job_name: str, *, python: bool)
             "MASTER_PORT": {"value": port},
             "WORLD_SIZE": {"value": str(asked.pods * asked.processes)},
         }
-    found["LOCAL_WORLD_SIZE"] = {"value": str(asked.processes)}
+    if not asked.launched:
+        found["LOCAL_WORLD_SIZE"] = {"value": str(asked.processes)}
     if made.indexed and asked.framework == "torch" and not python:  # the program is torchrun, or calls it
         found |= {
             "PET_NODE_RANK": number,

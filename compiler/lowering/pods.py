@@ -278,7 +278,8 @@ class Pods:
             if not serves(definition)
         ]
         text = script(carried, readers, writers, first=variant.spread)
-        return prepared(text, definition.name, setting.code, spread=variant.spread)
+        starts = variant.spread and not setting.distributed.launched
+        return prepared(text, definition.name, setting.code, spread=starts)
 
     def _command(self, variant: Variant) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...], str | None]:
         said = self.planner.descriptions(variant.step)

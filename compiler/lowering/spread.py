@@ -104,7 +104,7 @@ def spread(
 
 
 #: How long the beginning of a name may be, before what an operator puts there: `-worker-999`, `-worker-0-999-abcde`.
-_ROOM = {"": 40, "jobset": 29, "pytorchjob": 33, "tfjob": 33}
+_ROOM = {"": 40, "jobset": 29, "pytorchjob": 33, "tfjob": 33, "mpijob": 33}
 
 
 def _short(name: str, operator: str) -> str:

@@ -11,8 +11,8 @@ from flowdsl.compiler.ir import Distributed
 from flowdsl.compiler.options import placement, resources
 from flowdsl.compiler.options.reading import Wrong, one_of, said, whole
 from flowdsl.compiler.options.resources import wanted
+from flowdsl.distributed import MPI, Operator, TensorFlow, Torch
 from flowdsl.distributed import Distributed as Written
-from flowdsl.distributed import Operator, TensorFlow, Torch
 from flowdsl.volume import Secret
 
 if TYPE_CHECKING:
@@ -22,10 +22,15 @@ if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Reader
     from flowdsl.compiler.profile import Profile
 
-_FRAMEWORKS: dict[type, Literal["torch", "tensorflow"]] = {Torch: "torch", TensorFlow: "tensorflow"}
+_FRAMEWORKS: dict[type, Literal["torch", "tensorflow", "mpi"]] = {
+    Torch: "torch",
+    TensorFlow: "tensorflow",
+    MPI: "mpi",
+}
 _OPERATORS: dict[type, tuple[Operator, ...]] = {
     Torch: ("pytorchjob", "jobset"),
     TensorFlow: ("tfjob", "jobset"),
+    MPI: ("mpijob",),
 }
 
 #: What each pod is given, besides the words of torchrun.
@@ -50,7 +55,7 @@ def settled(found: Mapping[str, Any], profile: Profile) -> Distributed:
     processes = written.processes or (gpu.count if gpu is not None else 1)
     framework = _FRAMEWORKS[type(written)]
     made = Distributed(framework, written.workers, processes, written.port, written.operator or "")
-    if not written.ps:
+    if not written.ps and not made.launched:
         return made
     rest = {name: value for name, value in found.items() if name != "gpu"}
     return made._replace(
@@ -103,6 +108,11 @@ _BESIDE: dict[str, tuple[Callable[[Settings], object], str, str]] = {
         "its pods do not get what Argo brings from a repository",
         'lay the code on a volume, code=Volume("claim") / "src", or build it into the image; `code=None` leaves it out',
     ),
+    "packages": (
+        lambda made: made.distributed.launched and made.code.packages,
+        "each of the processes would install them",
+        "build them into the image",
+    ),
     "queue_timeout": (
         lambda made: made.control.queue_timeout is not None,
         "it is about a pod of Argo's, and these are pods of a Job",
@@ -125,7 +135,7 @@ def _distributed(name: str, written: object) -> Written | None:
     if written is None:
         return None
     if type(written) not in _FRAMEWORKS:
-        raise Wrong(OptionType(name, "Torch(...) or TensorFlow(...)", said(written)))
+        raise Wrong(OptionType(name, "Torch(...), TensorFlow(...) or MPI(...)", said(written)))
     kind = cast("Written", written)
     bounds = (("workers", 1, _MOST), ("processes", 1, _MOST), ("ps", 0, _MOST), ("port", 1, 65535))
     for field, least, most in bounds:

@@ -21,12 +21,15 @@ PATHS = {
     "Job": "/apis/batch/v1/namespaces/{}/jobs",
     "PyTorchJob": "/apis/kubeflow.org/v1/namespaces/{}/pytorchjobs",
     "TFJob": "/apis/kubeflow.org/v1/namespaces/{}/tfjobs",
+    "MPIJob": "/apis/kubeflow.org/v2beta1/namespaces/{}/mpijobs",
     "JobSet": "/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets",
 }
-KUBEFLOW, JOBSET = "github.com/kubeflow/training-operator", "sigs.k8s.io/jobset"
+KUBEFLOW, MPI = "github.com/kubeflow/training-operator", "github.com/kubeflow/mpi-operator"
+JOBSET = "sigs.k8s.io/jobset"
 DEFINITIONS = {
     "PyTorchJob": (KUBEFLOW, "manifests/base/crds/kubeflow.org_pytorchjobs.yaml"),
     "TFJob": (KUBEFLOW, "manifests/base/crds/kubeflow.org_tfjobs.yaml"),
+    "MPIJob": (MPI, "manifests/base/kubeflow.org_mpijobs.yaml"),
     "JobSet": (JOBSET, "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml"),
 }
 

@@ -320,9 +320,46 @@ def test_the_jobs_that_decide_end_the_others_of_a_jobset(tmp_path: Path) -> None
         assert pods.run(job_set(jobs, spec=policy)).phase == "Succeeded"
 
 
+def mpi_job(replicas: dict[str, Json], **more: Any) -> Json:
+    """A template whose MPIJob has such pods."""
+    spec = {"slotsPerWorker": 2, "mpiReplicaSpecs": replicas, **more.pop("spec", {})}
+    conditions = (f"status.replicaStatuses.Launcher.{word}" for word in ("succeeded == 1", "failed > 0"))
+    return applied("kubeflow.org/v2beta1", "MPIJob", spec, *conditions, **more)
+
+
+def test_the_launcher_of_an_mpijob_has_what_its_workers_have(tmp_path: Path) -> None:
+    source = """
+        import os, sys
+        open("/met/seen", "w").write(os.environ["K_MPI_JOB_ROLE"])
+        sys.exit(0 if os.path.isdir("/dev/shm") and os.path.isdir("/own") else 3)
+    """
+    launcher = replica(source, 1, pod={"volumes": [{"name": "own", "emptyDir": {}}]})
+    (container,) = launcher["template"]["spec"]["containers"]
+    container["volumeMounts"] = [{"name": "own", "mountPath": "/own"}]
+    worker = replica("", 2)
+    del worker["template"]["spec"]["containers"][0]["command"]
+    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+        done = pods.run(mpi_job({"Launcher": launcher, "Worker": worker}))
+        assert (done.phase, done.message) == ("Succeeded", "")
+        launcher["template"]["spec"]["containers"][0]["args"] = ["-c", "raise SystemExit(1)"]
+        policy = {"runPolicy": {"backoffLimit": 0}}
+        failed = mpi_job({"Launcher": launcher, "Worker": worker}, spec=policy)
+        failed["resource"]["manifest"] = failed["resource"]["manifest"].replace('"train"', '"other"')
+        assert (
+            "'status.replicaStatuses.Launcher.failed > 0' evaluated true" in pods.run(failed, "two").message
+        )
+    assert (tmp_path / "volumes/met/seen").read_text() == "launcher"
+
+
 @pytest.mark.parametrize(
     ("template", "why"),
     [
+        (mpi_job({"Launcher": replica("", 1), "Worker": replica("", 1)}), ""),
+        (
+            mpi_job({"Launcher": replica("", 1)}, spec={"mpiImplementation": "Intel"}),
+            "another implementation",
+        ),
+        (mpi_job({"Worker": replica("", 1)}), "without a Launcher"),
         (tf_job({"Worker": replica("", 1)}, "x"), ""),
         (tf_job({"Worker": replica("", 1)}, "x", spec={"enableDynamicWorker": True}), "workers come and go"),
         (tf_job({"Worker": replica("", 1), "PS": replica("", 1)}, "x"), "parameter servers nothing ends"),

@@ -1,10 +1,11 @@
-"""PyTorchJobs and TFJobs: which pods they have, and what they say when these have ended.
+"""PyTorchJobs, TFJobs and MPIJobs: which pods they have, and what they say when these have ended.
 
-Source: Kubeflow's training operator 1.8 (pkg/controller.v1).
+Sources: Kubeflow's training operator 1.8 (pkg/controller.v1) and MPI Operator 0.6 (pkg/controller).
 """
 
 from __future__ import annotations
 
+import copy
 import json
 import time
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ _TORCH = ("Master", "Worker")
 _TENSORFLOW = ("Chief", "Master", "Worker", "PS", "Evaluator")
 _TORCH_PORT, _TENSORFLOW_PORT = 23456, 2222
 """At which pods listen that do not say it."""
+_MPI_TRIES = 6
+"""How often a Launcher is tried again that does not say it: it is a Job."""
 
 
 def _replicas(spec: Json, field: str, roles: Sequence[str]) -> dict[str, Json]:
@@ -226,4 +229,86 @@ TF_JOB = Sort(
     _tf_leads,
     _names,
     _tf_status,
+)
+
+
+# --- MPIJob ----------------------------------------------------------------------------------------
+
+
+_MPI = ("Launcher", "Worker")
+_HERE = {
+    "OMPI_MCA_rmaps_base_oversubscribe": "true",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+"""What makes `mpirun` start all processes on this machine, of Open MPI before version 5 and from there on."""
+
+
+def _mpi(spec: Json) -> dict[str, Json]:
+    return _replicas(spec, "mpiReplicaSpecs", _MPI)
+
+
+def _mpi_templates(spec: Json) -> list[Json]:
+    return [part(one, "template") for one in _mpi(spec).values()]
+
+
+def _mpi_unplayed(spec: Json) -> str:
+    if spec.get("mpiImplementation", "OpenMPI") != "OpenMPI":
+        return "starts an MPIJob of another implementation than Open MPI"
+    if "Launcher" not in _mpi(spec):
+        return "starts an MPIJob without a Launcher"
+    return ""
+
+
+def _mpi_policy(spec: Json) -> Policy:
+    return policy(part(spec, "runPolicy"), _MPI_TRIES)
+
+
+def _mpi_members(found: Json) -> list[Member]:
+    """The Launcher alone: on this machine it starts the processes itself, with what is a Worker's."""
+    name, replicas = found["metadata"]["name"], _mpi(part(found, "spec"))
+    launcher = _beside(replicas["Launcher"], replicas.get("Worker", {}))
+    return _members(name, {"Launcher": launcher}, lambda role, index, rank: {**_HERE, "K_MPI_JOB_ROLE": role})
+
+
+def _beside(launcher: Json, worker: Json) -> Json:
+    """The Launcher with the volumes of the Workers, and with their GPUs."""
+    found, other = copy.deepcopy(launcher), part(part(worker, "template"), "spec")
+    pod = found["template"]["spec"]
+    pod["volumes"] = _joined(several(pod, "volumes"), several(other, "volumes"), "name")
+    for container, theirs in zip(several(pod, "containers"), several(other, "containers"), strict=False):
+        mounts = several(container, "volumeMounts"), several(theirs, "volumeMounts")
+        container["volumeMounts"] = _joined(*mounts, "mountPath")
+        limits = part(part(container, "resources"), "limits")
+        more = part(part(theirs, "resources"), "limits")
+        gpus = {key: int(value) * _count(worker) for key, value in more.items() if "/" in key}
+        container["resources"] = {**part(container, "resources"), "limits": {**limits, **gpus}}
+    return {**found, "replicas": 1}
+
+
+def _joined(own: list[Json], more: list[Json], key: str) -> list[Json]:
+    known = {one[key] for one in own}
+    return [*own, *(one for one in more if one[key] not in known)]
+
+
+def _mpi_leads(found: Json, members: Sequence[Member]) -> list[str]:
+    return []
+
+
+def _mpi_names(found: Json, members: Sequence[Member]) -> list[str]:
+    return []
+
+
+def _mpi_status(found: Json, ended: Ended) -> Json:
+    return _status("MPIJob", {"Launcher": {}}, ended, [one.name for one in ended.members])
+
+
+MPI_JOB = Sort(
+    "mpijobs.kubeflow.org",
+    _mpi_templates,
+    _mpi_unplayed,
+    _mpi_policy,
+    _mpi_members,
+    _mpi_leads,
+    _mpi_names,
+    _mpi_status,
 )
