@@ -154,16 +154,18 @@ class Resolver:
             self._take(_origins(part.of, t.holds_float), "finite")
 
     def _take(self, origins: Iterable[tuple[Call | str, str]], how: Taken) -> None:
-        for task, name in origins:
-            made: tuple[Call | str, str] | None = task, name
-            maker = self.plan.by_call.get(id(task))
-            while maker is not None and made is not None:
-                if maker.sub is None:
-                    maker.taken.add((made[1], how))
-                    break
-                value, graph = maker.sub.results[made[1]].values[0], maker.sub
-                made = (value.task, value.name) if isinstance(value, Out) else None
-                maker = next((one for one in graph.calls if made is not None and one.name == made[0]), None)
+        holds = t.holds_whole if how == "exact" else t.holds_float
+        todo = [(self.plan.by_call.get(id(task)), name) for task, name in origins]
+        while todo:
+            maker, name = todo.pop()
+            if maker is None:
+                continue
+            if maker.sub is None:
+                maker.taken.add((name, how))
+                continue
+            inside = {one.name: one for one in maker.sub.calls}
+            made = _origins(maker.sub.results[name].values[0], holds)
+            todo += [(inside.get(str(task)), output) for task, output in made]
 
     def out(self, task: Call | str, name: str, kind: t.Type) -> Out:
         """An output of a call, by the name of its task."""

@@ -314,6 +314,45 @@ def main() -> None:
     assert "Argo cannot take parts out of a value with nan in it" in run.task("one").log
 
 
+def test_the_step_ends_also_where_pipelines_put_the_number_into_another_value(world: World) -> None:
+    source = """
+from typing import NamedTuple
+
+
+class Scored(NamedTuple):
+    name: str
+    scores: list[float]
+
+
+@step(image="a:1")
+def one() -> Scored:
+    return Scored("a", [float("inf")])
+
+
+@step(image="a:1")
+def take(item: str) -> None: ...
+
+
+@pipeline
+def inner() -> Scored:
+    return one()
+
+
+@pipeline
+def outer() -> tuple[Scored, str]:
+    return inner(), "b"
+
+
+@pipeline
+def main() -> None:
+    scored, name = outer()
+    take(f"{scored.name} {name}")
+"""
+    _, document = compiled(written(world.folder, source))
+    run = world.run(document)
+    assert "Argo cannot take parts out of a value with inf in it" in run.task("outer.inner.one").log
+
+
 # --- large graphs ----------------------------------------------------------------------------------
 
 
