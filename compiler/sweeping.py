@@ -11,6 +11,7 @@ import copy
 import json
 import keyword
 import shlex
+from math import isfinite
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -399,7 +400,7 @@ def _space(one: Tried, scope: _Scope, words: str) -> str:
     """The space for a parameter as Python."""
     values = [
         repr(value)
-        if value is None or type(value) in (str, int, float, bool)
+        if value is None or type(value) in (str, int, bool) or (isinstance(value, float) and isfinite(value))
         else scope.named(f"{one.name}_{at}", value)
         for at, value in enumerate(one.values)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from enum import Enum
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, cast, get_args
@@ -302,6 +302,12 @@ def _space(
             return None
         space = Space("choice", values, site)
     if space.kind == "choice":
+        if (only := _only_list(space, kind, have)) is not None:
+            problem = f"its only value is a {type(only).__name__}, and `{name}` is {t.spell(kind)}"
+            texts = ", ".join([*map(shown, only[:3]), *["..."][: len(only) > 3]])
+            form = f"choice({texts}), or the list without `choice`"
+            trace.report("BadSpace", place, (), space=_spelled(space), problem=problem, form=form)
+            return None
         items = [lift(item, kind, complain) for item in space.arguments]
         if not items:
             trace.report("EmptySpace", place, (), name=name)
@@ -309,8 +315,10 @@ def _space(
             return None
         tell_changed(complain, name, space.arguments, t.Sequence(kind))
         return items
-    if (problem := _wrong(space)) is not None:
-        trace.report("BadSpace", place, (), space=_spelled(space), problem=problem, form=_FORMS[space.kind])
+    if (wrong := _wrong(space)) is not None:
+        known = not any(map(is_value, space.arguments))
+        form = _FORMS[space.kind] if known else "numbers that are known while compiling"
+        trace.report("BadSpace", place, (), space=_spelled(space), problem=wrong, form=form)
         return None
     whole = space.kind == "integer"
     plain = kind.item if isinstance(kind, t.Maybe) else kind
@@ -344,6 +352,16 @@ _FORMS = {
     "integer": "integer(low, high) with whole numbers, low <= high",
     "normal": "normal(mean, deviation) with a deviation above 0",
 }
+
+
+def _only_list(space: Space, kind: t.Type, have: str) -> Sequence[object] | None:
+    """The list that is the only value of `choice(...)`, where the parameter takes none."""
+    if have != Space.__name__ or len(space.arguments) != 1:
+        return None
+    only: object = space.arguments[0]
+    plain = kind.item if isinstance(kind, t.Maybe) else kind
+    takes = isinstance(plain, (t.Sequence, t.Fixed, t.Record, t.Json))
+    return cast("Sequence[object]", only) if isinstance(only, (list, tuple, range)) and not takes else None
 
 
 def _spelled(space: Space) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from flowdsl.mistakes.values import RunTimeCondition, RunTimeConversion
+from flowdsl.mistakes.values import RunTimeCondition, RunTimeConversion, RunTimeLoop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,14 +15,19 @@ if TYPE_CHECKING:
 
 
 def worded(one: Diagnostic, sources: Sources) -> Diagnostic:
-    """A finding about the truth or the text of a value, with the question that its place shows; any other as it is."""
-    if not isinstance(one.finding, (RunTimeCondition, RunTimeConversion)) or one.place is None:
+    """A finding about a value that Python asked for, with the question that its place shows; any other as it is."""
+    if not isinstance(one.finding, (RunTimeCondition, RunTimeConversion, RunTimeLoop)) or one.place is None:
         return one
     span = sources.resolve(one.place)
     file = None if span is None else sources.file(span.file)
     if span is None or file is None or file.tree is None:
         return one
     for node in ast.walk(file.tree):
+        if isinstance(one.finding, RunTimeLoop):
+            called = _called(node)
+            if isinstance(node, ast.Call) and called and file.node(node)[1:] == span[1:]:
+                return one._replace(finding=RunTimeLoop(one.finding.what, one.finding.type, called))
+            continue
         for part, whole, asked in _questions(node):
             fits = (asked == "%") == isinstance(one.finding, RunTimeConversion)
             if fits and part.lineno == span.line and file.node(part)[1:] == span[1:]:
@@ -37,6 +42,9 @@ def _asked(question: str) -> Finding:
 def _questions(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, str]]:
     """The expressions whose truth or text a node asks for, each with all that is one mistake, and the questions."""
     match node:
+        case ast.If(test=test, body=[ast.Raise()]):
+            for part in _operands(test):
+                yield part, test, "assert"
         case ast.If(test=test) | ast.match_case(guard=ast.expr() as test):
             parts = [*_operands(test)]
             inverted = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
@@ -63,6 +71,21 @@ def _questions(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, str]]:
 
 
 _TESTS = {ast.While: "while", ast.Assert: "assert", ast.IfExp: "choice"}
+
+
+_OF_ALL = frozenset(("all", "any", "len", "max", "min", "set", "sorted", "sum"))
+"""Functions of Python that make one value of all elements."""
+
+
+def _called(node: ast.AST) -> str:
+    """The function of Python that a call gives all elements to; nothing for any other node."""
+    match node:
+        case ast.Call(ast.Name(name), [_, *_]) if name in _OF_ALL:
+            return name
+        case ast.Call(ast.Attribute(ast.Constant(str()), "join")):
+            return "join"
+        case _:
+            return ""
 
 
 def _operands(test: ast.expr) -> Iterator[ast.expr]:

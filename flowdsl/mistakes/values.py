@@ -111,6 +111,7 @@ class RunTimeLoop(Finding):
     help = "{way}"
     what: str
     type: str = ""
+    function: str = ""  # of Python, that was given it for its elements
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out: who unpacks a value means several outputs."""
@@ -121,6 +122,11 @@ class RunTimeLoop(Finding):
             way = (
                 f"take it as one {self.type}, `value = ...`; to hand on several, let the step return a NamedTuple "
                 "or dataclass"
+            )
+        elif self.function:
+            way = f"pass the value to a step, and call `{self.function}` there" + (
+                "; to run a step for each element write `fan_out(step, over={...})`"
+                * (self.function == "len")
             )
         return {**super().words(), "way": way}
 
@@ -173,6 +179,12 @@ class UnsupportedOperator(Finding):
             way = "write `0 - value`"
         elif self.operator == "a slice" or self.operator.startswith("an index"):
             way = "write a step that takes all of it and returns the part"
+        elif self.operator.startswith("`either` of records"):
+            reason = "what is there of it is not known to Argo"
+            way = (
+                "choose between the fields that are needed, `either(one.name, other.name)`; or call a step with it"
+                " in each branch, and choose between what these return"
+            )
         elif self.operator in (">>", "<<"):
             reason = "tasks are not put in order by arrows"
             way = "pass the output on, or without data: `step.options(after=[first])(...)`"
