@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from types import NoneType
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.cli.files import shown
@@ -34,11 +35,14 @@ class Project(NamedTuple):
     wrong: list[Diagnostic]
 
 
-def project(path: Path, cluster: str | None = None, version: str | None = None) -> Project:
+def project(
+    path: Path, cluster: str | None = None, version: str | None = None, others: bool = True
+) -> Project:
     """What the settings of the project of a file say of a cluster: the one called `cluster`, else their default.
 
     They are those of the nearest folder, at or above the file's, that has a flowdsl.toml or a pyproject.toml with
-    a table `[tool.flowdsl]`. `version` is that of Argo, if it is not the cluster's.
+    a table `[tool.flowdsl]`. `version` is that of Argo, if it is not the cluster's. `others`: whether what is wrong
+    with the profiles of other clusters is told, too.
     """
     from flowdsl.compiler.profile import NOWHERE
 
@@ -48,8 +52,9 @@ def project(path: Path, cluster: str | None = None, version: str | None = None) 
     profile = NOWHERE
     if not settings.wrong:
         wrong += _read_codes(settings, ignored)
-        profile, found = _profile(settings, cluster)
-        if "clusters" in settings.table or all(near(key, KEYS) != "clusters" for key in settings.table):
+        profile, found = _profile(settings, cluster, others)
+        elsewhere = any(key == "tool" or near(key, KEYS) == "clusters" for key in settings.table)
+        if "clusters" in settings.table or not elsewhere:
             wrong += found  # else the clusters stand under another word, which is told
     if version is not None:
         profile = profile._replace(argo=version)
@@ -108,32 +113,36 @@ def _read_codes(settings: _Settings, known: list[str]) -> Iterator[Diagnostic]:
             yield settings.bad("ignore", "a list of codes of warnings", code, 'ignore = ["FD217"]')
 
 
-def _profile(settings: _Settings, cluster: str | None) -> tuple[Profile, list[Diagnostic]]:
-    """The profile of a cluster, else of the default one, else of none, and what is wrong with it."""
+def _profile(settings: _Settings, cluster: str | None, others: bool) -> tuple[Profile, list[Diagnostic]]:
+    """The profile of a cluster, else of the default one, else of none, and what is wrong with it, or with others."""
     from flowdsl.compiler.profile import NOWHERE
 
     wanted: object = settings.table.get("default-cluster") if cluster is None else cluster
-    if wanted is None:
-        return NOWHERE, []
-    if not isinstance(wanted, str):
+    if not isinstance(wanted, (str, NoneType)):
         return NOWHERE, [
             settings.bad("default-cluster", "the name of a cluster", wanted, 'default-cluster = "lab"')
         ]
     clusters: object = settings.table.get("clusters", {})
     if not is_dict(clusters):
         return NOWHERE, [
-            settings.bad("clusters", "a table for each cluster", clusters, f"[clusters.{wanted}]")
+            settings.bad("clusters", "a table for each cluster", clusters, f"[clusters.{wanted or 'lab'}]")
         ]
+    names = [*([] if wanted is None else [wanted]), *(clusters if others else ())]
+    if not names:
+        return NOWHERE, []
     from flowdsl.compiler.findings.profile import UnknownCluster
     from flowdsl.compiler.profile_reading import profile
 
     within = ".".join((*settings.within, "clusters"))
-    made, wrong = profile(clusters, wanted, shown(settings.file or settings.folder), within)
     asked = (*settings.within, "default-cluster" if cluster is None else "clusters")
-    places = [
-        asked if isinstance(each, UnknownCluster) else (*each.table.split("."), each.key) for each in wrong
-    ]
-    return made, [settings.diagnostic(each, *path) for each, path in zip(wrong, places, strict=True)]
+    made, found = NOWHERE, list[Diagnostic]()
+    for name in dict.fromkeys(names):
+        read, wrong = profile(clusters, name, shown(settings.file or settings.folder), within)
+        made = read if name == wanted else made
+        for each in wrong:
+            path = asked if isinstance(each, UnknownCluster) else (*each.table.split("."), each.key)
+            found.append(settings.diagnostic(each, *path))
+    return made, found
 
 
 def settings_file(path: Path) -> Path | None:

@@ -117,7 +117,7 @@ class Reach:
         """What the project's settings say of the cluster. Raises Refused."""
         from flowdsl.cli.config import project
 
-        profile, _, wrong = project(self.beside, self.cluster)
+        profile, _, wrong = project(self.beside, self.cluster, others=False)
         if wrong:
             from flowdsl.cli.display.report import render
             from flowdsl.places.source import Sources

@@ -18,7 +18,10 @@ class UnknownSetting(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the key that was probably meant."""
-        return {**super().words(), "where": _shown(self.table), "meant": suggest(self.key, self.known)}
+        meant = suggest(self.key, self.known)
+        if self.key == "tool" and not self.table:
+            meant = "tables of flowdsl.toml begin without `tool.flowdsl`, as [clusters.NAME]"
+        return {**super().words(), "where": _shown(self.table), "meant": meant}
 
 
 class BadSetting(Finding):

@@ -1,0 +1,13 @@
+"""Tables of flowdsl.toml with the prefix that they have in pyproject.toml."""
+
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def train(rate: float) -> float:
+    return 1 - rate
+
+
+@pipeline
+def nightly() -> None:
+    train(0.1)
