@@ -13,6 +13,7 @@ from flowdsl.compiler.checks.evident import NOT_DATA, Evident, suits
 from flowdsl.compiler.checks.exits import exits
 from flowdsl.compiler.checks.file_names import calls_by_step, file_names
 from flowdsl.compiler.checks.images import images_by_step, unsuited
+from flowdsl.compiler.checks.left_behind import Written, left_behind
 from flowdsl.compiler.checks.returns import ends_without, open_end
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.diagnostic import Diagnostic, Related
@@ -74,6 +75,7 @@ def check_bodies(
     }  # what says it with the way out
     images = cache(lambda: images_by_step(traces))
     calls = cache(lambda: calls_by_step(traces))
+    scripts: list[Written] = []
     for step in steps:
         body = None if step.kind != "python" else _body(step, module_of(step))
         if body is not None:
@@ -85,6 +87,8 @@ def check_bodies(
             source = carried(step)
             if source is not None:
                 yield from unsuited(step, body.node, body.module, source.text, images)
+                scripts.append(Written(step, body.node, body.module, source.text))
+    yield from left_behind(scripts, traces, calls)
     owners = {id(graph.owner): graph.owner for trace in traces for graph in trace.graphs.values()}
     for owner in owners.values():
         module = module_of(owner)

@@ -71,6 +71,22 @@ class FileBeside(Finding):
     image: str
 
 
+class LeftBehind(Finding):
+    """A step reads a file that another step has written in its own pod."""
+
+    code = "FD368"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{step}` reads `{path}`, and does not see what `{other}` writes there"
+    label = "each step has a pod of its own"
+    help = (
+        "return the file from `{other}`, and pass it to a `Path` parameter of `{step}`;"
+        " or mount a volume there, in both"
+    )
+    step: str
+    path: str
+    other: str
+
+
 class NewerPython(Finding):
     """A step is written for a newer Python than that of its image."""
 

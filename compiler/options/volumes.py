@@ -68,9 +68,9 @@ def folder(name: str, written: object) -> tuple[Volume, str] | None:
     return None
 
 
-def _unmountable(path: object) -> str:
+def _unmountable(path: str) -> str:
     """Why nothing can be mounted at a path, or nothing."""
-    if not isinstance(path, str) or not path.startswith("/"):
+    if not path.startswith("/"):
         return "must begin with `/`"
     if ":" in path or "/../" in f"{path}/":
         return "must hold neither `:` nor `..`"
@@ -91,6 +91,8 @@ def _mounts(name: str, written: object) -> tuple[tuple[Mount, Mountable], ...]:
     scratches: dict[int, str] = {}
 
     def entry(path: Any, what: Any) -> tuple[Mount, Mountable]:
+        if not isinstance(path, str):
+            raise Wrong(OptionType(name, "a dict of paths to volumes", f"a dict with the key {said(path)}"))
         reason = _unmountable(path) or _not_its_own(path, what)
         if not reason and (other := taken.setdefault(path.rstrip("/"), path)) is not path:
             reason = f"`{other}` is the same place"

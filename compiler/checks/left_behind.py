@@ -1,0 +1,207 @@
+"""Files that a step writes in its pod, and that another one looks for by the same path in its own."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.carry.tree import local_names
+from flowdsl.compiler.findings.bodies import LeftBehind
+from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.regex import regex
+from flowdsl.values.later import known_options
+from flowdsl.values.lift import is_dict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from flowdsl.compiler.carry.module import ModuleSource
+    from flowdsl.compiler.carry.tree import Function
+    from flowdsl.places.place import Span
+    from flowdsl.step import StepDef
+    from flowdsl.tracing.trace import Call, Trace
+
+_LIBRARIES = frozenset(("cv2", "geopandas", "joblib", "numpy", "pandas", "polars", "soundfile", "torch"))
+_LOAD = frozenset(("imread", "load", "loadtxt"))
+_SAVE = frozenset(("dump", "imwrite", "save", "savetxt", "savez"))
+_TO_FILES = frozenset(("savefig", "to_csv", "to_excel", "to_feather", "to_json", "to_parquet", "to_pickle"))
+_READS = regex(r"open\(|read_|load")
+_BRINGS = regex(
+    "chdir|clone|download|extract|fetch|pull|retrieve|shutil|subprocess|symlink|sync|system|unpack"
+)
+"""What may bring a file to a place without a word of its path."""
+_OF_THE_MACHINE = ("/dev/", "/proc/", "/sys/")
+
+
+class Written(NamedTuple):
+    """A step as its function is written; `text` is its script."""
+
+    step: StepDef
+    node: Function
+    module: ModuleSource
+    text: str
+
+
+def left_behind(
+    steps: Sequence[Written], traces: Iterable[Trace], calls: Callable[[], Mapping[int, list[Call]]]
+) -> Iterator[Diagnostic]:
+    """Where a step reads a file that another step of its pipelines writes, and that is not on a volume of its own."""
+    some = [one for one in steps if _READS.search(one.text) and not _BRINGS.search(one.text)]
+    files = {id(one.step): _Files(one) for one in some}
+    readers = [one for one in some if files[id(one.step)].seen()]
+    if not readers:
+        return
+    files.update({id(one.step): _Files(one) for one in steps if id(one.step) not in files})
+    together = [
+        {id(call.target) for graph in trace.graphs.values() for call in graph.calls} for trace in traces
+    ]
+    for one in readers:
+        around = set[int]().union(*(some for some in together if id(one.step) in some))
+        for path, node in files[id(one.step)].seen().items():
+            beside = Path(one.step.code.co_filename).parent / path
+            if beside.is_file() or _is_mounted(path, one.step, calls().get(id(one.step), ())):
+                continue  # what lies beside the pipeline is told as that
+            for other in steps:
+                place = files[id(other.step)].written.get(path)
+                if other is not one and id(other.step) in around and place is not None:
+                    finding = LeftBehind(one.step.name, path, other.step.name)
+                    related = Related(place, "written here, in another pod")
+                    yield Diagnostic(finding, one.module.span(node), (related,))
+                    break
+
+
+def _is_mounted(path: str, step: StepDef, calls: Sequence[Call]) -> bool:
+    """Whether something may be mounted where the path of a file leads to."""
+    for options in (known_options(step.options), *(known_options(call.options) for call in calls)):
+        mounts: object = options.get("mounts") or {}
+        if "argo" in options or "workdir" in options or not is_dict(mounts):
+            return True
+        if any(not isinstance(at, str) or f"{path}/".startswith(f"{at.rstrip('/')}/") for at in mounts):
+            return True
+        if mounts and not path.startswith("/"):
+            return True
+    return False
+
+
+class _Files:
+    """The files that a function reads and writes by paths that are written down."""
+
+    def __init__(self, one: Written) -> None:
+        self._module, self._text = one.module, one.text
+        self._local = Counter(local_names(one.node))
+        self._assigned = {
+            target.id: value
+            for statement in ast.walk(one.node)
+            if isinstance(statement, ast.Assign)
+            for target, value in [(statement.targets[0], statement.value)]
+            if isinstance(target, ast.Name) and self._local[target.id] == 1
+        }
+        self._libraries = _imported(one.node, one.module)
+        self._mentions: dict[str, set[int]] = {}
+        self._names: dict[str, set[int]] = {}
+        self._read: dict[str, ast.expr] = {}
+        self._unclear = set[str]()
+        self.written: dict[str, Span] = {}
+        for statement in one.node.body:
+            self._visit(statement, guarded=False)
+
+    def seen(self) -> dict[str, ast.expr]:
+        """What the function reads, and does nothing else with, nor any function that it uses."""
+        return {
+            path: node
+            for path, node in self._read.items()
+            if path not in self._unclear and path not in self.written and self._is_all(path)
+        }
+
+    def _is_all(self, path: str) -> bool:
+        """Whether no other function of the script says the path, or a name that stands for it."""
+        quoted = self._text.count(f'"{path}"') + self._text.count(f"'{path}'")
+        names = [name for name in self._names if str(self._module.namespace[name]) == path]
+        said = all(
+            len(re.findall(rf"\b{name}\b", self._text)) <= len(self._names[name]) + 1 for name in names
+        )
+        return said and quoted <= max(len(self._mentions.get(path, ())), 1)
+
+    def _visit(self, node: ast.AST, guarded: bool) -> None:
+        match node:
+            case ast.Call(ast.Name("open"), [first, *rest], keywords) if path := self._path(first):
+                self._opened(
+                    path, node, [*rest, *(one.value for one in keywords if one.arg == "mode")], guarded
+                )
+                inner: list[ast.AST] = []
+            case ast.Call(ast.Attribute(first, verb), rest) if path := self._path(first):
+                if verb in ("read_text", "read_bytes", "write_text", "write_bytes"):
+                    self._note(path, node, verb[:1], guarded)
+                elif verb == "open":
+                    self._opened(path, node, rest, guarded)
+                else:
+                    self._unclear.add(path)
+                inner = [*rest]
+            case ast.Call(ast.Attribute(of, verb), arguments, keywords):
+                library = isinstance(of, ast.Name) and of.id in self._libraries
+                load = library and (verb in _LOAD or verb.startswith("read_"))
+                save = verb in _TO_FILES or (library and verb in _SAVE)
+                inner = [of, *(one.value for one in keywords)]
+                for one in arguments:
+                    path = self._path(one)
+                    if path and (load or save):
+                        self._note(path, node, "r" if load else "w", guarded)
+                    else:
+                        inner.append(one)
+            case ast.Assign([ast.Name(name)], value) if name in self._assigned and self._path(value):
+                inner = []
+            case ast.expr() if path := self._path(node):
+                self._unclear.add(path)
+                inner = []
+            case _:
+                inner = [*ast.iter_child_nodes(node)]
+        for part in inner:
+            self._visit(part, guarded or isinstance(node, ast.Try))
+
+    def _opened(self, path: str, node: ast.Call, mode: Sequence[ast.expr], guarded: bool) -> None:
+        written = mode[0].value if mode and isinstance(mode[0], ast.Constant) else "" if mode else "r"
+        kind = str(written).replace("b", "").replace("t", "")
+        self._note(path, node, {"r": "r", "w": "w", "a": "w", "x": "w"}.get(kind, ""), guarded)
+
+    def _note(self, path: str, node: ast.Call, kind: str, guarded: bool) -> None:
+        if kind == "w":
+            self.written.setdefault(path, self._module.span(node))
+        elif kind == "r" and not guarded:
+            self._read.setdefault(path, node)
+        else:
+            self._unclear.add(path)
+
+    def _path(self, node: ast.expr) -> str:
+        """The path that an expression is, where that is written down; nothing for any other."""
+        match node:
+            case ast.Constant(str() as text):
+                self._mentions.setdefault(text, set()).add(id(node))
+                found = text
+            case ast.Call(ast.Name("Path") | ast.Attribute(attr="Path"), [inner], []):
+                return self._path(inner)
+            case ast.Name(name) if name in self._assigned:
+                value = self._assigned[name]
+                found = "" if isinstance(value, ast.Name) else self._path(value)
+            case ast.Name(name) if name not in self._local:
+                known = self._module.namespace.get(name)
+                if not isinstance(known, (str, PurePath)):
+                    return ""
+                self._names.setdefault(name, set()).add(id(node))
+                found = str(known)
+            case _:
+                return ""
+        usual = found.startswith("/") or "." in found
+        return found if usual and "://" not in found and not found.startswith(_OF_THE_MACHINE) else ""
+
+
+def _imported(node: Function, module: ModuleSource) -> set[str]:
+    """The names of libraries that read and write files, in a function."""
+    found = set[str]()
+    for one in (*ast.walk(node), *module.body):
+        if isinstance(one, ast.Import):
+            found |= {alias.asname or alias.name for alias in one.names if alias.name in _LIBRARIES}
+    return found
