@@ -203,6 +203,7 @@ def _tell(outcome: Outcome) -> None:
 
 def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int:
     """Say what is there and what is not; the exit code."""
+    from flowdsl.runtime.artifacts.pieces import stored
     from flowdsl.runtime.artifacts.trouble import StoreError
 
     bad = [(one, trouble) for one in outcomes for trouble in one.trouble]
@@ -223,6 +224,11 @@ def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int
     brought = f"{there} of {len(outcomes)} outputs, {size(whole)}"
     said = f"{path}: {brought if outcomes else 'no files; the values are in run.json'}"
     out(said + ("" if new == there else f"; {there - new} were there before") + "\n")
+    targets = {one.piece.name: one.record["target"] for one in outcomes if one.record is not None}
+    files = stored(run)
+    for name, value in run.status.outputs().items():
+        if value in files and files[value].name in targets:
+            out(f"{visible(name)} of the run is {visible(str(path / targets[files[value].name]))}\n")
     going = [one.path for one in run.steps if one.leaf and not one.node.ended]
     if going:
         steps = "1 step has" if len(going) == 1 else f"{len(going)} steps have"
@@ -237,6 +243,7 @@ def _listing(run: Run, meant: Chosen, pieces: Sequence[Piece], whole: bool) -> s
     """What there is: a row for each value and file, in the order of the steps; of the `whole` run its own, too."""
     from flowdsl.cli.display.paint import paint_of_output
     from flowdsl.cli.display.tables import Cell, Column, Table
+    from flowdsl.runtime.artifacts.pieces import stored
 
     rows: dict[str, list[Sequence[str]]] = {one.path: [] for one in run.steps}
     for step, name, value in meant.values:
@@ -248,8 +255,10 @@ def _listing(run: Run, meant: Chosen, pieces: Sequence[Piece], whole: bool) -> s
         rows[piece.step.path].append((visible(piece.step.path), visible(piece.output), kind, place))
     found = [one for several in rows.values() for one in several]
     if whole:
-        values = run.status.outputs().items()
-        found += [(visible(run.name), visible(name), "value", visible(value)) for name, value in values]
+        files = stored(run)
+        for name, value in run.status.outputs().items():
+            kind, said = ("file", files[value].name) if value in files else ("value", value)
+            found.append((visible(run.name), visible(name), kind, visible(said)))
     if not found:
         return f"the run `{run.name}` has nothing to fetch\n"
     columns = [

@@ -260,11 +260,18 @@ def _aboves(path: str) -> list[str]:
 def aliases(run: Run) -> Mapping[tuple[str, str], list[str]]:
     """The names under which graphs, and the run, hand on what one of their steps stored, by store and key."""
     found: dict[tuple[str, str], list[str]] = {}
+    texts = {text: piece.location for text, piece in stored(run).items()}
 
     def note(outputs: Json, above: str) -> None:
-        for one in several(outputs, "artifacts"):
-            place = _location(one, run.repository)
-            found.setdefault((place.store, place.key), []).append(f"{above}{one.get('name')}")
+        places = [
+            (one, _location(one, run.repository) if kind == "artifacts" else texts.get(str(one.get("value"))))
+            for kind in ("artifacts", "parameters")
+            for one in several(outputs, kind)
+        ]
+        for one, place in places:
+            if place is not None:
+                names = found.setdefault((place.store, place.key), [])
+                names += [name for name in (f"{above}{one.get('name')}",) if name not in names]
 
     for step in run.steps:
         if not step.leaf:
@@ -273,4 +280,18 @@ def aliases(run: Run) -> Mapping[tuple[str, str], list[str]]:
     if top is not None and top.type in ("DAG", "Steps", "Retry"):
         note(top.outputs or {}, "")
     note(part(part(run.status.workflow, "status"), "outputs"), "")
+    return found
+
+
+def stored(run: Run) -> dict[str, Piece]:
+    """The files of a run by the text that a parameter has which hands one on: its key, or its path on a volume."""
+    found: dict[str, Piece] = {}
+    for one in run.pieces:
+        if one.location.kind in STORES:
+            found[one.location.key] = one
+        elif one.location.kind == VOLUME:
+            parameters = several(one.step.outputs, "parameters")
+            for each in parameters:
+                if each.get("name") == one.output:
+                    found.setdefault(str(each.get("value")), one)
     return found

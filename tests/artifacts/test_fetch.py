@@ -428,6 +428,20 @@ def test_what_a_graph_hands_on_is_said_beside_its_file(
     assert outputs["train(0).model"] == []
 
 
+def test_a_file_that_the_run_hands_on_by_its_key_is_named(
+    on: On, run: Json, tmp_path: Path, objects: Objects, capsys: pytest.CaptureFixture[str]
+) -> None:
+    best = {"parameters": [{"name": "best", "value": "demo/train/model/1"}]}
+    run["status"]["nodes"]["demo"]["outputs"] = run["status"]["outputs"] = best
+    on(run)
+    assert command(["--list"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["demo", "best", "file", "train(1).model"]
+    assert command([]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "best of the run is demo/train/1/model"
+    outputs = {f"{one['step']}.{one['output']}": one["also"] for one in told(tmp_path / "demo")["outputs"]}
+    assert outputs["train(1).model"] == ["best"]
+
+
 def test_of_several_attempts_the_last_one_counts(on: On, objects: Objects, tmp_path: Path) -> None:
     objects.put("last", b"last")
     made = workflow(
