@@ -15,6 +15,7 @@ from flowdsl.compiler.checks.file_names import calls_by_step, file_names
 from flowdsl.compiler.checks.images import images_by_step, unsuited
 from flowdsl.compiler.checks.left_behind import Written, left_behind
 from flowdsl.compiler.checks.returns import ends_without, open_end
+from flowdsl.compiler.checks.terminal import terminal
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.grammar.named import NamedTuple
@@ -87,6 +88,7 @@ def check_bodies(
             source = carried(step)
             if source is not None:
                 yield from unsuited(step, body.node, body.module, source.text, images)
+                yield from terminal(step, body.node, body.module, source.text, calls)
                 scripts.append(Written(step, body.node, body.module, source.text))
     yield from left_behind(scripts, traces, calls)
     owners = {id(graph.owner): graph.owner for trace in traces for graph in trace.graphs.values()}

@@ -87,6 +87,18 @@ class LeftBehind(Finding):
     other: str
 
 
+class NoTerminal(Finding):
+    """A step asks a person for an answer, or reads an argument of its command line."""
+
+    code = "FD369"
+    title = "`{step}` asks for `{call}`, and a step has neither a terminal nor arguments"
+    label = "{reason}"
+    help = "make it a parameter of the step, and of the pipeline: a run is given it by `-p`"
+    step: str
+    call: str
+    reason: str
+
+
 class NewerPython(Finding):
     """A step is written for a newer Python than that of its image."""
 
