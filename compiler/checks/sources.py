@@ -51,9 +51,12 @@ _NEEDED = {
     "Raw": ("text",),
 }
 _URL = regex(r"https?://[^/\s]", re.IGNORECASE), "a URL with its scheme, `https://...`"
+#: Anything else is a path in the pod to git-fetch: that of a relative one holds nothing.
+_REPOSITORY = regex(r"/|[^/\s]+:"), "a URL with its scheme, `https://...`, or `git@host:path`"
 _KEY = regex(r"(?![a-z0-9]+://)"), "the path in the bucket alone, `runs/model.pt`"
 _FORMS = {
     ("Http", "url"): _URL,
+    ("Git", "url"): _REPOSITORY,
     ("Azure", "endpoint"): _URL,
     ("S3", "key"): _KEY,
     ("GCS", "key"): _KEY,
