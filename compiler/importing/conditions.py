@@ -11,6 +11,7 @@ from flowdsl.grammar import expression as expr
 from flowdsl.grammar import expression_tree as tree
 from flowdsl.grammar import govaluate
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import masked, tags
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.reading import Scope
     from flowdsl.compiler.tree import Path
+
+#: What govaluate takes for a number or flag where it stands without quotes.
+_SCALAR = regex(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)|true|false")
 
 
 def condition(text: str, scope: Scope, path: Path) -> Asked | bool | None:
@@ -49,7 +53,12 @@ def _held(node: object, side: Callable[[Any], Value | None]) -> Asked | bool | N
         ):
             held: Asked | bool | None = False
             for item in items:
-                held = _both("||", held, _compared("==", side(left), side(item), _numbers("==", left, item)))
+                one = (
+                    False
+                    if _differ(left, item)
+                    else _compared("==", side(left), side(item), _numbers("==", left, item))
+                )
+                held = _both("||", held, one)
             return held
         case govaluate.Binary(sign, left, right) | tree.Binary(sign, left, right) if sign in OTHER:
             if sign in ("==", "!=") and _differ(left, right):
@@ -140,10 +149,18 @@ _CASTS = ("asInt", "asFloat", "int", "float")
 
 
 def _differ(left: object, right: object) -> bool:
-    """Whether one side is a number, and the other one a text in quotes: these are never equal."""
-    sides = left, right
-    quoted = any(isinstance(one, govaluate.Text) and one.quoted for one in sides)
-    return quoted and any(map(_counts, sides))
+    """Whether one side is a text in quotes, and the other one a number or flag where it is alike: never equal.
+
+    A word without quotes is whatever it looks like when it is evaluated.
+    """
+    for one, other in ((left, right), (right, left)):
+        if not (isinstance(one, govaluate.Text) and one.quoted):
+            continue
+        if _counts(other) or isinstance(other, govaluate.Flag):
+            return True
+        if isinstance(other, govaluate.Text) and not other.quoted and _SCALAR.fullmatch(one.value):
+            return True
+    return False
 
 
 def _compared(sign: str, left: Value | None, right: Value | None, numbers: bool) -> Asked | bool | None:

@@ -37,6 +37,7 @@ class Graph(Scope):
         self.current: Call | None = None
         self.ended = False  # whether the run is over: calls of `on_exit`
         self.patched: list[Json] = []
+        self.left: set[str] = set()  # the tasks whose condition is left to Argo
         self.order = Order({}, {})
 
     def name_of(self, task: Json) -> str:
@@ -139,8 +140,10 @@ class Graph(Scope):
         wanted = self.order.awaited(current.task, of.task)
         certain = wanted is not None and wanted <= PLAIN
         skipped = "Skipped" in wanted if wanted else True
+        if block is None and skipped and of.task in self.left:
+            return None  # no block runs at the end of what is skipped
         if block is None and skipped and of.blocks and (not of.looped or of.omitted or not certain):
-            # No block runs at the end of what is skipped; but under which condition it runs is known.
+            # The same; but under which condition it runs is known.
             held = conjunction([one.asked for one in of.blocks]) if certain and not of.looped else None
             return None if held is None else Value(lambda: "", None, None, held)
         if block is None and (of.task in self.order.asked or (certain and of.target.template.get("daemon"))):

@@ -22,7 +22,7 @@ from flowdsl.compiler.kinds import LOCATIONS
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.tree import inside, is_mapping
-from flowdsl.grammar.template import references, tags
+from flowdsl.grammar.template import only_tag, references, tags
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
@@ -160,6 +160,9 @@ def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | 
             if loop is not None and loop.named(text):
                 call.over[taken.name] = loop.values(text, taken.port, at)
             else:
+                if _falls_back(graph, call, one, text):
+                    what = f"`{text}`, in whose place the default of `{one.name}` is taken where that task is skipped,"
+                    graph.refuse(at, what, "say the default in the output of that task")
                 call.arguments[taken.name] = value_of(text, graph, at, taken.port).code
     if left:
         graph.patch_task(call, {"arguments": {"parameters": left}})
@@ -170,6 +173,22 @@ def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | 
             _known(graph, call, taken, key[1])
         else:
             _usual(graph, call, taken, key)
+
+
+def _falls_back(graph: Graph, call: Call, given: Entry, text: str) -> bool:
+    """Whether an input takes its default where the task that an argument comes from is skipped by Argo.
+
+    Source: Argo Workflows, markAbsentOptionalArgs in workflow/controller/scope.go.
+    """
+    alone = only_tag(text.strip())
+    name = ("",) if alone is None else tuple(alone[1].strip().split("."))
+    if len(name) < 4 or name[2] != "outputs" or name[1] not in graph.left:
+        return False
+    usual = [one for one in ports(call.target.template, "inputs") if one.key == given.key]
+    made = [one for one in ports(graph.tasks[name[1]].target.template, "outputs") if one.key == name[3:]]
+    return any(one.text is not None or "default" in one.said for one in usual) and not any(
+        "default" in inside(one.said, "valueFrom") for one in made
+    )
 
 
 class _Trial(Scope):
@@ -266,9 +285,7 @@ def _when(graph: Graph, call: Call, text: str, path: Path) -> None:
     if isinstance(asked, Asked):
         types.ask(place, asked)
         call.blocks.append(Block("when", asked.code, asked))
-    elif asked is False:
-        graph.refuse(path, "a task that never runs", "leave it out")
-    elif asked is None:
+    elif asked is not True:
         _left(graph, call, text, path)
         call.taken &= before  # it waits for what is only asked about because it comes after it
 
@@ -278,6 +295,7 @@ def _left(graph: Graph, call: Call, text: str, path: Path) -> None:
     if call.looped or call.blocks or not _known_to_argo(graph, text):
         graph.refuse(path, f"the condition `{text}`", "compare values with `==`, `!=`, `<` or `>`")
     else:
+        graph.left.add(call.task)
         graph.patch_task(call, {"when": text})
 
 
@@ -316,7 +334,8 @@ def _hooks(graph: Graph, call: Call, task: Json, path: Path) -> None:
     # What a task gives may not be there at its end, if it has failed: Argo takes what there is.
     taken = (references(_text(one)) for one in ports(leaving or {}, "arguments"))
     takes = any(one.path[1:3] == (call.task, "outputs") for several in taken for one in several)
-    said = leaving is not None and not (call.blocks or takes or call.task in graph.order.asked)
+    skipped = call.blocks or call.task in graph.left
+    said = leaving is not None and not (skipped or takes or call.task in graph.order.asked)
     hooks: Json = {name: one for name, one in inside(task, "hooks").items() if name != "exit" or not said}
     if leaving is not None and not said:
         hooks["exit"] = leaving

@@ -220,7 +220,11 @@ def wait(graph: Graph, call: Call, path: Path) -> None:
         elif word is not None:
             _end(graph, call, word, other, wanted, (*path, "depends"))
         call.after += other.exits
-        if name in gaps:
+        if name in gaps and name in graph.left:
+            what = f"a task that Argo omits where `{name}`, whose condition is left to Argo, is skipped,"
+            way = f"let it wait for `{name}.Skipped`, too, or give it the condition"
+            graph.refuse((*path, "depends"), what, way)
+        elif name in gaps:
             _omit(call, other, "Skipped" in wanted)
 
 
