@@ -46,6 +46,7 @@ class _Strings(NamedTuple):
     read: str  # a variable as a text
     value: str  # a variable as a literal that it holds
     filled: str  # a variable between the braces of a string that is filled in
+    opening: str  # what begins such braces
 
 
 def in_python(text: str, spans: Sequence[Span]) -> str | Refused:
@@ -56,7 +57,9 @@ def in_python(text: str, spans: Sequence[Span]) -> str | Refused:
     for span in loose:
         if whole is None or span[0] not in whole:
             return Refused(span[0])
-    form = _Strings('os.environ["{}"]', 'ast.literal_eval(os.environ["{}"])', "{{os.environ[{0}{1}{0}]}}")
+    form = _Strings(
+        'os.environ["{}"]', 'ast.literal_eval(os.environ["{}"])', "{{os.environ[{0}{1}{0}]}}", "{"
+    )
     made = _rewritten(text, spans, strings, form)
     if isinstance(made, Refused):
         return made
@@ -110,7 +113,7 @@ def in_javascript(text: str, spans: Sequence[Span]) -> str | Refused:
         String(one.start(), one.end(), one[0][0], "", one[0][0] == "`") for one in found if one[0][0] != "/"
     ]
     comments = [one.span() for one in found if one[0][0] == "/"]
-    form = _Strings('process.env["{}"]', 'JSON.parse(process.env["{}"])', "${{process.env[{0}{1}{0}]}}")
+    form = _Strings('process.env["{}"]', 'JSON.parse(process.env["{}"])', "${{process.env[{0}{1}{0}]}}", "${")
     for span in spans:
         start, stop, _ = span
         loose = _around(span, strings) is None
@@ -144,13 +147,38 @@ def _around(span: Span, strings: Sequence[String | None]) -> String | None:
     return next((one for one in strings if one is not None and one.start <= span[0] < one.end), None)
 
 
-def _filled(text: str, spans: Sequence[Span], around: String, form: _Strings) -> str:
-    """A string that is filled in: an f-string, or a template of JavaScript."""
+def _filled(text: str, spans: Sequence[Span], around: String, form: _Strings) -> str | None:
+    """A string that is filled in: an f-string, or a template of JavaScript; None where one of its strings has a tag."""
     made, at = "", around.start
     other = "'" if '"' in around.quote else '"'
+    hidden = masked(text)
     for start, stop, name in spans:
-        made, at = made + text[at:start] + form.filled.format(other, name), stop
+        held = _field(hidden[around.start : start], form.opening)
+        if held is not None and any(held.count(quote) % 2 for quote in "'\"`"):
+            return None
+        value = (
+            form.filled.format(other, name) if held is None else form.value.format(name).replace('"', other)
+        )
+        made, at = made + text[at:start] + value, stop
     return made + text[at : around.end]
+
+
+def _field(text: str, opening: str) -> str | None:
+    """What stands before the end of a text in braces that are open there; None outside, and in a format of Python."""
+    depth, since, at = 0, 0, 0
+    while at < len(text):
+        if depth == 0:
+            doubled = opening == "{" and text[at : at + 2] in ("{{", "}}")
+            if text.startswith(opening, at) and not doubled:
+                depth, since = 1, at + len(opening)
+            escaped = text[at] == "\\" and opening == "${"
+            at += 2 if doubled or escaped else len(opening) if depth else 1
+            continue
+        depth += {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, ")": -1}.get(text[at], 0)
+        if text[at] == ":" and depth == 1 and opening == "{":
+            return _field(text[at + 1 :], opening)
+        at += 1
+    return text[since:] if depth else None
 
 
 def _joined(text: str, spans: Sequence[Span], around: String, form: _Strings) -> str | None:

@@ -29,7 +29,7 @@ def shell(who: str) -> str:
     env={"BASE": "/data"},
     argo={"script": {"env": [{"name": "FOLDER", "value": "$(BASE)/raw"}]}},
 )
-def program(who: str, words: str, workflow_who: str) -> None:
+def program(who: str, words: str, workflow_who: str, width: int) -> None:
     source = """
         import ast
         import os
@@ -40,12 +40,13 @@ def program(who: str, words: str, workflow_who: str) -> None:
             print(f"{len(word)} {os.environ['WHO']}", (os.environ["WHO"] + "-" + os.environ["WHO_2"]))
             print((\"\"\"two
             \"\"\" + os.environ["WHO"] + \"\"\" lines\"\"\"), greeting, parts, json.loads(os.environ["WORDS"]), word)
+            print(f"{ ast.literal_eval(os.environ['WIDTH']) + 1 } {{{word}}} {word:>{os.environ['WIDTH']}}")
     """
     command(
         "python3",
         "-u",
         source=source,
-        env={"WHO": who, "WORDS": words, "WHO_2": workflow_who},
+        env={"WHO": who, "WORDS": words, "WHO_2": workflow_who, "WIDTH": width},
     )
 
 
@@ -55,19 +56,29 @@ def words_(who: str) -> None:
 
 
 @container(image="node:22")
-def node(source: str, words: str, who: str) -> None:
-    script = """
+def node(source: str, words: str, who: str, width: int) -> None:
+    script = r"""
         // of 'JSON.parse(process.env["SOURCE"])'
         const words = JSON.parse(process.env["WORDS"]);
         const name = process.env["SOURCE"], path = `/${name}/${process.env["SOURCE"]}`;
         console.log(("it's " + process.env["SOURCE"] + " and " + process.env["WHO"]), name, path, words.length);
+        console.log(`${ JSON.parse(process.env["WIDTH"]) + 1 } ${words.map(word => `<${word}>`)} \${ ${process.env["WIDTH"]}`);
     """
-    command("node", source=script, env={"SOURCE": source, "WORDS": words, "WHO": who})
+    command(
+        "node",
+        source=script,
+        env={"SOURCE": source, "WORDS": words, "WHO": who, "WIDTH": width},
+    )
 
 
 @pipeline
-def scripts(words: str = '["a", "b"]', who: str = "you") -> None:
+def scripts(words: str = '["a", "b"]', who: str = "you", width: int = 5) -> None:
     shell_ = shell(who=who)
-    program_ = program.options(after=[shell_])(who=who, words=words, workflow_who=who)
+    program_ = program.options(after=[shell_])(
+        who=who,
+        words=words,
+        workflow_who=who,
+        width=width,
+    )
     words_2 = words_.options(name="words", after=[program_])(who=who)
-    node.options(after=[words_2])(source=who, words=words, who=who)
+    node.options(after=[words_2])(source=who, words=words, who=who, width=width)
