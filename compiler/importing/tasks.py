@@ -339,7 +339,7 @@ def _hooks(graph: Graph, call: Call, task: Json, path: Path) -> None:
     hooks: Json = {name: one for name, one in inside(task, "hooks").items() if name != "exit" or not said}
     if leaving is not None and not said:
         hooks["exit"] = leaving
-    if hooks and call.looped:
+    if hooks and (call.looped or (isinstance(graph, Round) and not {*hooks} <= {"exit"})):
         graph.refuse((*path, "hooks"), "a hook of a loop", "let the template that is called run it")
     elif hooks:
         graph.patch_task(call, {"hooks": {name: graph.reader.hook(hook) for name, hook in hooks.items()}})
