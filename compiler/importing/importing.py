@@ -10,6 +10,7 @@ from flowdsl.compiler.importing.beginning import read_document
 from flowdsl.compiler.importing.document import Reader
 from flowdsl.compiler.importing.library import Library
 from flowdsl.compiler.importing.older import renew
+from flowdsl.compiler.importing.ports import all_texts
 from flowdsl.compiler.importing.shelf import Shelf
 from flowdsl.compiler.importing.typed import Types
 from flowdsl.compiler.importing.writing import written
@@ -20,8 +21,10 @@ from flowdsl.diagnostic import Diagnostic, any_error
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from flowdsl.compiler.importing.model import Function, Slot
+    from flowdsl.compiler.importing.ports import Port
     from flowdsl.compiler.tree import Path
     from flowdsl.compiler.yaml.documents import Document
 
@@ -83,6 +86,7 @@ def _read(documents: Sequence[Document], shelf: Shelf) -> list[tuple[Document, R
     for _, reader in readers:
         _whole(reader)
         _dollars(reader)
+        _lists(reader)
     return readers
 
 
@@ -101,15 +105,31 @@ def _dollars(reader: Reader) -> None:
 
     Source: Kubernetes, third_party/forked/golang/expansion.
     """
+    for one, slot, port in _read_by_programs(reader):
+        found = next((text for text in port.root.constants if "$$" in text), None)
+        if found is not None:
+            what = f"`{slot.name}` of `{one.name}` is `{found}`; in the manifest it is `{found.replace('$$', '$')}`"
+            reader.add(one.path, Otherwise(what, "write one `$` where the program is to see one"))
+
+
+def _lists(reader: Reader) -> None:
+    """Say where a program reads a list of texts that is one of numbers or flags in the manifest."""
+    for one, slot, port in _read_by_programs(reader):
+        known = port.root.constants if port.kind == "list[str]" else ()
+        given = next((text for text in known if not all_texts(text)), None)
+        if given is not None:
+            what = f"`{slot.name}` of `{one.name}` is a list of texts; in the manifest it is `{given}`"
+            reader.add(one.path, Otherwise(what, "let the program make numbers of the texts"))
+
+
+def _read_by_programs(reader: Reader) -> Iterator[tuple[Function, Slot, Port]]:
+    """The inputs that stand in what a function runs."""
     for one in reader.order:
         body = json.dumps(one.template.get(one.body or ""))
         for key, slot in one.inputs.items() if one.body in ("container", "script", "containerSet") else ():
-            given = [] if slot.port is None else slot.port.root.constants
-            found = next((text for text in given if "$$" in text), None)
             root = "workflow.parameters" if key[0] == "workflow" else f"inputs.{key[0]}"
-            if found is not None and f"{{{{{root}.{key[1]}}}}}" in body:
-                what = f"`{slot.name}` of `{one.name}` is `{found}`; in the manifest it is `{found.replace('$$', '$')}`"
-                reader.add(one.path, Otherwise(what, "write one `$` where the program is to see one"))
+            if slot.port is not None and f"{{{{{root}.{key[1]}}}}}" in body:
+                yield one, slot, slot.port
 
 
 def _named(reader: Reader) -> None:

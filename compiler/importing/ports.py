@@ -195,6 +195,11 @@ def parsed(text: str) -> list[Any] | None:
     return None if any(isinstance(one, (dict, list)) or one is None for one in items) else items
 
 
+def all_texts(text: str) -> bool:
+    """Whether a list that is written down holds nothing but texts."""
+    return all(isinstance(one, str) for one in parsed(text) or ())
+
+
 def records(text: str) -> list[dict[str, Any]] | None:
     """The items of a list of objects without further ones inside; None for anything else."""
     try:

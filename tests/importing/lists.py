@@ -1,0 +1,26 @@
+"""The pipeline `lists`."""
+
+from flowdsl import command, container, fan_out, pipeline
+
+
+@container(image="busybox:1")
+def say(m: str) -> None:
+    command("echo", m)
+
+
+@container(image="busybox:1")
+def sizes_(all_: list[str]) -> None:
+    command("test", "-n", all_)
+
+
+@container(image="busybox:1")
+def names_(names: list[str]) -> None:
+    command("echo", names)
+
+
+@pipeline
+def lists(sizes: list[str] = ["1", "2", "3"], names: list[str] = ["a", "b"]) -> None:
+    fan_out(say.options(name="size"), over={"m": sizes})
+    fan_out(say.options(name="name"), over={"m": names})
+    sizes_(all_=sizes)
+    names_(names=names)
