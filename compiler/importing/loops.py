@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.layout import call, listed
-from flowdsl.compiler.importing.ports import Port, as_text, parsed
+from flowdsl.compiler.importing.ports import Port, as_text, item_text, parsed, part_text
 from flowdsl.compiler.importing.texts import value_of
-from flowdsl.compiler.tree import entries, is_list, is_mapping
+from flowdsl.compiler.tree import entries, is_mapping
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import only_tag, tags
 
@@ -121,7 +121,10 @@ class Loop:
                 self.scope.refuse(path, f"`{text[tag.start : tag.end]}`", "write it out in the items")
                 continue
             value = item.get(name[0], "") if name and is_mapping(item) else item
-            made = _escaped(value) if name and isinstance(value, str) else item_text(value)
+            if name:
+                made = _escaped(value) if isinstance(value, str) else part_text(value)
+            else:
+                made = item_text(value)
             text = f"{text[: tag.start]}{made}{text[tag.end :]}"
         return text
 
@@ -129,20 +132,6 @@ class Loop:
 def _escaped(text: str) -> str:
     """The text of a field of an item, which keeps its escapes. Source: Argo Workflows, processItem in operator.go."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
-
-
-def item_text(item: Any) -> str:
-    """An item as the text that Argo makes of it."""
-    return _json(item) if isinstance(item, (dict, list)) else as_text(item)
-
-
-def _json(item: Any) -> str:
-    """JSON with numbers as Go writes them."""
-    if is_mapping(item):
-        return f"{{{','.join(f'{_json(key)}:{_json(item[key])}' for key in sorted(item))}}}"
-    if is_list(item):
-        return f"[{','.join(map(_json, item))}]"
-    return json.dumps(item, ensure_ascii=False) if isinstance(item, str) else as_text(item)
 
 
 def _item(body: str) -> tuple[str, ...] | None:

@@ -6,7 +6,7 @@ A value is a text, unless all that is known of it are numbers, or it is used as 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.layout import Code, call, listed, literal, quoted
 from flowdsl.compiler.tree import is_list, is_mapping
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _WHOLE = regex(r"0|-?[1-9][0-9]{0,17}")
+_HTML = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})  # as Go writes JSON
 _NUMBER = regex(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
@@ -119,7 +120,7 @@ class Port:
         known = root.constants
         if root.record is not None and all(records(one) is not None for one in known):
             return f"list[{root.record.name}]" if root.items else root.record.name
-        if root.items and all(parsed(one) is not None for one in known):
+        if root.items and root.record is None and all(parsed(one) is not None for one in known):
             numbers = known and not root.unknown and not root.text and all(map(_integers, known))
             return "list[int]" if numbers else "list[str]"
         if root.choices and not root.unknown and set(known) <= {*root.choices}:
@@ -151,7 +152,7 @@ class Port:
             return listed(record.value(one) for one in records(text) or ())
         if kind.startswith("list"):
             items = parsed(text) or []
-            return literal([one if kind == "list[int]" else as_text(one) for one in items])
+            return literal([one if kind == "list[int]" else item_text(one) for one in items])
         return number(text) if kind in ("int", "float") else quoted(text)
 
 
@@ -184,15 +185,12 @@ class Exact(float):
 
 
 def parsed(text: str) -> list[Any] | None:
-    """The items of a list of texts, numbers and flags; None for anything else."""
+    """The items of a list; None for anything else."""
     try:
         found: object = json.loads(text, parse_float=Exact)
     except ValueError:
         return None
-    if not is_list(found):
-        return None
-    items = cast("list[object]", found)
-    return None if any(isinstance(one, (dict, list)) or one is None for one in items) else items
+    return found if is_list(found) else None
 
 
 def all_texts(text: str) -> bool:
@@ -236,3 +234,22 @@ def as_text(value: object) -> str:
     if isinstance(value, float):
         return value.text if isinstance(value, Exact) else json_number(value)
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def item_text(item: Any) -> str:
+    """An item as the text that Argo makes of it."""
+    return part_text(item).translate(_HTML) if isinstance(item, (dict, list)) else as_text(item)
+
+
+def part_text(part: Any) -> str:
+    """A field of an item as the text that Argo makes of it."""
+    return _json(part) if isinstance(part, (dict, list)) else as_text(part)
+
+
+def _json(item: Any) -> str:
+    """JSON with numbers as Go writes them."""
+    if is_mapping(item):
+        return f"{{{','.join(f'{_json(key)}:{_json(item[key])}' for key in sorted(item))}}}"
+    if is_list(item):
+        return f"[{','.join(map(_json, item))}]"
+    return json.dumps(item, ensure_ascii=False) if isinstance(item, str) else as_text(item)

@@ -9,10 +9,10 @@ from flowdsl.compiler.importing.conditions import condition, expression
 from flowdsl.compiler.importing.fields import has_tags
 from flowdsl.compiler.importing.layout import listed
 from flowdsl.compiler.importing.library import Library
-from flowdsl.compiler.importing.loops import item_text, loop_of
+from flowdsl.compiler.importing.loops import loop_of
 from flowdsl.compiler.importing.model import Asked, Block, Call, Function, Slot, ports
 from flowdsl.compiler.importing.names import identifier
-from flowdsl.compiler.importing.ports import as_text
+from flowdsl.compiler.importing.ports import as_text, item_text
 from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.scopes import Inside, Round
 from flowdsl.compiler.importing.sources import source

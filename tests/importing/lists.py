@@ -19,8 +19,18 @@ def names_(names: list[str]) -> None:
 
 
 @pipeline
-def lists(sizes: list[str] = ["1", "2", "3"], names: list[str] = ["a", "b"]) -> None:
+def lists(
+    sizes: list[str] = ["1", "2", "3"],
+    names: list[str] = ["a", "b"],
+    mixed: list[str] = ['{"a":"x \\u003c y","b":1.50}', "[2e-5,null]", "null", "true"],
+) -> None:
     fan_out(say.options(name="size"), over={"m": sizes})
     fan_out(say.options(name="name"), over={"m": names})
     sizes_(all_=sizes)
     names_(names=names)
+    fan_out(say.options(name="mixed"), over={"m": mixed})
+    fan_out(say.options(name="rows"), over={"m": ["1.0&", "2z"]})
+    fan_out(
+        say.options(name="whole"),
+        over={"m": ['{"a":"x \\u003c y","b":[1]}', '["\\u0026"]']},
+    )
