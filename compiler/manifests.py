@@ -29,11 +29,16 @@ class NoManifest(Finding):
 
     code = "FD124"
     title = "there is no manifest of Argo in `{file}`"
+    label = "{hint}"
     help = (
         "give a file with a Workflow, WorkflowTemplate, ClusterWorkflowTemplate or CronWorkflow: "
         "`apiVersion: argoproj.io/v1alpha1` and `kind`"
     )
     file: str
+    hint: str = ""
+
+
+_KFP = "what KFP 2 compiles is for its own back end: call the functions of its components from `@step`"
 
 
 class OtherObjects(Finding):
@@ -103,13 +108,19 @@ def manifests(text: str, file: str, *, named: bool = True, within: bool = True) 
             others.append(part.body)
     if named and not found and not problems:
         objects = documents and all(map(_is_object, documents))
-        finding = OtherObjects(file) if objects else NoManifest(file)
+        hint = _KFP if any(map(_is_kfp, documents)) else ""
+        finding = OtherObjects(file) if objects else NoManifest(file, hint)
         problems = [Diagnostic(finding, Span(file, 1, 0, 1, 0))]
     return Manifests(file, found, problems, others=tuple(others))
 
 
 def _is_object(document: Document) -> bool:
     return is_mapping(document.body) and bool(document.body.get("apiVersion") and document.body.get("kind"))
+
+
+def _is_kfp(document: Document) -> bool:
+    """Whether a document is a specification of a pipeline of KFP 2."""
+    return is_mapping(document.body) and {"pipelineInfo", "root", "schemaVersion"} <= {*document.body}
 
 
 def undecodable(error: UnicodeDecodeError, file: str) -> Manifests:
