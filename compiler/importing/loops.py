@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.importing.layout import call, listed
 from flowdsl.compiler.importing.ports import Port, as_text, item_text, parsed, part_text
 from flowdsl.compiler.importing.texts import value_of
@@ -31,12 +32,14 @@ class Loop:
         listing: Value | None = None,
         numbers: Render | None = None,
         each: bool = False,
+        first: int = 0,
     ) -> None:
         self.scope = scope
         self.items = items
         self.listing = listing
         self.numbers = numbers
         self.each = each  # whether the port of the list is that of its items
+        self.first = first  # what the numbers begin with
 
     @property
     def count(self) -> int | None:
@@ -49,7 +52,7 @@ class Loop:
 
     def is_taken_apart(self, task: Json, path: Path) -> bool:
         """Whether a task has a condition on its items, or asks for more than each as a whole."""
-        if self.named(as_text(task.get("when", ""))):
+        if self.first or self.named(as_text(task.get("when", ""))):
             return True
         if self.items is not None:
             return False
@@ -182,14 +185,31 @@ def _sequence(sequence: Json, path: Path, scope: Scope) -> Loop:
             except (ValueError, TypeError):
                 scope.refuse((*path, "format"), f"the format `{form}`", "write the items out")
                 return Loop(scope, [""])
-    if form or said.get("start", "0") != "0" or "count" not in said:
-        scope.refuse(path, "a sequence with ends of the run", "let a step print the list, and loop over that")
+    begin = said.get("start", "0")
+    if form or not _is_whole(begin) or not {"count", "end"} & {*said}:
+        what = "a sequence of the run with a `format`" if form else "a sequence with a beginning of the run"
+        scope.refuse(path, what, "let a step print the list, and loop over that")
         return Loop(scope, [""])
-    count = value_of(said["count"], scope, (*path, "count"))
-    if count.port is None:
+    return _counted(said, int(begin), path, scope)
+
+
+def _counted(said: dict[str, str], first: int, path: Path, scope: Scope) -> Loop:
+    """A sequence whose length only the run knows."""
+    until = "end" if "end" in said else "count"
+    given = value_of(said[until], scope, (*path, until))
+    if given.port is None:
         return Loop(scope, [""])
-    count.port.asked(whole=True)
-    return Loop(scope, None, numbers=lambda: call("numbers", count.code()))
+    given.port.asked(whole=True)
+    more = 1 - first if until == "end" else 0
+    if until == "end":
+        what = f"no item where the sequence ends before {first}; in the manifest it counts down then"
+        scope.tell(path, Otherwise(what, "look whether it may end there"))
+
+    def numbers() -> Code:
+        code = given.code()
+        return call("numbers", f"{code} {'+' if more > 0 else '-'} {abs(more)}" if more else code)
+
+    return Loop(scope, None, numbers=numbers, first=first)
 
 
 def _is_whole(text: str) -> bool:

@@ -239,6 +239,11 @@ class Scope:
         if (reader := self._reader) is not None:
             reader.shelf.types.counted((id(reader.body), path), taken)
 
+    def tell(self, path: Path, finding: Finding) -> None:
+        """Record what is to be said of something."""
+        if self._reader is not None:
+            self._reader.add(path, finding)
+
     def refuse(self, path: Path, what: str, way: str = "") -> None:
         """Record that something has no word."""
         if self._reader is not None:

@@ -191,12 +191,14 @@ class Round(Graph):
         self._call = call
         self._names = Names(["item"])
         self.item = Port(unknown=True)
+        self.first = 0  # what is added to the item
         call.target.inputs["item", ""] = Slot("item", self.item)
 
     def variable(self, name: tuple[str, ...]) -> Value | None:
         """A variable by its path: the item or a field of it, or what is handed down."""
         if name == ("item",):
-            return Value(lambda: "item", self.item)
+            sign = "+" if self.first > 0 else "-"
+            return Value(lambda: f"item {sign} {abs(self.first)}" if self.first else "item", self.item)
         if name[0] == "item":
             return self._field(name[1]) if len(name) == 2 else None
         key = "outer", ".".join(name)
@@ -225,17 +227,23 @@ class Round(Graph):
 
     def is_named(self, name: tuple[str, ...]) -> bool:
         """Whether what is left to Argo can name a variable: a field of the item is inside of a JSON."""
-        return (name[0] != "item" or len(name) == 1) and super().is_named(name)
+        return (name[0] != "item" or (len(name) == 1 and not self.first)) and super().is_named(name)
 
     def spelled(self, name: tuple[str, ...]) -> tuple[str, ...] | None:
         """The path of a variable: what is handed down is an input."""
-        if name[0] not in ("item", "inputs", "steps", "tasks"):
+        if name[0] not in ("item", "inputs", "steps", "tasks") or (name == ("item",) and self.first):
             return None
         found = self.variable(name)
         return None if found is None else ("inputs", "parameters", str(found.code()))
 
     def results(self, name: tuple[str, ...]) -> Value | None:
         """Lists are looped over where they are."""
+
+    def apart(self, path: Path, given: Port, taken: Port) -> bool:
+        """Whether a value that is handed over at a place keeps its type."""
+        if self.first and given is self.item:
+            self.counted(path, taken)
+        return super().apart(path, given, taken)
 
     def _field(self, name: str) -> Value | None:
         """A field of the item."""

@@ -101,6 +101,7 @@ def _rounds(outer: Graph, task: Json, path: Path, loop: Loop) -> Call:
     target = Function(outer.reader.shelf.names.free(f"{identifier(name).rstrip('_')}_each"), template, path)
     call = Call(name, target, path)
     graph = target.graph = Round(outer, call, template)
+    graph.first = loop.first
     port, listing = graph.item, None if loop.listing is None else loop.listing.port
     if listing is not None:
         port.root.record = listing.root.record
