@@ -12,7 +12,7 @@ from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.lint.sound import sound
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import inside, is_mapping, string, value_at
+from flowdsl.compiler.tree import entries, inside, is_mapping, string, value_at
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.labels import PREFIX
 
@@ -39,7 +39,17 @@ class MapLacks(Finding):
 
 
 _LABEL = f"{PREFIX}configmap-type"
-_WANTED = frozenset(("Cache", "EnvVar", "Parameter", "SemaphoreRef"))
+_WANTED = frozenset(
+    (
+        "Cache",
+        "ConfigMapProjection",
+        "ConfigMapVolumeSource",
+        "EnvFromSource",
+        "EnvVar",
+        "Parameter",
+        "SemaphoreRef",
+    )
+)
 
 
 def config_maps(documents: Iterable[Any]) -> ConfigMaps:
@@ -82,6 +92,22 @@ def _variable(data: Object, path: Path, namespace: str, maps: ConfigMaps) -> Ite
         yield from _key(reference, (*path, "valueFrom", "configMapKeyRef"), namespace, maps)
 
 
+def _variables(data: Object, path: Path, namespace: str, maps: ConfigMaps) -> Iterator[Problem]:
+    yield from _key(inside(data, "configMapRef"), (*path, "configMapRef"), namespace, maps)
+
+
+def _files(data: Object, path: Path, namespace: str, maps: ConfigMaps) -> Iterator[Problem]:
+    """A volume of some keys, without which its pod does not start."""
+    if data.get("optional"):
+        return
+    yield from _key({"name": data.get("name")}, path, namespace, maps)
+    for index, item in enumerate(entries(data, "items")):
+        reference = {"name": data.get("name"), "key": item.get("key")}
+        for problem in _key(reference, (*path, "items", index), namespace, maps):
+            if problem.path[-1] == "key":
+                yield problem
+
+
 def _cache(data: Object, path: Path, namespace: str, maps: ConfigMaps) -> Iterator[Problem]:
     yield from _label(inside(data, "configMap"), (*path, "configMap"), namespace, maps, "Cache")
 
@@ -114,7 +140,14 @@ def _key(reference: Object, path: Path, namespace: str, maps: ConfigMaps) -> Ite
     """The finding about a key that is not in a ConfigMap."""
     name, key = string(reference, "name"), string(reference, "key")
     there = maps.get((namespace, name))
-    if there is None or not key or "{{" in key:
+    if there is None:
+        return
+    for field, value in _mapping(there, "data").items():
+        if isinstance(value, (bool, int, float, list, dict)):
+            found, reason = f"has for `{field}` what is no text", "the API server refuses the ConfigMap"
+            yield Problem((*path, "name"), MapLacks(name, found, reason, "write the value in quotes"))
+            return
+    if not key or "{{" in key:
         return
     known = [*map(str, _mapping(there, "data")), *map(str, _mapping(there, "binaryData"))]
     if key not in known:
@@ -130,4 +163,12 @@ def _mapping(document: Any, *fields: str) -> Object:
     return found if is_mapping(found) else {}
 
 
-_CHECKS = {"Cache": _cache, "EnvVar": _variable, "Parameter": _parameter, "SemaphoreRef": _semaphore}
+_CHECKS = {
+    "Cache": _cache,
+    "ConfigMapProjection": _files,
+    "ConfigMapVolumeSource": _files,
+    "EnvFromSource": _variables,
+    "EnvVar": _variable,
+    "Parameter": _parameter,
+    "SemaphoreRef": _semaphore,
+}

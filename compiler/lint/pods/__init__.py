@@ -55,6 +55,8 @@ RULES: tuple[Rule, ...] = (
     together.devices,
     together.blocks,
     together.expanded,
+    together.kept,
+    together.windows,
     together.sysctls,
     together.ports,
     together.pages,

@@ -201,10 +201,24 @@ NEEDED: Mapping[Field, str] = {
     ("FileKeySelector", "path"): "add the path of the file in the volume",
     ("FileKeySelector", "volumeName"): "add the name of the volume",
     ("FlexVolumeSource", "driver"): "add the name of the driver",
+    **{
+        (owner, f"{kept}Secret", field): f"add the {field} of the Secret"
+        if field == "name"
+        else "add the key in it"
+        for owner, several in (
+            ("ArtifactoryArtifact", ("password", "username")),
+            ("BasicAuth", ("password", "username")),
+            ("GitArtifact", ("password", "sshPrivateKey", "username")),
+        )
+        for kept in several
+        for field in ("key", "name")
+    },
     ("GCEPersistentDiskVolumeSource", "pdName"): "add the name of the disk",
     ("GitRepoVolumeSource", "repository"): "add the address of the repository",
     ("GlusterfsVolumeSource", "endpoints"): "add the name of the Endpoints of the servers",
     ("GlusterfsVolumeSource", "path"): "add the name of the volume on the servers",
+    ("HTTPHeaderSource", "secretKeyRef", "key"): "add the key in the Secret",
+    ("HTTPHeaderSource", "secretKeyRef", "name"): "add the name of the Secret",
     ("HostPathVolumeSource", "path"): "add the path on the node",
     ("ISCSIVolumeSource", "iqn"): "add the name of the target, such as `iqn.2001-04.com.example:storage`",
     ("ISCSIVolumeSource", "targetPortal"): "add the address of the portal",
@@ -277,6 +291,14 @@ def is_target(text: str) -> bool:
     return _TARGET.fullmatch(text) is not None
 
 
+def is_windows_user(text: str) -> bool:
+    """Whether `text` names a user of Windows. Source: validateWindowsSecurityContextOptions."""
+    domain, apart, user = text.rpartition("\\")
+    if not _USER.fullmatch(user) or not user.strip(". "):
+        return False
+    return not apart or (len(domain) < 256 and _DOMAIN.fullmatch(domain) is not None)
+
+
 def is_driver(text: str) -> bool:
     """Whether `text` names a CSI driver. Source: ValidateCSIDriverName."""
     return len(text) <= 63 and is_dns_subdomain(text.lower())
@@ -343,6 +365,9 @@ _PERCENTAGE = regex(r"0*(?:[0-9]{1,2}|100)%")
 _TARGET = regex(
     r"(?=iqn).*iqn\.[0-9]{4}-[0-9]{2}\.[-.A-Za-z0-9]+:[^,;*&$|\s]+|eui.[A-Za-z0-9]{16}|naa.[A-Za-z0-9]{32}"
 )
+_USER = regex(r"""[^"/\\:;|=,+*?<>@\[\]\x00-\x1f\x7f]{1,104}""")
+_PART = r"[a-zA-Z0-9](?:[-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?"
+_DOMAIN = regex(rf"""[^\\/:*?"<>|.][^\\/:*?"<>|]{{0,14}}|{_PART}(?:\.{_PART})*""")
 _SYSCTL = regex(r"(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?")
 
 
@@ -584,6 +609,13 @@ FORMS: Mapping[Field, Form] = {
     ("Template", "serviceAccountName"): _object("ServiceAccount"),
     ("ValueFrom", "configMapKeyRef", "key"): _DATA_KEY,
     ("ValueFrom", "configMapKeyRef", "name"): _object("ConfigMap"),
+    ("WindowsSecurityContextOptions", "gmsaCredentialSpecName"): _object("GMSACredentialSpec"),
+    ("WindowsSecurityContextOptions", "runAsUserName"): Form(
+        "`runAsUserName`",
+        is_windows_user,
+        "not a user of Windows",
+        "write a name such as `ContainerUser`, or a domain, one backslash and a name",
+    ),
     ("WorkflowLevelArtifactGC", "serviceAccountName"): _object("ServiceAccount"),
     ("WorkflowSpec", "podPriorityClassName"): _object("PriorityClass"),
     ("WorkflowSpec", "serviceAccountName"): _object("ServiceAccount"),

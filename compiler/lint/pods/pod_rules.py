@@ -85,9 +85,22 @@ _OTHER_MARK = regex(r"metadata\.(label|annotation)s?(?:\.|\[)['\"]?([\w./-]+?)['
 _MARK = regex(r"metadata\.(labels|annotations)\['(.*)'\]")
 
 
+def _resized(found: Typed) -> Iterator[Problem]:
+    """What happens when a resource changes is said once for each. Source: validateResizePolicy."""
+    taken: set[str] = set()
+    for index, each in enumerate(entries(found.data, "resizePolicy")):
+        name = string(each, "resourceName")
+        if name in taken:
+            reason, way = "named already", "keep one of them"
+            path = (*found.path, "resizePolicy", index, "resourceName")
+            yield Problem(path, NotForPods("`resourceName`", name, reason, way))
+        taken |= {name} - {""}
+
+
 def _container(found: Typed) -> Iterator[Problem]:
     """The probes of a container, which one that has to end before the others start cannot have."""
     data, path = found.data, found.path
+    yield from _resized(found)
     if data.get("restartPolicyRules") and not data.get("restartPolicy"):
         way = "add `restartPolicy: Never`, or take the rules out"
         yield Problem((*path, "restartPolicyRules"), Incomplete("the container", "`restartPolicy`", way))
@@ -149,6 +162,20 @@ def _privileges(found: Typed) -> Iterator[Problem]:
         granted = "privileged: true" if data.get("privileged") else "CAP_SYS_ADMIN"
         both = f"{title(found)} has `{granted}` and `allowPrivilegeEscalation: false` at once"
         yield Problem(found.path, Alternatives(both, "take one of the two out"))
+
+
+def _parameter(found: Typed) -> Iterator[Problem]:
+    """The ConfigMap that a parameter is read from, where it has nothing else. Source: Argo Workflows, ProcessArgs."""
+    reference = inside(found.data, "valueFrom").get("configMapKeyRef")
+    has_value = (
+        found.data.get("value") is not None or inside(found.data, "valueFrom").get("default") is not None
+    )
+    if reference is None or has_value:
+        return
+    for field, way in (("name", "add the name of the ConfigMap"), ("key", "add the key in the ConfigMap")):
+        if not reference.get(field):
+            path = (*found.path, "valueFrom", "configMapKeyRef")
+            yield Problem(path, Incomplete("`configMapKeyRef`", f"`{field}`", way))
 
 
 def _servers(found: Typed) -> Iterator[Problem]:
@@ -330,6 +357,7 @@ OWN: Mapping[str, Rule] = {
     "ISCSIVolumeSource": _portal,
     "LabelSelector": _selected,
     "ObjectMeta": _finalizers,
+    "Parameter": _parameter,
     "PersistentVolumeClaimSpec": _claim,
     "PersistentVolumeClaimTemplate": _unnamed,
     "PodAffinityTerm": _alike,

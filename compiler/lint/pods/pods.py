@@ -90,7 +90,9 @@ def _idle(view: View) -> set[Path]:
 
 def _words(found: Typed) -> Iterator[Problem]:
     for path, word, choices in _values(found, _WORDS):
-        if isinstance(word, str) and word and word not in choices and not is_filled(word):
+        if not isinstance(word, str) or (not word and not isinstance(path[-1], int)):
+            continue  # of an entry in a list, nothing is no word either
+        if word not in choices and not is_filled(word):
             yield Problem(path, NotOneOf(dotted(path), word, choices))
 
 
@@ -105,7 +107,7 @@ def _ranges(found: Typed) -> Iterator[Problem]:
 def _forms(found: Typed) -> Iterator[Problem]:
     for path, text, form in _values(found, _FORMS):
         if not isinstance(text, str) or (not text and not isinstance(path[-1], int)):
-            continue  # of an entry in a list, nothing is no value either
+            continue
         if not (may_be(form.fits, text) if form.fits in NAMES else is_filled(text) or form.fits(text)):
             yield Problem(path, NotForPods(form.what, text, form.reason, form.way))
 

@@ -177,8 +177,17 @@ def _login(kind: str, location: Object) -> tuple[str, str, str] | None:
             return ("repo", "is fetched over SSH, and has no key", way) if needs else None
         case _ if not has("endpoint", "bucket", "key"):
             return None
+        case _ if _is_named(location, "accessKeySecret") and location.get("secretKeySecret"):
+            what, way = "has a `secretKeySecret` without `name`", "add the name of the Secret"
+            named = _is_named(location, "secretKeySecret")
+            return _encryption(location) if named else ("secretKeySecret", what, way)
         case _:
             return half("accessKeySecret", "secretKeySecret") or _encryption(location)
+
+
+def _is_named(location: Object, field: str) -> bool:
+    """Whether a Secret is named: without a name, Argo looks for the login in the account of the pod."""
+    return bool(string(location, field, "name"))
 
 
 def _encryption(location: Object) -> tuple[str, str, str] | None:

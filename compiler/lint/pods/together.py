@@ -211,6 +211,59 @@ _OF_ALL = regex(r"ARGO_|KUBERNETES_|\w+_(?:SERVICE|PORT)")
 """Variables that Argo gives to containers, and Kubernetes for services."""
 
 
+def kept(view: View) -> Iterator[Problem]:
+    """What containers ask for that pods of Argo do not have: to be started again, and users of their own.
+
+    Source: Kubernetes, validateResizePolicy and ValidateSecurityContext; Argo Workflows, createWorkflowPod.
+    """
+    for template in view.templates:
+        for place, container in template.containers:
+            path = (*template.path, *place)
+            for index, policy in enumerate(entries(container, "resizePolicy")):
+                word = string(policy, "restartPolicy")
+                if word == "RestartContainer" and not _may_patch(view, template, "restartPolicy"):
+                    reason = "the containers of Argo's pods are not started again"
+                    finding = NotForPods("`restartPolicy`", word, reason, "write `NotRequired`")
+                    yield Problem((*path, "resizePolicy", index, "restartPolicy"), finding)
+            word = string(container, "securityContext", "procMount")
+            if word == "Unmasked" and not _may_patch(view, template, "hostUsers"):
+                reason = "only in a pod with `hostUsers: false`"
+                way = 'take it out, or add `podSpecPatch: "hostUsers: false"`'
+                finding = NotForPods("`procMount`", word, reason, way)
+                yield Problem((*path, "securityContext", "procMount"), finding)
+
+
+def _may_patch(view: View, template: Template, field: str) -> bool:
+    """Whether a patch gives a field to the pods of a template, or cannot be read."""
+    patches = [each for each in (template.data, view.defaults, view.spec) if each.get("podSpecPatch")]
+    return any(not (patch := patch_of(each)) or field in patch for each in patches)
+
+
+def windows(view: View) -> Iterator[Problem]:
+    """Either all containers of a pod are processes of their node, or none; Argo's own are if the pod says so.
+
+    Source: Kubernetes, validateWindowsHostProcessPod.
+    """
+    field = ("securityContext", "windowsOptions", "hostProcess")
+    network = view.spec.get("hostNetwork") is True
+    for template in view.templates:
+        levels = (template.data, view.defaults, view.spec)
+        around = next((each for each in levels if each.get("securityContext")), view.spec)
+        whole: object = inside(around, *field[:-1]).get(field[-1])
+        for place, container in template.containers if not view.is_patched(template) else ():
+            own: object = inside(container, *field[:-1]).get(field[-1])
+            reason, way = "", "write it into the `securityContext` of the template"
+            if own is not None and own != (whole is True):
+                reason = "Argo's containers in the pod are" + (
+                    " such processes" if whole else " no such processes"
+                )
+            elif own is True and not network:
+                reason, way = "only in the network of the node", "add `hostNetwork: true` to the spec"
+            if reason:
+                finding = NotForPods("`hostProcess`", str(own).lower(), reason, way)
+                yield Problem((*template.path, *place, *field), finding)
+
+
 def sysctls(view: View) -> Iterator[Problem]:
     """A sysctl is set once, and not one of the network where that is the node's. Source: validateSysctls."""
     network = view.spec.get("hostNetwork") is True
