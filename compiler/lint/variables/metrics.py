@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint.variables import conditions, reading
 from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
 from flowdsl.compiler.lint.variables.measured import Measured
+from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.lint.variables.uses import RESULTS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.validate import is_number
@@ -187,10 +188,20 @@ def _when(metric: Object, path: Path) -> Iterator[Problem]:
 
 def _names(metric: Object, place: Path, measured: Measured) -> Iterator[Problem]:
     """The findings about variables that metrics do not have."""
+    name = string(metric, "name")
+    # Of others, what Argo knows by its name is told with the other texts.
+    of_graph = measured.template is not None and not (measured.is_leaf or measured.whole)
     for fields, text in _texts(metric):
         path = (*place, *fields)
+        for tag in tags(text) if "{{" in text else ():
+            if tag.kind == "unclosed" and (of_graph or not left_open(tag)):
+                found, way = (
+                    "has a tag without its closing braces",
+                    "write `{{...}}`, with two braces at each end",
+                )
+                yield Problem(path, BadMetric(name, found, way), part=(tag.start, tag.end))
         for each in measured.strange(text):
-            yield Problem(path, BadMetric(string(metric, "name"), each.found, each.way), part=each.part)
+            yield Problem(path, BadMetric(name, each.found, each.way), part=each.part)
         yield from measured.of_workflow(path, text)
 
 

@@ -67,6 +67,9 @@ if TYPE_CHECKING:
 ELSEWHERE = frozenset(("name", "depends", "dependencies", "continueOn", "hooks", "inline"))
 """Fields of a call that hold no tags, or whose tags are looked at by themselves."""
 
+_WHOLE = frozenset(("item", "retries"))
+"""Variables that have no parts, or may do without."""
+
 _READER = regex(r"\b(fromJSON|jsonpath)\(\s*$")
 
 
@@ -239,7 +242,7 @@ class Reader:
             elif tag.kind == "simple" and "{{" not in tag.body:
                 name = tag.body.strip()
                 spot = Spot.of_name(path, name, tag)
-                yield from self.variable(spot, name, place, text)
+                yield from self.rescued(path, self.variable(spot, name, place, text))
                 yield from self.missing(
                     spot, place, Missing(name, path, True, len(tag.body) + 4 == len(text))
                 )
@@ -378,7 +381,7 @@ class Reader:
                 yield spot.problem(UnknownVariable(name, (), _NO_WORKFLOW))
             elif in_loop and root == "$env":
                 yield spot.problem(UnknownVariable(root, (), _ENV))
-            elif root not in ROOTS or not (rest or root == "item") or name in self.scope.allowed:
+            elif root not in ROOTS or not (rest or root in _WHOLE) or name in self.scope.allowed:
                 continue
             elif root in BODY_OF:
                 needed = (reference.start, reference.end) in read.needed
@@ -409,12 +412,15 @@ class Reader:
         """The findings about a variable in an expression that is none of a task or step."""
         root, *rest = reference.path
         name = reference.dotted
-        if reference.guarded and not (root == "inputs" and self.scope.without_inputs(rest[0])):
+        # Of what is known only later, Argo leaves the expression as it is. Source: variablesToCheck in util/template.
+        unbound = root == "item" and loop_around(place, spot.path) is None
+        unbound |= root in ("lastRetry", "retries") and root not in self.scope.prefixes
+        if reference.guarded and not (unbound or (root == "inputs" and self.scope.without_inputs(rest[0]))):
             return
         if root == "item":
             yield from self.item(spot, ".".join(rest), place, exact=False)
             return
-        known = name in self.scope.prefixes or (root == "outputs" and of_metric(spot.path))
+        known = name in self.scope.prefixes or (root in ("outputs", "retries") and of_metric(spot.path))
         if not known and (finding := self.scope.fault(name)) is not None:
             yield spot.problem(finding)
 

@@ -65,7 +65,8 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
     call, root = place.call, name.partition(".")[0]
     if path[-1] == "from":
         return "no artifact is called so" if root == "item" else ""  # of others, more is said elsewhere
-    if path[-1] == "expression" and root in ROOTS and not is_quoted(text, text.index(name)):
+    named = root in ROOTS or _NAME.fullmatch(name)  # else it may be a mapping of expr-lang in a closure
+    if path[-1] == "expression" and named and not is_quoted(text, text.index(name)):
         return "an expression with braces in it cannot be read"
     if call is None:
         return unreadable(path, root in ROOTS)

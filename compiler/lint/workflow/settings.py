@@ -10,8 +10,9 @@ from flowdsl.compiler.tree import entries, inside, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.names import DNS_SUBDOMAIN_LENGTH
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import masked
+from flowdsl.grammar.template import TAG, masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,7 +92,7 @@ class BadKey(Finding):
 
     code = "FD565"
     title = "`{key}` cannot be a memoization key"
-    label = "letters, digits and `-` only, with a letter or digit first"
+    label = "at most 253 letters, digits and `-`, with a letter or digit first"
     help = "make a hash of it, such as `{{{{=sprig.sha256sum(toJSON([inputs.parameters.x]))}}}}`"
     key: str
 
@@ -264,7 +265,8 @@ def memoization(view: View) -> Iterator[Problem]:
         key = string(template.data, "memoize", "key")
         known = masked(key)
         wrong = NO_MEMO_KEY.search(known)
-        if not key or wrong is not None:
+        is_long = len(TAG.sub("", key)) > DNS_SUBDOMAIN_LENGTH  # which is that of a key in a ConfigMap
+        if not key or wrong is not None or is_long:
             yield Problem((*template.path, "memoize", "key"), BadKey(key), part=wrong and wrong.span())
 
 
