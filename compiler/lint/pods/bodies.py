@@ -216,13 +216,7 @@ def output_parameters(view: View) -> Iterator[Problem]:
         for index, parameter in enumerate(entries(template.data, "outputs", "parameters")):
             name: str = parameter.get("name") or ""
             path = (*template.path, "outputs", "parameters", index)
-            source: Object | None = parameter.get("valueFrom")
-            if parameter.get("value") is not None:
-                yield from _valued(template, name, source, path)
-            elif source is None:
-                yield Problem(path, OutputSource(name, "has no source", _way(template)))
-            else:
-                yield from _sourced(template, name, source, (*path, "valueFrom"))
+            yield from _declared(template, name, parameter, path)
 
 
 def _valued(template: Template, name: str, source: Object | None, path: Path) -> Iterator[Problem]:
@@ -285,11 +279,26 @@ def _of_request(template: Template) -> Iterator[Problem]:
     for kind in ("parameters", "artifacts"):
         for index, output in enumerate(entries(template.data, "outputs", kind)):
             path = (*template.path, "outputs", kind, index)
-            yield Problem(path, NeverGiven(output.get("name") or ""))
+            name: str = output.get("name") or ""
+            wrong = list(_declared(template, name, output, path)) if kind == "parameters" else []
+            yield from wrong or [Problem(path, NeverGiven(name))]
+
+
+def _declared(template: Template, name: str, parameter: Object, path: Path) -> Iterator[Problem]:
+    """What is wrong with the value or source of an output parameter."""
+    source: Object | None = parameter.get("valueFrom")
+    if parameter.get("value") is not None:
+        yield from _valued(template, name, source, path)
+    elif source is None:
+        yield Problem(path, OutputSource(name, "has no source", _way(template)))
+    else:
+        yield from _sourced(template, name, source, (*path, "valueFrom"))
 
 
 def _way(template: Template) -> str:
     """The sources that an output of a template can have, in words."""
+    if template.body == "http":
+        return "take it out; the body of the answer is `outputs.result`"
     return "use " + " or ".join(
         f"`valueFrom.{field}`" for field in SOURCES_OF.get(template.body, ("supplied",))
     )

@@ -339,6 +339,11 @@ def is_absolute(text: str) -> bool:
     return text.startswith("/")
 
 
+def is_anywhere(text: str) -> bool:
+    """Whether `text` is a folder from the root of a container, of Linux or Windows. Source: runc, specValidate."""
+    return _FOLDER.match(text) is not None
+
+
 def goes_down(text: str) -> bool:
     """Whether `text` is a path without `..`. Source: validatePathNoBacksteps."""
     return ".." not in text.split("/")
@@ -359,6 +364,7 @@ def is_file_below(text: str) -> bool:
     return is_below(text) and not text.startswith("..")
 
 
+_FOLDER = regex(r"/|\\|[A-Za-z]:")
 _HEADER = regex(r"[-A-Za-z0-9]+")
 _AMOUNT = regex(r"(?:limits|requests)\.(?:cpu|memory|ephemeral-storage|hugepages-.*)")
 _PERCENTAGE = regex(r"0*(?:[0-9]{1,2}|100)%")
@@ -441,6 +447,15 @@ FORMS: Mapping[Field, Form] = {
         for owner, several in _KEPT.items()
         for kept in several
         for field, form in (("key", _DATA_KEY), ("name", _CREDENTIALS))
+    },
+    **{
+        (name, "workingDir"): Form(
+            "`workingDir`",
+            is_anywhere,
+            "no path from the root, so the container does not start",
+            "write it with `/` in front",
+        )
+        for name in CONTAINERS
     },
     ("CSIVolumeSource", "driver"): Form(
         "the name of a driver",

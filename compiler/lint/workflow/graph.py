@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODIES, GRAPH_BODIES
@@ -434,4 +435,21 @@ def _runs(call: Call) -> bool:
     data, owner = call.data, call.owner.data
     depends: str = data.get("depends") or ""
     target = string(owner, "dag", "target")
-    return not (data.get("when") or asks(depends) or target) and (not call.loop or has_items(call))
+    if asks(depends) or target or (call.loop and not has_items(call)):
+        return False
+    return holds(data.get("when") or "")
+
+
+@lru_cache(maxsize=1024)
+def holds(condition: str) -> bool:
+    """Whether a `when` holds in every run: it is empty, or computed of nothing but what is written in it."""
+    if not condition or "{{" in condition:
+        return not condition
+    # Few manifests have conditions without variables.
+    from flowdsl.compiler.evaluation import conditions
+    from flowdsl.compiler.evaluation.values import ExpressionError
+
+    try:
+        return conditions.condition(condition)
+    except ExpressionError:
+        return False
