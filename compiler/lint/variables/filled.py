@@ -8,6 +8,7 @@ from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.globals import sample
 from flowdsl.compiler.lint.variables import conditions
 from flowdsl.compiler.lint.variables.findings import BrokenExpression
+from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.typing_findings import WrongOperand, WrongResult
 from flowdsl.compiler.lint.variables.unreplaced import is_quoted
 from flowdsl.compiler.lint.variables.uses import loop_around
@@ -59,6 +60,7 @@ def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
             seen.add(shape)
             if _fails(read) and not _fails(text):
                 found = _closed(read, name, tag.start()) if closing else None
+                found = found or (_listed(read, name, tag.start()) if value == _LIST else None)
                 found = found or (_fault(read) if quoted else None)
                 found = found or (_fault(read) if plain else _finding(read, name, tag.start(), whole))
                 yield Fault(found, tag.span())
@@ -78,6 +80,16 @@ def _closed(read: str, name: str, start: int) -> Finding:
     """What is wrong with a condition as it is read, because quotes in a value are taken for those around it."""
     way = f"let Argo compare it as a value: `{{{{={name} == 'yes'}}}}`"
     return BrokenExpression(short(read), "a value without quotes and backslashes", start + 1, way)
+
+
+_LIST = "[1]"
+"""What a loop gives, as far as a condition is concerned."""
+
+
+def _listed(read: str, name: str, start: int) -> Finding:
+    """What is wrong with a condition as it is read, because a variable is the list of what a loop gives."""
+    way = f"compare one of its items: `{{{{=fromJSON({as_keys(name)})[0] == '1'}}}}`"
+    return BrokenExpression(short(read), "one value where the outputs of a loop are", start + 1, way)
 
 
 def _fault(read: str) -> Finding:
@@ -108,6 +120,8 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
             yield from (each for each in texts if each is not None)
     elif (shape := sample(tuple(name.split(".")))) is not None:
         yield shape
+    elif root in BODY_OF and _is_gathered(name, place):
+        yield _LIST
     elif not view.runs:
         return
     elif name in _OF_NODES:
@@ -123,6 +137,17 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
     elif name.startswith("inputs.parameters.") and place.graph is not None:
         template = place.graph
         yield from (value for _, value in arriving(view, template, f"{{{{{name}}}}}", template.path))
+
+
+def _is_gathered(name: str, place: Place) -> bool:
+    """Whether a variable is an output of a loop: a list in JSON. Source: Argo Workflows, aggregateLoopOutputs."""
+    root, _, rest = name.partition(".")
+    producer, _, output = rest.partition(".outputs.")
+    graph = place.graph
+    position = None if graph is None or BODY_OF[root] != graph.body else graph.call_index.get(producer)
+    if graph is None or position is None or not graph.calls[position].loop:
+        return False
+    return output == "result" or output.partition(".")[0] == "parameters"
 
 
 _OF_NODES = ("node.name", "steps.name", "tasks.name")
