@@ -68,7 +68,7 @@ def _by_rules(whole: Sound, library: Library | None, rules: tuple[Rule, ...]) ->
     if not whole.has_kind:
         return None
     if whole.document["kind"] == bindings.BINDING:
-        return list(bindings.binding(whole.document))
+        return list(bindings.binding(whole.document, library))
     view = View(whole.document, each=False, library=library)
     if not view.exists:
         return None

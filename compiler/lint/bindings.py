@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.lint.pods.findings import Incomplete
 from flowdsl.compiler.lint.variables import reading
+from flowdsl.compiler.lint.variables.arguments import NeverGiven, not_given
 from flowdsl.compiler.lint.variables.typing import Extra
 from flowdsl.compiler.lint.workflow.names import object_name
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.diagnostic import near
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flowdsl.compiler.lint.manifest.view import Library
     from flowdsl.compiler.lint.variables.typing import Use
     from flowdsl.compiler.tree import Object, Path
 
@@ -25,8 +28,11 @@ BINDING = "WorkflowEventBinding"
 _NAMES = frozenset(("discriminator", "metadata", "namespace", "payload"))
 
 
-def binding(document: Object) -> Iterator[Problem]:
-    """What keeps a binding from making runs: expressions that cannot be read, and what it lacks."""
+def binding(document: Object, library: Library | None = None) -> Iterator[Problem]:
+    """What keeps a binding from making runs: expressions that cannot be read, and what it lacks.
+
+    `library` may have the object of which runs are made.
+    """
     yield from object_name(View(document))
     spec: Path = ("spec",)
     selector = string(document, "spec", "event", "selector")
@@ -46,12 +52,28 @@ def binding(document: Object) -> Iterator[Problem]:
             what = f"parameter `{parameter.get('name')}`"
             yield Problem(place, Incomplete(what, "`valueFrom.event`", way))
         yield from _expression(text, (*place, "valueFrom", "event"), "value", functions=False)
+    yield from _given(submit, path, library)
     for field in ("name", "generateName"):
         text = string(submit, "metadata", field)
         yield from _expression(text, (*path, "metadata", field), "text", functions=True)
     for field in ("annotations", "labels"):
         for key, text in inside(submit, "metadata", field).items():
             yield from _expression(text, (*path, "metadata", field, key), "text", functions=True)
+
+
+def _given(submit: Object, path: Path, library: Library | None) -> Iterator[Problem]:
+    """The findings about parameters that the object has no values for: an event gives what is written here alone."""
+    spec = {field: submit[field] for field in ("workflowTemplateRef", "arguments") if submit.get(field)}
+    run = View({"kind": "Workflow", "metadata": {"generateName": "run-"}, "spec": spec}, library=library)
+    if run.base is None:
+        return
+    names = [string(each, "name") for each in entries(submit, "arguments", "parameters")]
+    others = {name: index for index, name in enumerate(names) if name not in run.base.arguments}
+    for name in sorted(not_given(run, run.base, computed=False).difference(names)):
+        meant = near(name, others) or ""
+        place = ("arguments", "parameters", others[meant], "name") if meant else ("workflowTemplateRef",)
+        base = string(submit, "workflowTemplateRef", "name")
+        yield Problem((*path, *place), NeverGiven(name, base, meant))
 
 
 def _expression(text: str, path: Path, use: Use, functions: bool) -> Iterator[Problem]:

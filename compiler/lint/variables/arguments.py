@@ -52,7 +52,7 @@ class MissingArgument(Finding):
 
 
 class NeverGiven(Finding):
-    """A parameter of the object that a CronWorkflow runs without a value: nobody can give it one."""
+    """A parameter of the object that a CronWorkflow or an event runs without a value: nobody can give it one."""
 
     code = "FD849"
     title = "nothing gives parameter `{name}` of `{base}` a value"
