@@ -297,8 +297,36 @@ _OF_JOBS = (
     "active completedIndexes completionTime conditions failed failedIndexes ready startTime succeeded terminating "
     "uncountedTerminatedPods"
 )
-_STATUS = {"Job": tuple(_OF_JOBS.split())}
-_GROUPS = {"Job": "batch/", "PersistentVolumeClaim": "v1", "Pod": "v1", "Workflow": "argoproj.io/"}
+_OF_SETS = (
+    "availableReplicas collisionCount conditions observedGeneration readyReplicas replicas updatedReplicas"
+)
+_OF_TRAININGS = "completionTime conditions lastReconcileTime replicaStatuses startTime"
+_TRAININGS = ("MPIJob", "PyTorchJob", "TFJob")
+_STATUS = {
+    "DaemonSet": ("currentNumberScheduled", "desiredNumberScheduled", "numberAvailable", "numberReady"),
+    "Deployment": (*_OF_SETS.split(), "terminatingReplicas", "unavailableReplicas"),
+    "Job": tuple(_OF_JOBS.split()),
+    "StatefulSet": (*_OF_SETS.split(), "currentReplicas", "currentRevision", "updateRevision"),
+    **dict.fromkeys(_TRAININGS, tuple(_OF_TRAININGS.split())),
+}
+_DONE = {
+    "DaemonSet": "status.numberReady > 0",
+    "Deployment": "status.readyReplicas > 0",
+    "Job": "status.succeeded > 0",
+    "MPIJob": "status.replicaStatuses.Launcher.succeeded > 0",
+    "PyTorchJob": "status.replicaStatuses.Master.succeeded > 0",
+    "StatefulSet": "status.readyReplicas > 0",
+    "TFJob": "status.replicaStatuses.Worker.succeeded > 0",
+}
+"""What kinds without phases tell in their place."""
+_GROUPS = {
+    **dict.fromkeys(("DaemonSet", "Deployment", "StatefulSet"), "apps/"),
+    "Job": "batch/",
+    "PersistentVolumeClaim": "v1",
+    "Pod": "v1",
+    "Workflow": "argoproj.io/",
+    **dict.fromkeys(_TRAININGS, "kubeflow.org/v"),
+}
 """The phases and the parts of the status of what templates usually wait for, and the versions that have these kinds."""
 
 
@@ -309,7 +337,9 @@ def _known(manifest: str) -> tuple[str, Object]:
     if not is_mapping(body):
         return "", {}
     kind = str(body.get("kind"))
-    known = str(body.get("apiVersion")).startswith(_GROUPS.get(kind, "-"))
+    version = str(body.get("apiVersion"))
+    early = kind in _TRAININGS and "alpha" in version  # which had phases
+    known = version.startswith(_GROUPS.get(kind, "-")) and not early
     return (kind, body) if known else ("", body)
 
 
@@ -323,6 +353,8 @@ def _never(asked: Requirement, kind: str, text: str) -> NeverEqual | None:
     if field == "phase" and phases and word and not set(phases).intersection(asked.values):
         return NeverEqual(text, "false", f"no {kind} is `{word}`", suggest(word, phases))
     name = field.partition(".")[0]
+    if name == "phase" and kind in _DONE:
+        return NeverEqual(text, "false", f"a {kind} has no `status.phase`", f"write `{_DONE[kind]}`")
     if fields and name not in fields and (meant := near(name, fields)) is not None:
         return NeverEqual(text, "false", f"a {kind} has no `status.{name}`", f"write `status.{meant}`")
     return None

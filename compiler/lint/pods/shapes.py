@@ -216,6 +216,35 @@ def _schedule(body: Any) -> Iterator[Flaw]:
             yield found, "write five fields, as in `0 3 * * *`"
 
 
+_TRAININGS = {
+    "PyTorchJob": ("pytorch", "pytorchReplicaSpecs", ("Master", "Worker")),
+    "TFJob": ("tensorflow", "tfReplicaSpecs", ("Chief", "Evaluator", "Master", "PS", "Worker")),
+}
+"""What the operator looks for: the container, the field of the replicas, and their names."""
+
+
+def _training(body: Any) -> Iterator[Flaw]:
+    """The replicas of a training. Source: Kubeflow Training Operator 1.9, pkg/webhooks."""
+    kind: str = body["kind"]
+    wanted, field, known = _TRAININGS[kind]
+    spec = body.get("spec")
+    replicas = spec.get(field) if is_mapping(spec) else None
+    for role, each in replicas.items() if is_mapping(replicas) else ():
+        if role not in known and _TAG not in str(role):
+            close = near(str(role), known)
+            way = f"write `{close}`" if close else f"write one of {', '.join(known)}"
+            yield f"the {kind} has replicas `{role}`, which there are not", way
+        count = each.get("replicas") if is_mapping(each) else None
+        if kind == "PyTorchJob" and role == "Master" and isinstance(count, int) and count != 1:
+            yield f"the PyTorchJob has {count} masters", "write `replicas: 1` there, and add workers"
+        template = each.get("template") if is_mapping(each) else None
+        pod = template.get("spec") if is_mapping(template) else None
+        containers = pod.get("containers") if is_mapping(pod) else None
+        names = [str(one.get("name")) for one in containers if is_mapping(one)] if is_list(containers) else []
+        if names and wanted not in names and not any(_TAG in name for name in names):
+            yield f"`{role}` of the {kind} has no container `{wanted}`", f"call the container `{wanted}`"
+
+
 _KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
     ("v1", "ConfigMap"): _stored,
     ("v1", "Secret"): _stored,
@@ -223,5 +252,6 @@ _KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
     ("v1", "Service"): _service,
     ("batch/v1", "CronJob"): _schedule,
     ("batch/v1", "Job"): _counts,
+    **{("kubeflow.org/v1", kind): _training for kind in _TRAININGS},
     **{("apps/v1", kind): _counts for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")},
 }
