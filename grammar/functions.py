@@ -11,8 +11,8 @@ from typing import Literal, cast
 
 from flowdsl.grammar.named import NamedTuple
 
-Kind = Literal["text", "whole", "number", "flag", "list", "map", "time", "numbers", "any", "nil"]
-"""What a value is; `number` is a float or a whole number, and `any` may be everything."""
+Kind = Literal["text", "whole", "long", "number", "flag", "list", "map", "time", "numbers", "any", "nil"]
+"""What a value is; `number` is a float or a whole number, `long` one that Go has as int64; `any` may be everything."""
 
 
 class Signature(NamedTuple):
@@ -139,8 +139,8 @@ jsonpath: text text -> any
 _SPRIG = """
 abbrev: whole text -> text
 abbrevboth: whole whole text -> text
-add: any* -> whole
-add1: any -> whole
+add: any* -> long
+add1: any -> long
 add1f: any -> number
 addf: any* -> number
 adler32sum: text -> text
@@ -155,7 +155,7 @@ b64dec: text -> text
 b64enc: text -> text
 base: text -> text
 bcrypt: text -> text
-biggest: any any* -> whole
+biggest: any any* -> long
 buildCustomCert: text text -> any
 camelcase: text -> text
 cat: any* -> text
@@ -179,7 +179,7 @@ derivePassword: whole text text text text -> text
 dict: any* -> map
 dig: any* -> any
 dir: text -> text
-div: any any -> whole
+div: any any -> long
 divf: any any* -> number
 duration: any -> text
 durationRound: any -> text
@@ -212,7 +212,7 @@ indent: whole text -> text
 initial: any -> list
 initials: text -> text
 int: any -> whole
-int64: any -> whole
+int64: any -> long
 isAbs: text -> flag
 join: text any -> text
 kebabcase: text -> text
@@ -222,14 +222,14 @@ kindOf: any -> text
 last: any -> any
 list: any* -> list
 lower: text -> text
-max: numbers numbers* -> whole
+max: numbers numbers* -> long
 maxf: any any* -> number
 merge: map map* -> any
 mergeOverwrite: map map* -> any
-min: numbers numbers* -> whole
+min: numbers numbers* -> long
 minf: any any* -> number
-mod: any any -> whole
-mul: any any* -> whole
+mod: any any -> long
+mul: any any* -> long
 mulf: any any* -> number
 mustAppend: any any -> list
 mustChunk: whole any -> list
@@ -309,14 +309,14 @@ split: text text -> map
 splitList: text text -> list
 splitn: text whole text -> map
 squote: any* -> text
-sub: any any -> whole
+sub: any any -> long
 subf: any any* -> number
 substr: whole whole text -> text
 swapcase: text -> text
 ternary: any any flag -> any
 title: text -> text
 toDate: text text -> time
-toDecimal: any -> whole
+toDecimal: any -> long
 toJson: any -> text
 toPrettyJson: any -> text
 toRawJson: any -> text

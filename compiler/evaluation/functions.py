@@ -10,18 +10,19 @@ Source: github.com/expr-lang/expr 1.17.8, builtin/builtin.go and lib.go; Argo Wo
 from __future__ import annotations
 
 import base64
-import binascii
 import math
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.evaluation import lists
+from flowdsl.compiler.evaluation.base import decoded64
 from flowdsl.compiler.evaluation.jsonpath import jsonpath
-from flowdsl.compiler.evaluation.times import date, zone_of
+from flowdsl.compiler.evaluation.times import date, length, zone_of
 from flowdsl.compiler.evaluation.values import (
     MOST,
     AnyMap,
     ExpressionError,
+    Long,
     NilList,
     as_list,
     as_number,
@@ -38,8 +39,6 @@ from flowdsl.compiler.evaluation.values import (
     unconverted,
     wrapped,
 )
-from flowdsl.grammar.duration import duration
-from flowdsl.grammar.error import GrammarError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,6 +63,7 @@ _TYPES = {
     type(None): "nil",
     bool: "bool",
     int: "int",
+    Long: "int",
     float: "float",
     str: "string",
     list: "array",
@@ -157,26 +157,8 @@ def _index(text: Value, part: Value, last: bool = False) -> int:
     return whole.rfind(found) if last else whole.find(found)
 
 
-def _decoded(value: Value) -> str:
-    try:
-        return base64.b64decode(as_text(value), validate=True).decode(errors="replace")
-    except binascii.Error as error:
-        raise ExpressionError(f"illegal base64 data: {error}") from None
-
-
 def _now(zone: Value = None) -> datetime:
     return datetime.now(zone if isinstance(zone, tzinfo) else UTC)
-
-
-def _duration(value: Value) -> timedelta:
-    text = as_text(value)
-    try:
-        found = timedelta(seconds=duration(text))
-    except GrammarError:
-        raise ExpressionError(f"time: invalid duration {value!r}") from None
-    if found and text.lstrip("+-").isdecimal():  # seconds to Argo, and nothing to Go
-        raise ExpressionError(f"time: missing unit in duration {value!r}")
-    return found
 
 
 def _shift(function: str, rule: Callable[[int, int], int]) -> Callable[[Value, Value], int]:
@@ -202,6 +184,11 @@ SPACES = (
     "\u2028\u2029\u202f\u205f\u3000"
 )
 
+
+def _trim(text: Value, signs: Value = SPACES) -> str:
+    return as_text(text).strip(as_text(signs)) if as_text(signs) else as_text(text)
+
+
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "len": _length,
     "type": lambda value: _TYPES.get(type(value), "unknown"),
@@ -214,7 +201,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "float": _as_float,
     "asFloat": _as_float,
     "string": shown,
-    "trim": lambda text, signs=SPACES: as_text(text).strip(as_text(signs)) if signs else as_text(text),
+    "trim": _trim,
     "trimPrefix": lambda text, part=" ": _keep(as_text(text), True, as_text(part)),
     "trimSuffix": lambda text, part=" ": _keep(as_text(text), False, as_text(part)),
     "upper": lambda text: cased(as_text(text), str.upper),
@@ -237,10 +224,10 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "fromJSON": lambda text: from_json(as_text(text)),
     "jsonpath": lambda text, path: jsonpath(from_json(as_text(text)), as_text(path)),
     "toBase64": lambda text: base64.b64encode(as_text(text).encode()).decode(),
-    "fromBase64": _decoded,
+    "fromBase64": lambda text: decoded64(as_text(text)),
     "now": _now,
     "date": date,
-    "duration": _duration,
+    "duration": lambda text: length(as_text(text)),
     "timezone": lambda value: zone_of(as_text(value)),
     "first": lists.end(0),
     "last": lists.end(-1),

@@ -16,6 +16,7 @@ from flowdsl.compiler.evaluation.values import (
     MOST,
     AnyMap,
     ExpressionError,
+    Long,
     Word,
     equal,
     go_type,
@@ -81,7 +82,10 @@ def unary(word: str, value: Value) -> Value:
         return not flag(value, "!")
     if not is_number(value):
         raise ExpressionError(f"invalid operation: {word} {go_type(value)}")
-    return value if word == "+" else wrapped(-value) if isinstance(value, int) else -value
+    if word == "+":
+        return value
+    number = wrapped(-value) if isinstance(value, int) else -value
+    return Long(number) if isinstance(value, Long) else number
 
 
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {

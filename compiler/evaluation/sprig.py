@@ -29,6 +29,7 @@ from flowdsl.compiler.evaluation.sprig_text import TEXTS, strval
 from flowdsl.compiler.evaluation.times import SPRIG_TIMES
 from flowdsl.compiler.evaluation.values import (
     ExpressionError,
+    Long,
     NilList,
     NotHere,
     Word,
@@ -93,7 +94,8 @@ def _typed(argument: Value, wanted: str) -> Value:
     kind, word, zero = _KINDS[wanted]
     if argument is None:
         return zero()
-    if not isinstance(argument, kind) or (isinstance(argument, bool) and wanted != "flag"):
+    wrong = Long if wanted == "flag" else (Long, bool)
+    if not isinstance(argument, kind) or isinstance(argument, wrong):
         raise ExpressionError(f"reflect: Call using {go_type(argument)} as type {word}")
     return argument
 
@@ -158,12 +160,19 @@ def _merged(target: dict[str, Value], *sources: dict[str, Value], over: bool = F
     return target
 
 
+_LEAST_TO_DIG = 3
+
+
 def _dig(*values: Value) -> Value:
+    if len(values) < _LEAST_TO_DIG:
+        raise ExpressionError("dig needs at least three arguments")
     *keys, default, found = values
     for key in keys:
         if type(found) is not dict:
             raise unconverted(found, "map[string]interface {}")
         inner: dict[str, Value] = found
+        if not isinstance(key, str):
+            raise unconverted(key, "string")
         if key not in inner:
             return default
         found = inner[key]
@@ -172,6 +181,8 @@ def _dig(*values: Value) -> Value:
 
 def _slice(items: Value, *limits: Value) -> Value:
     found = _items(items, "slice")
+    if not found:
+        return None
     start, end = 0, len(found)
     if limits:
         start = to_int64(limits[0])
@@ -185,7 +196,9 @@ def _slice(items: Value, *limits: Value) -> Value:
 def _chunk(size: int, items: Value) -> list[Value]:
     found = _items(items, "chunk")
     if size < 1:
-        raise ExpressionError("runtime error: integer divide by zero")
+        if size and 0 < len(found) <= 1 - size:
+            return [found] if len(found) == 1 else []
+        raise ExpressionError("runtime error: makeslice: len out of range")
     return [found[at : at + size] for at in range(0, len(found), size)]
 
 
@@ -205,6 +218,7 @@ def _kind(value: Value) -> str:
         Word: "int",
         bool: "bool",
         int: "int",
+        Long: "int64",
         float: "float64",
         str: "string",
         list: "slice",
@@ -234,15 +248,15 @@ def _failed(message: str) -> Value:
 
 
 _FUNCTIONS: dict[str, Callable[..., Value]] = {
-    "add": lambda *values: wrapped(sum(map(to_int64, values))),
+    "add": lambda *values: Long(wrapped(sum(map(to_int64, values)))),
     "sub": folded(lambda one, two: one - two),
     "mul": folded(lambda one, two: one * two),
     "div": folded(quotient),
     "mod": folded(lambda one, two: one - two * quotient(one, two)),
-    "add1": lambda value: wrapped(to_int64(value) + 1),
+    "add1": lambda value: Long(wrapped(to_int64(value) + 1)),
     "max": largest,
     "biggest": largest,
-    "min": lambda first, *rest: min(to_int64(value) for value in (first, *rest)),
+    "min": lambda first, *rest: Long(min(to_int64(value) for value in (first, *rest))),
     "addf": folded_float(lambda one, two: one + two),
     "subf": folded_float(lambda one, two: one - two),
     "mulf": folded_float(lambda one, two: one * two),
@@ -254,7 +268,7 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "ceil": lambda value: float(math.ceil(to_float64(value))),
     "round": rounded,
     "int": to_int64,
-    "int64": to_int64,
+    "int64": lambda value: Long(to_int64(value)),
     "float64": to_float64,
     "until": lambda count: until_step(0, count, 1 if count >= 0 else -1),
     "untilStep": until_step,
@@ -274,7 +288,7 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "append": lambda items, value: [*_items(items, "push"), value],
     "push": lambda items, value: [*_items(items, "push"), value],
     "prepend": lambda items, value: [value, *_items(items, "prepend")],
-    "concat": lambda *lists: [item for each in lists for item in _items(each, "concat")],
+    "concat": lambda *lists: [item for each in lists for item in _items(each, "concat")] or NilList(),
     "reverse": lambda items: _items(items, "find reverse")[::-1],
     "uniq": _uniq,
     "without": lambda items, *out: [

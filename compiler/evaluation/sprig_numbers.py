@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.evaluation.values import (
     ExpressionError,
+    Long,
     is_number,
     nanoseconds,
     to_int,
@@ -57,14 +58,14 @@ def to_float64(value: Value) -> float:
     return float(value) if is_number(value) or isinstance(value, bool) else 0.0
 
 
-def folded(rule: Callable[[int, int], int]) -> Callable[..., int]:
+def folded(rule: Callable[[int, int], int]) -> Callable[..., Long]:
     """An operator on any number of whole numbers."""
 
-    def made(first: Value, *rest: Value) -> int:
+    def made(first: Value, *rest: Value) -> Long:
         total = to_int64(first)
         for value in rest:
             total = wrapped(rule(total, to_int64(value)))
-        return total
+        return Long(total)
 
     return made
 
@@ -109,7 +110,7 @@ def quotient(one: int, two: int) -> int:
     return found if (one < 0) == (two < 0) else -found
 
 
-def rounded(value: Value, places: int, on: float = 0.5) -> float:
+def rounded(value: Value, places: int, on: float = 0.5, *_: float) -> float:
     """A number with so many places."""
     scale = math.pow(10, places)
     digit = scale * to_float64(value)
@@ -138,6 +139,6 @@ def seq(*numbers: int) -> str:
     return " ".join(map(str, until_step(start, stop + (1 if step > 0 else -1), step)))
 
 
-def largest(first: Value, *rest: Value) -> int:
+def largest(first: Value, *rest: Value) -> Long:
     """The largest of whole numbers."""
-    return max(to_int64(value) for value in (first, *rest))
+    return Long(max(to_int64(value) for value in (first, *rest)))

@@ -11,7 +11,6 @@ github.com/Masterminds/goutils 1.1.1, github.com/huandu/xstrings 1.5.0. Regular 
 from __future__ import annotations
 
 import base64
-import binascii
 import posixpath
 import re
 import zlib
@@ -19,8 +18,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from flowdsl.compiler.evaluation import patterns
+from flowdsl.compiler.evaluation.base import decoded32, decoded64
+from flowdsl.compiler.evaluation.cases import pascal, separated
 from flowdsl.compiler.evaluation.functions import SPACES, cased
-from flowdsl.compiler.evaluation.values import ExpressionError, NilList, NotHere, shown, within
+from flowdsl.compiler.evaluation.values import ExpressionError, Long, NilList, NotHere, shown, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,20 +71,6 @@ def _untitle(text: str) -> str:
     return re.sub(r"(?<!\S)\S", lambda match: match[0].lower(), text)
 
 
-def _snake(text: str, sign: str) -> str:
-    parts: list[str] = []
-    for chunk in re.split(r"[ _\-]+", text):
-        words = re.findall(
-            r"[A-Z]+(?=[A-Z][a-z])|[A-Z]+[0-9]*(?![a-z])|[A-Z]?[a-z]+[0-9]*|[0-9]+|[^\w\s]+", chunk
-        )
-        parts += words
-    return sign.join(parts).lower()
-
-
-def _camel(text: str) -> str:
-    return "".join(word[:1].upper() + word[1:] for word in re.split(r"[ _\-]+", text) if word)
-
-
 def _trunc(count: int, text: str) -> str:
     raw = text.encode()
     if count < 0:
@@ -93,11 +80,15 @@ def _trunc(count: int, text: str) -> str:
 
 def _substr(start: int, end: int, text: str) -> str:
     raw = text.encode()
-    if start > len(raw) or 0 <= end < start:
-        raise ExpressionError(f"runtime error: slice bounds out of range [{start}:{min(end, len(raw))}]")
     if start < 0:
-        return raw[: max(end, 0)].decode(errors="replace")
-    return raw[start : len(raw) if end < 0 or end > len(raw) else end].decode(errors="replace")
+        if not 0 <= end <= len(raw):
+            size = f" with length {len(raw)}" if end > 0 else ""
+            raise ExpressionError(f"runtime error: slice bounds out of range [:{end}]{size}")
+        return raw[:end].decode(errors="replace")
+    end = len(raw) if end < 0 or end > len(raw) else end
+    if end < start:
+        raise ExpressionError(f"runtime error: slice bounds out of range [{start}:{end}]")
+    return raw[start:end].decode(errors="replace")
 
 
 def _abbrev(width: int, text: str) -> str:
@@ -125,27 +116,28 @@ def _abbreviated(raw: bytes, offset: int, width: int) -> bytes:
 
 
 def _wrapped(width: int, text: str, separator: str = "\n", long_words: bool = False) -> str:
-    width = max(width, 1)
-    lines: list[str] = []
+    """Go counts bytes, and may cut a sign in two (WrapCustom of goutils)."""
+    raw, width = text.encode(), max(width, 1)
+    lines: list[bytes] = []
     at = 0
-    while len(text) - at > width:
-        if text[at] == " ":
+    while len(raw) - at > width:
+        if raw[at : at + 1] == b" ":
             at += 1
             continue
-        stop = text.rfind(" ", 0, width + at + 1)
+        stop = raw.rfind(b" ", at, width + at + 1)
         if stop >= at:
-            lines.append(text[at:stop])
+            lines.append(raw[at:stop])
             at = stop + 1
         elif long_words:
-            lines.append(text[at : at + width])
+            lines.append(raw[at : at + width])
             at += width
         else:
-            stop = text.find(" ", width + at)
+            stop = raw.find(b" ", width + at)
             if stop < 0:
                 break
-            lines.append(text[at:stop])
+            lines.append(raw[at:stop])
             at = stop + 1
-    return separator.join([*lines, text[at:]])
+    return (separator or "\n").encode().join([*lines, raw[at:]]).decode(errors="replace")
 
 
 def _indent(count: int, text: str) -> str:
@@ -227,11 +219,11 @@ def _regex_split(pattern: str, text: str, count: int) -> list[str]:
     return parts if end == len(text) else [*parts, text[last:]]
 
 
-def _decoded(text: str, decode: Callable[[str], bytes]) -> str:
+def _decoded(text: str, decode: Callable[[str], str]) -> str:
     try:
-        return decode(text).decode(errors="replace")
-    except (binascii.Error, ValueError) as error:
-        return f"illegal base64 data: {error}"
+        return decode(text)
+    except ExpressionError as error:
+        return str(error)
 
 
 def _atoi(text: str) -> int:
@@ -276,6 +268,9 @@ def _url_parts(text: str) -> dict[str, Value]:
         or re.search(r"%(?![0-9a-fA-F]{2})", match["path"])
     ):
         raise ExpressionError(f"unable to parse url: parse {_quoted(text)}: it is no URL")
+    if not match["scheme"] and match["place"] is None and ":" in match["path"].partition("/")[0]:
+        why = "first path segment in URL cannot contain colon"
+        raise ExpressionError(f"unable to parse url: parse {_quoted(text)}: {why}")
     scheme, path = (match["scheme"] or "").lower(), match["path"]
     opaque = path if scheme and match["place"] is None and not path.startswith("/") else ""
     user, at, host = (match["place"] or "").rpartition("@")
@@ -350,7 +345,7 @@ def _semver_compare(constraint: str, version: str) -> bool:
 
 
 def _octal(text: str) -> int:
-    return int(text, 8) if re.fullmatch(r"[0-7]+", text) else 0
+    return int(text, 8) if re.fullmatch(r"[+-]?[0-7]+", text) else 0
 
 
 def _negative() -> str:
@@ -373,7 +368,7 @@ TEXTS: dict[str, Callable[..., Value]] = {
     "trunc": _trunc,
     "abbrev": _abbrev,
     "abbrevboth": _abbrev_both,
-    "initials": lambda text: "".join(word[0] for word in text.split()),
+    "initials": lambda text: "".join(word[:1].decode("latin-1") for word in text.encode().split()),
     "wrap": _wrapped,
     "wrapWith": lambda width, separator, text: _wrapped(width, text, separator, long_words=True),
     "contains": lambda part, text: part in text,
@@ -386,9 +381,9 @@ TEXTS: dict[str, Callable[..., Value]] = {
     "nindent": lambda count, text: "\n" + _indent(count, text),
     "replace": lambda old, new, text: text.replace(old, new),
     "plural": lambda one, many, count: one if count == 1 else many,
-    "snakecase": lambda text: _snake(text, "_"),
-    "kebabcase": lambda text: _snake(text, "-"),
-    "camelcase": _camel,
+    "snakecase": lambda text: separated(text, "_"),
+    "kebabcase": lambda text: separated(text, "-"),
+    "camelcase": pascal,
     "swapcase": lambda text: cased(text, str.swapcase),
     "toString": strval,
     "toStrings": _texts,
@@ -400,11 +395,11 @@ TEXTS: dict[str, Callable[..., Value]] = {
         sorted(_texts(items), key=str.encode) if isinstance(items, list) else [strval(items)]
     ),
     "atoi": _atoi,
-    "toDecimal": lambda value: _octal(strval(value)),
+    "toDecimal": lambda value: Long(_octal(strval(value))),
     "b64enc": lambda text: base64.b64encode(text.encode()).decode(),
-    "b64dec": lambda text: _decoded(text, lambda each: base64.b64decode(each, validate=True)),
+    "b64dec": lambda text: _decoded(text, decoded64),
     "b32enc": lambda text: base64.b32encode(text.encode()).decode(),
-    "b32dec": lambda text: _decoded(text, base64.b32decode),
+    "b32dec": lambda text: _decoded(text, decoded32),
     "sha1sum": lambda text: _digest("sha1", text),
     "sha256sum": lambda text: _digest("sha256", text),
     "sha512sum": lambda text: _digest("sha512", text),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.evaluation.values import (
     ExpressionError,
+    Long,
     NotHere,
     Value,
     duration_text,
@@ -197,11 +198,15 @@ def zone_of(name: str) -> tzinfo:
         raise ExpressionError(f"unknown time zone {name}") from None
 
 
-def _span(text: str) -> timedelta:
+def length(text: str) -> timedelta:
+    """A duration as Go reads it. Raises ExpressionError."""
     try:
-        return timedelta(seconds=duration(text))
+        found = timedelta(seconds=duration(text))
     except GrammarError:
         raise ExpressionError(f'time: invalid duration "{text}"') from None
+    if found and text.lstrip("+-").isdecimal():  # seconds to Argo, and nothing to Go
+        raise ExpressionError(f'time: missing unit in duration "{text}"')
+    return found
 
 
 def _truncated(span: timedelta, unit: timedelta) -> timedelta:
@@ -283,7 +288,8 @@ def method(base: Value, name: str) -> Callable[..., Value] | None:
 def _moment(value: Value) -> datetime:
     if isinstance(value, datetime):
         return value
-    return datetime.fromtimestamp(value, UTC) if isinstance(value, int) else datetime.now(UTC)
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return datetime.fromtimestamp(value, UTC) if whole else datetime.now(UTC)
 
 
 def _in_zone(layout: str, when: Value, name: str) -> str:
@@ -296,7 +302,7 @@ def _in_zone(layout: str, when: Value, name: str) -> str:
 
 def _modified(text: str, when: datetime) -> datetime:
     try:
-        return when + _span(text)
+        return when + length(text)
     except ExpressionError:
         return when
 
@@ -312,7 +318,7 @@ def _to_date(layout: str, text: str) -> datetime:
 
 def _of_seconds(value: Value) -> str:
     try:
-        return duration_text(timedelta(seconds=int(value) if isinstance(value, str) else 0))
+        return duration_text(timedelta(seconds=int(value) if isinstance(value, (str, Long)) else 0))
     except ValueError:
         return "0s"
 
@@ -327,7 +333,9 @@ def _roughly(value: Value) -> str:
         span = datetime.now(UTC) - value
     elif isinstance(value, str):
         with suppress(ExpressionError):
-            span = _span(value)
+            span = length(value)
+    elif isinstance(value, Long):
+        span = timedelta(microseconds=value / 1000)
     seconds = abs(span).total_seconds()
     return next((f"{int(seconds // size)}{unit}" for unit, size in _UNITS if seconds > size), "0s")
 
@@ -345,8 +353,8 @@ SPRIG_TIMES: dict[str, Callable[..., Value]] = {
     "htmlDateInZone": lambda when, zone: _in_zone("2006-01-02", when, zone),
     "dateModify": _modified,
     "date_modify": _modified,
-    "mustDateModify": lambda text, when: when + _span(text),
-    "must_date_modify": lambda text, when: when + _span(text),
+    "mustDateModify": lambda text, when: when + length(text),
+    "must_date_modify": lambda text, when: when + length(text),
     "toDate": _to_date,
     "mustToDate": parsed,
     "unixEpoch": lambda when: str(_micros(when) // 10**6),

@@ -50,6 +50,10 @@ class NilList(list[Any]):
     """An empty list that Go did not make: JSON has null for it."""
 
 
+class Long(int):
+    """A whole number of 64 bits, as sprig computes them: to Go another type than int, to expr-lang none."""
+
+
 class Word(int):
     """A number that has a name, and a type of its own in Go, such as a month."""
 
@@ -82,6 +86,7 @@ def go_type(value: Value) -> str:
         type(None): "<nil>",
         bool: "bool",
         int: "int",
+        Long: "int64",
         float: "float64",
         str: "string",
         list: "[]interface {}",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 WORDS: dict[str, str] = {
     "text": "text",
     "whole": "a number",
+    "long": "an int64",
     "number": "a number",
     "flag": "true or false",
     "list": "a list",
@@ -25,7 +26,7 @@ WORDS: dict[str, str] = {
 }
 
 
-_GROUPS = {"whole": "number", "number": "number"}
+_GROUPS = {"whole": "number", "long": "number", "number": "number"}
 
 
 NUMERIC = regex(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
@@ -150,11 +151,13 @@ def way_to(node: t.Node, kind: Kind, wanted: Kind, shown: str) -> str:
         return f"give it {WORDS[wanted]}"
     if kind == "text" and wanted in ("list", "map"):
         return f"read it by `fromJSON({shown})`"
-    if kind == "text" and wanted in ("whole", "number", "numbers"):
+    if kind in ("text", "long") and wanted in ("whole", "number", "numbers"):
         return f"write `asInt({shown})`" if wanted == "whole" else f"write `asFloat({shown})`"
     if wanted == "text":
         return (
-            f"write `string({shown})`" if kind in ("whole", "number", "flag") else f"write `toJSON({shown})`"
+            f"write `string({shown})`"
+            if kind in ("whole", "long", "number", "flag")
+            else f"write `toJSON({shown})`"
         )
     if wanted == "flag":
         return f"compare it, as in `{shown} == 'true'`"

@@ -260,7 +260,9 @@ class _Kinds:
                 if kind == "text"
                 else f"compare it, as in `{shown} > 0`"
             )
-            self.operand(operator, node, kind, way if kind in ("text", "whole", "number") else "compare it")
+            self.operand(
+                operator, node, kind, way if kind in ("text", "whole", "long", "number") else "compare it"
+            )
 
     def number(self, operator: str, node: t.Node, kind: Kind) -> None:
         """Reports a value that should be a number."""
@@ -274,7 +276,7 @@ class _Kinds:
             return "flag"
         kind = self.of(operand, bound)
         self.number(operator, operand, kind)
-        return kind if kind in ("whole", "number") else "number"
+        return kind if kind in ("whole", "long", "number") else "number"
 
     def binary(self, node: t.Binary, bound: dict[str, Kind]) -> Kind:
         operator, left, right = node.operator, node.left, node.right
@@ -479,10 +481,12 @@ class _Kinds:
             wanted_kind = signature.argument(index)
             if index == 0 and wanted_kind == "list" and _is_range(argument):
                 element = "whole"
-            if not fits(kind, wanted_kind):
+            too_long = kind == "long" and wanted_kind == "whole" and name.startswith("sprig.")
+            if too_long or not fits(kind, wanted_kind):
                 way = way_to(argument, kind, wanted_kind, self.shown(argument))
                 given = f"`{self.shown(argument)}`, which is {WORDS[kind]}"
-                self.report(WrongArgument(name, WORDS[wanted_kind], given, way), argument)
+                wanted = "an int" if too_long else WORDS[wanted_kind]
+                self.report(WrongArgument(name, wanted, given, way), argument)
                 break
         return signature.result
 
