@@ -19,6 +19,7 @@ from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.cache import Cache
 from flowdsl.runtime.local.controller.machine import Machine
 from flowdsl.runtime.local.error import RunError
+from flowdsl.runtime.local.pods.patch import judged
 from flowdsl.runtime.local.status import workflow
 from flowdsl.runtime.lock import take
 from flowdsl.runtime.whole import replace
@@ -132,6 +133,7 @@ class Runner:
             },
         }
         self.machine = Machine(inputs.manifest, inputs.references, inputs.config, Cache(cache))
+        self.machine.run.patched = judged
         _replace(self.folder / "manifest.yaml", _written(documents))
         return journal.begin(path, header)
 
@@ -150,6 +152,7 @@ class Runner:
         self.machine = Machine(
             header["manifest"], header["references"], header["config"], Cache(journal.cache_of(header))
         )
+        self.machine.run.patched = judged
         open_pods: dict[str, events.StartPod] = {}
         stops: dict[str, events.StopPod] = {}
         for event in past:

@@ -57,6 +57,7 @@ MORE: list[Json] = [
         "outputs": {"parameters": [{"name": "o", "globalName": "g", "valueFrom": {"path": "/o"}}]},
     },
     {"name": "pause", "suspend": {"duration": "2"}},
+    {**leaf("patched", "chance", takes=("p",)), "podSpecPatch": "{{inputs.parameters.p}}"},
     {**leaf("late", "chance"), "activeDeadlineSeconds": 2},
     {
         "name": "set",
@@ -214,6 +215,10 @@ class Mixed(Maker):
             made["arguments"] = {"parameters": [{"name": "p", "value": self.random.choice(("x", "z"))}]}
         if made["template"] in ("items", "or-else") and (made["template"] == "items" or self.chance(0.5)):
             made["arguments"] = {"parameters": [{"name": "p", "value": self.value(names)}]}
+        if made["template"] == "patched":
+            patch = self.random.choice(("null", "{}", '{"containers": 5}', "activeDeadlineSeconds: 2"))
+            value = patch if self.chance(0.7) else self.value(names)
+            made["arguments"] = {"parameters": [{"name": "p", "value": value}]}
         if made["template"] in ("reads", "may-read"):
             self.reads(made, [name for name in names if self.called[name] in ("files", "gives-file")])
         self.called[str(made["name"])] = made["template"] if not made.get("withItems") else ""

@@ -26,6 +26,7 @@ ENDED = ("Succeeded", "Failed", "Error")
 OTHER_WORDS = (
     "\n | ",  # expr-lang shows the expression that it cannot evaluate
     "Invalid 'when' expression",  # govaluate names its own kinds of tokens
+    "Error applying PodSpecPatch",  # which says no more
 )
 
 

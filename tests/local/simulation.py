@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.machine import Machine
+from flowdsl.runtime.local.pods.patch import judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -151,6 +152,7 @@ class Simulation(World):
         start: float = START,
     ) -> None:
         super().__init__(machine.handle, world, given, start)
+        machine.run.patched = judged
         self.machine = machine
         self.looks: list[Callable[[Simulation], None]] = []
         """What is to be looked at after each event."""

@@ -118,6 +118,28 @@ def _read(patch: str) -> Any:
     return None if problems or len(documents) != 1 else documents[0].body
 
 
+def applied(patch: str) -> tuple[Object, str]:
+    """What a patch without tags changes, and why Argo cannot apply it, or nothing (ApplyPodSpecPatch)."""
+    from flowdsl.compiler.yaml.documents import read
+
+    documents, problems = read(patch, "podSpecPatch")
+    if problems:
+        return {}, "it is no YAML"
+    body: Any = documents[0].body if documents else {}
+    if not is_mapping(body):
+        return {}, "it has no `field: value`"
+    for finding in _findings(body):
+        if isinstance(finding, WrongType):
+            amount = finding.expression == "quantity" and is_number(finding.value)
+            if not amount:
+                return {}, finding.message
+        elif isinstance(finding, PatternMismatch) and finding.pattern == "quantity":
+            return {}, finding.message
+    for path, field in _unmerged("PodSpec", body, ()):
+        return {}, f"`{dotted(path)}` has no `{field}`, by which Kubernetes finds what it changes"
+    return body, ""
+
+
 def _findings(body: Object) -> Iterator[Finding]:
     """What the schema finds in a patch."""
     for fault in reading(False).object("PodSpec")(body) or ():

@@ -42,8 +42,11 @@ def start_pod(run: Run, execution: Leaf, node: Node, template: Json) -> None:
         _note_containers(run, execution, node, template)
         execution.body_ended(node)
         return
-    deadline = _deadline(run, execution, node, template)
     action = _action(run, execution, node, template)
+    fault, seconds = run.patched(action)
+    if fault := _unmounted(action) or fault:
+        raise ArgoError(fault)
+    deadline = _deadline(run, execution, node, template, seconds)
     run.running[node.id] = execution
     _note_containers(run, execution, node, action.template)
     late = run.deadline is not None and run.now >= run.deadline
@@ -116,8 +119,12 @@ def _seconds_left(run: Run, execution: Leaf, template: Json) -> int | None:
     return int(run.deadline - run.now)
 
 
-def _deadline(run: Run, execution: Leaf, node: Node, template: Json) -> tuple[float, str] | None:
+def _deadline(
+    run: Run, execution: Leaf, node: Node, template: Json, patched: int | None
+) -> tuple[float, str] | None:
     """When the pod is to be stopped, and with which message instead of its own. Raises ArgoError.
+
+    `patched`: the seconds that a patch of the pod gives it in place of all others that the kubelet knows.
 
     The kubelet stops the whole pod, but at the end of all attempts Argo's executor stops its containers, and takes what
     they leave (monitorDeadline).
@@ -141,6 +148,8 @@ def _deadline(run: Run, execution: Leaf, node: Node, template: Json) -> tuple[fl
         if kind(template) != "http" and math.ceil(latest - run.now) - 1 <= 1:
             raise ArgoError(f"{node.name} exceeded its deadline")
         found = [latest]
+    if patched is not None:
+        found = [run.now + patched]
     ends = [(at, TOO_LATE) for at in found]
     longest = part(execution.retry or {}, "backoff").get("maxDuration")
     if node.retried and longest and execution.node is not None:
@@ -194,6 +203,19 @@ def _read_by_executor(template: Json, scope: Scope) -> None:
         go_json.loads(replaced(text, scope, "nothing"))
     except go_json.JsonError as error:
         raise ArgoError(str(error)) from None
+
+
+def _unmounted(pod: events.StartPod) -> str:
+    """What Argo says of a mount without a volume, or nothing (addVolumeReferences); the API server sees the rest."""
+    template = pod.template
+    known = {str(one.get("name")) for one in (*several(template, "volumes"), *pod.volumes)}
+    bodies = [part(template, name) for name in ("container", "script", "containerSet")]
+    containers = [*several(template, "initContainers"), *several(template, "sidecars")]
+    for body in (*(one for one in bodies if one), *containers):
+        for mount in several(body, "volumeMounts"):
+            if str(mount.get("name")) not in known:
+                return f"volume '{mount.get('name')}' not found in workflow spec"
+    return ""
 
 
 def _task_of(name: str) -> str:

@@ -75,6 +75,8 @@ class Run:
         """What is tried again, by its node."""
         self.act: Callable[[events.Action], None]
         """Who is told what is to be done."""
+        self.patched: Callable[[events.StartPod], tuple[str, int | None]] = lambda _: ("", None)
+        """Why the patches of a pod cannot be applied, or nothing, and the seconds that they give it."""
         self.execute: Callable[[Call], None]
         """What executes a template."""
         self.failures = 0

@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.merge import OF_PODS, merged
 from flowdsl.runtime.local.pods.refusal import Refusal
 
+if TYPE_CHECKING:
+    from flowdsl.runtime.local.controller.events import StartPod
+
 Json = dict[str, Any]
 
+_BAD = "Error applying PodSpecPatch"
 
-def patched(spec: Json, patches: list[str]) -> Json:
-    """A pod with patches, which are texts in JSON or YAML, applied one after the other. Raises Refusal."""
-    import yaml
 
-    for text in patches:
-        try:
-            patch = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise Refusal(f"Error applying PodSpecPatch: {error}") from None
-        if not isinstance(patch, dict):
-            raise Refusal("Error applying PodSpecPatch: it is not an object")
+def patched(spec: Json, start: StartPod) -> Json:
+    """A pod with its patches, applied one after the other. Raises Refusal."""
+    for text in _patches(start):
+        patch, fault = _applied(text)
+        if fault:
+            raise Refusal(f"{_BAD}: {fault}")
         spec = cast(Json, merged(spec, patch, OF_PODS))
     return spec
+
+
+def judged(start: StartPod) -> tuple[str, int | None]:
+    """Why Argo cannot apply the patches of a pod, or nothing, and the `activeDeadlineSeconds` that they give it."""
+    seconds: int | None = None
+    for text in _patches(start):
+        patch, fault = _applied(text)
+        if fault:
+            return f"{_BAD}: {fault}", None
+        seconds = patch.get("activeDeadlineSeconds", seconds)
+    return "", seconds
+
+
+def _patches(start: StartPod) -> list[str]:
+    own = start.template.get("podSpecPatch")
+    return [*start.patches, *([own] if own else [])]
+
+
+def _applied(text: str) -> tuple[Json, str]:
+    from flowdsl.compiler.lint.pods.patches import applied
+
+    return applied(text)

@@ -88,9 +88,8 @@ def shape(start: StartPod, settings: Settings, inputs: list[Json]) -> Shape:
         "initContainers": [_mirrored(one, mains) for one in several(template, "initContainers")],
         "volumes": [*start.volumes, *several(template, "volumes")],
     }
-    patches = [*start.patches, *([template["podSpecPatch"]] if template.get("podSpecPatch") else [])]
-    if patches:
-        spec = patched(spec, patches)
+    if start.patches or template.get("podSpecPatch"):
+        spec = patched(spec, start)
         for field in ("containers", "initContainers"):
             spec[field] = [one for one in spec[field] if not is_argo_container(one["name"])]
     names = {one["name"] for one in mains}
