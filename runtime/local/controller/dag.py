@@ -230,7 +230,14 @@ class Dag(Frame):
                 refused(node)
 
         node = task.node if holder["name"] == task.name else None
-        self.child("tasks", name, holder, created, done, task.rank, node)
+        now = self.read_again(task.name, holder, partial(self._now, task))
+        self.child("tasks", name, holder, created, done, task.rank, node, now)
+
+    def _now(self, task: Task) -> list[Json]:
+        """A task, or the rounds of it, with the variables as they are now. Raises ArgoError."""
+        scope = self.scope(task)
+        found = resolved(self.task_now(task), scope, artifact)
+        return expanded(found, scope, task=True) if loops(found) else [found]
 
     def _look_again(self, task: Task, node: Node) -> None:
         """Say only what is wrong with a task that could not begin: Argo looks at it again while the graph goes on."""

@@ -57,15 +57,21 @@ class Execution:
         self.node: Node | None = call.node
         self.attempts: Attempts | None = None
         self.stopped_waiting = False
+        self._waits = False
+        """Whether it waits for a place: then all of it is read anew."""
 
     # --- before it runs ----------------------------------------------------------------------------
 
     def begin(self) -> None:
         """Find the template, and give it its arguments."""
-        run, call = self.run, self.call
-        if call.depth >= DEEPEST:
+        if self.call.depth >= DEEPEST:
             self._refuse(_TOO_DEEP, told=False)
-            return
+        elif self._found():
+            self.gate()
+
+    def _found(self) -> bool:
+        """Find the template with its arguments, unless that is an error."""
+        run, call = self.run, self.call
         try:
             self.base, template = run.templates.resolve(call.base, call.holder)
             self.retry = self._strategy(template)
@@ -86,8 +92,8 @@ class Execution:
             self._refuse(str(error))
             if self.node is not None:
                 self.node.refused = True
-            return
-        self.gate()
+            return False
+        return True
 
     def _misnamed(self) -> None:
         """What is called by no name is refused when Argo comes to it again; a pod that it has begun goes on."""
@@ -115,6 +121,7 @@ class Execution:
     def gate(self) -> None:
         """Wait for a place where `parallelism` has none (checkParallelism)."""
         frame = self.call.frame
+        waited, self._waits = self._waits, True
         if self.run.parallelism.waits(self.call, self.gate):
             return
         if frame is not None:
@@ -123,7 +130,22 @@ class Execution:
             if frame.blocked() or frame.places.waits_before(self.call):
                 frame.places.wait(self.call, self.gate)
                 return
-        self.lock()
+        if not waited or self._renewed():
+            self.lock()
+
+    def _renewed(self) -> bool:
+        """Read all anew that has waited for a place, as Argo does on each pass, unless that is an error."""
+        if self.call.now is None:
+            return True
+        try:
+            holder = self.call.now()
+        except ArgoError as error:
+            self._refuse(str(error))
+            return False
+        if holder is self.call.holder:
+            return True
+        self.call = self.call._replace(holder=holder, arguments=part(holder, "arguments"))
+        return self._found()
 
     def lock(self) -> None:
         """Wait for the locks that the template asks for, and look into the cache."""

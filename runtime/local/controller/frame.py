@@ -46,6 +46,8 @@ class Frame:
         self.origin = execution.origin
         self.inputs = input_variables(template)
         self._made_at = self._seen = run.globals.changes
+        self._again: dict[str, tuple[int, dict[str, Json]]] = {}
+        """Tasks and steps by their names, as they are read anew, and after how many changes."""
         self.over = False
         self.inside: dict[str, Boundary] = {}
         """The templates that are executed in this one, by the names of their nodes."""
@@ -157,6 +159,20 @@ class Frame:
                 self.inputs = input_variables(self.origin.part(inputs))
         return self.origin.part(raw)
 
+    def read_again(self, name: str, holder: Json, read: Callable[[], list[Json]]) -> Callable[[], Json]:
+        """What gives a task or step, or a round of it, anew; all rounds are read once for all that changes."""
+        made_at = self.run.settled_at
+
+        def now() -> Json:
+            changes = self.run.settled_at
+            if changes == made_at:
+                return holder
+            if self._again.get(name, (0, {}))[0] != changes:
+                self._again[name] = changes, {one["name"]: one for one in read()}
+            return self._again[name][1].get(holder["name"], holder)
+
+        return now
+
     def child(
         self,
         kind: str,
@@ -166,8 +182,12 @@ class Frame:
         done: Callable[[Node, str | None], None],
         rank: int = 0,
         node: Node | None = None,
+        now: Callable[[], Json] | None = None,
     ) -> None:
-        """Execute the template that a task or step names; `kind` is `tasks` or `steps`, `node` is there already."""
+        """Execute the template that a task or step names; `kind` is `tasks` or `steps`, `node` is there already.
+
+        `now` gives the task or step anew, which Argo does on each pass while it waits for a place.
+        """
         self.run.call(
             name,
             holder,
@@ -180,6 +200,7 @@ class Frame:
             created=created,
             done=done,
             node=node,
+            now=now,
         )
 
     def record(self, node: Node, declared: Callable[[], Json | None], artifacts: bool) -> Record:

@@ -269,10 +269,9 @@ class Hooks(ABC):
         self.started.add(name)
         self.open += 1
         arguments: Json = part(hook, "arguments")
-        scope = self._scope().with_layer(self._outputs())
         try:
             if arguments and (on_exit or self.node.result().outputs is not None):
-                arguments = hook_arguments(arguments, scope)
+                arguments = self._supplied(hook)
         except ArgoError as error:
             self.open -= 1
             self.refused(str(error), on_exit)
@@ -280,6 +279,20 @@ class Hooks(ABC):
         self.run.parallelism.after_those_within(
             self.frame, self.rank, lambda: self._call(name, hook, arguments, on_exit)
         )
+
+    def _supplied(self, hook: Json) -> Json:
+        """The arguments of a hook with what its node has handed on. Raises ArgoError."""
+        arguments: Json = part(hook, "arguments")
+        return (
+            hook_arguments(arguments, self._scope().with_layer(self._outputs())) if arguments else arguments
+        )
+
+    def _now(self, hook: Json, made_at: int) -> Json:
+        """An exit hook with the variables as they are now, which has waited for a place. Raises ArgoError."""
+        if self.run.settled_at == made_at:
+            return hook
+        found = exit_hook(self.holder(), self.run.arguments) or hook
+        return {**found, "arguments": self._supplied(found)}
 
     def _call(self, name: str, hook: Json, arguments: Json, on_exit: bool) -> None:
         """Run the template where a place is free; where none is, most hooks do not wait for one (checkParallelism)."""
@@ -302,6 +315,7 @@ class Hooks(ABC):
             rank=self.rank,
             created=self.node.adopt,
             done=lambda _, error: self._hook_ended(error, on_exit),
+            now=partial(self._now, hook, self.run.settled_at) if on_exit else None,
         )
         if not on_exit:
             self.running += 1

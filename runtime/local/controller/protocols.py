@@ -95,6 +95,8 @@ class Call(NamedTuple):
     done: Callable[[Node, str | None], None]
     node: Node | None
     """The node that is there already."""
+    now: Callable[[], Json] | None
+    """What a task or step is with the variables as they are now. Raises ArgoError."""
 
 
 class Leaf(Protocol):

@@ -154,6 +154,7 @@ class Run:
         created: Callable[[Node], None] | None = None,
         done: Callable[[Node, str | None], None] | None = None,
         node: Node | None = None,
+        now: Callable[[], Json] | None = None,
     ) -> None:
         """Execute the template that a task, a step, a hook or the workflow names."""
         depth = 1 if frame is None else frame.depth + 1
@@ -175,6 +176,7 @@ class Run:
             created or none,
             done or none,
             node,
+            now,
         )
         self.execute(made)
 

@@ -142,7 +142,14 @@ class Steps(Frame):
             if error is not None and group is self.group and not self.over:
                 self._fail_group(ERROR, f"step group deemed errored due to child {name} error: {error}")
 
-        self.child("steps", name, holder, created, done)
+        now = self.read_again(original["name"], holder, partial(self._now, original))
+        self.child("steps", name, holder, created, done, now=now)
+
+    def _now(self, original: Json) -> list[Json]:
+        """A step, or the rounds of it, with the variables as they are now. Raises ArgoError."""
+        scope = self.scope()
+        found = resolved(self.step_now(original["name"], original), scope, of_step)
+        return expanded(found, scope) if loops(found) else [found]
 
     def _skipped(self, original: Json, name: str, phase: str, message: str) -> None:
         node = self.run.new_node(
