@@ -304,6 +304,17 @@ class Hooks(ABC):
                 return
             if self.frame.turns_away(lambda: self._call(name, hook, arguments, on_exit)):
                 return
+        told: list[str | None] = []
+
+        def ended(error: str | None) -> None:
+            told.append(error)
+            if len(told) == 1:
+                self._hook_ended(error, on_exit)
+
+        def created(node: Node) -> None:
+            self.node.adopt(node)  # a daemon that serves is waited for no longer, and a hook no other
+            self.run.when_fulfilled(node, lambda: ended(None) if node.daemoned else None)
+
         self.run.call(
             name,
             hook,
@@ -313,8 +324,8 @@ class Hooks(ABC):
             on_exit=on_exit or self.frame.on_exit,
             hooked=True,
             rank=self.rank,
-            created=self.node.adopt,
-            done=lambda _, error: self._hook_ended(error, on_exit),
+            created=created,
+            done=lambda _, error: ended(error),
             now=partial(self._now, hook, self.run.settled_at) if on_exit else None,
         )
         if not on_exit:

@@ -221,6 +221,8 @@ class Steps(Frame):
         """A step has ended, and its hooks."""
         if self.over or self.fail_fast() or (self.turned_away and self._fails_for_hooks()):
             return
+        if self.frozen():  # by a daemon that runs: Argo looks at the list no more before that has ended
+            return
         turned_away, self.turned_away = self.turned_away, []
         for again in turned_away:
             self.run.parallelism.after_those_within(self, _LAST, again)
@@ -265,7 +267,7 @@ class Steps(Frame):
         group = self.group
 
         def ended() -> None:
-            if not self.over and (message := self._failure(child)):
+            if not self.over and not self.frozen() and (message := self._failure(child)):
                 self._fail_group(FAILED, message, group)
 
         def hook_ended() -> None:
