@@ -1,7 +1,7 @@
 from flowdsl import manifest, pipeline, resource
 
 
-@resource("apply", success="status.phase == Done")
+@resource("apply", success="status.succeeded == 1")
 def train() -> None:
     manifest({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}})
 
