@@ -136,9 +136,9 @@ def _node(templates: dict[str, ir.Template], task: ir.Task, head: str) -> Node:
     times = "" if task.loop is None else _times(task.loop, None)
     body = templates[task.template].body
     if isinstance(body, ir.Graph) and body.around:
-        pods = max(templates[one.template].settings.distributed.workers for one in body.tasks)
+        pods = max(templates[one.template].settings.distributed.pods for one in body.tasks)
         if pods:
-            return Node(identity, task.name, runs, f"on {pods} pods at once", when)
+            return Node(identity, task.name, runs, f"on {pods} pods at once" if pods > 1 else "", when)
         return _node(templates, body.tasks[0]._replace(name=task.name, when=task.when), head)
     if not isinstance(body, ir.Graph):
         return Node(identity, task.name, runs, times, when)

@@ -492,3 +492,12 @@ def test_the_same_picture_gives_the_same_bytes() -> None:
         settings: dict[str, Any] = {"env": {"PYTHONHASHSEED": seed, "PATH": ""}}
         ran = subprocess.run(command, capture_output=True, text=True, check=True, **settings)
         assert ran.stdout == svg(drawing)
+
+
+def test_a_step_on_several_pods_says_how_many(tmp_path: Path) -> None:
+    (whole,) = drawn(tmp_path, (Path(__file__).parent / "lowering/tfjob.py").read_text(encoding="utf-8"))
+    assert re.findall(r'\["(.+)"\]', mermaid(whole)) == [
+        "train<br>on 3 pods at once",
+        "serve<br>on 7 pods at once",
+        "export",
+    ]
