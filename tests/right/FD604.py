@@ -3,7 +3,7 @@ from flowdsl import manifest, pipeline, resource
 
 @resource("apply", success="status.succeeded == 1")
 def train() -> None:
-    manifest({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}})
+    manifest({"apiVersion": "example.com/v1", "kind": "Training", "metadata": {"name": "train"}})
 
 
 @pipeline

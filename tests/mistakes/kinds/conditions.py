@@ -5,7 +5,7 @@ from flowdsl import manifest, pipeline, resource
 
 @resource("apply", success='status.phase == "Done"', failure="status.failed >= 1")
 def train() -> None:
-    manifest({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}})
+    manifest({"apiVersion": "example.com/v1", "kind": "Training", "metadata": {"name": "train"}})
 
 
 @resource("apply", success='status.conditions.#(type=="Ready").status == True', failure="status.failed > 0")
