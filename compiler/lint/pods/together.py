@@ -246,22 +246,27 @@ def windows(view: View) -> Iterator[Problem]:
     """
     field = ("securityContext", "windowsOptions", "hostProcess")
     network = view.spec.get("hostNetwork") is True
-    for template in view.templates:
-        levels = (template.data, view.defaults, view.spec)
-        around = next((each for each in levels if each.get("securityContext")), view.spec)
-        whole: object = inside(around, *field[:-1]).get(field[-1])
-        for place, container in template.containers if not view.is_patched(template) else ():
-            own: object = inside(container, *field[:-1]).get(field[-1])
+    told: set[Path] = set()
+    for template in (each for each in view.templates if each.is_pod and not view.is_patched(each)):
+        above = ((view.defaults, (*view.path, "templateDefaults")), (view.spec, view.path))
+        levels = ((template.data, template.path), *above)
+        around, place = next((each for each in levels if each[0].get("securityContext")), above[-1])
+        whole = inside(around, *field[:-1]).get(field[-1]) is True
+        asked = [
+            ((*template.path, *at, *field), inside(each, *field[:-1])) for at, each in template.containers
+        ]
+        asked += [((*place, *field), {field[-1]: True})] if whole and place not in told else []
+        told.add(place)
+        for path, options in asked:
+            own: object = options.get(field[-1])
             reason, way = "", "write it into the `securityContext` of the template"
-            if own is not None and own != (whole is True):
-                reason = "Argo's containers in the pod are" + (
-                    " such processes" if whole else " no such processes"
-                )
+            if own is not None and own != whole:
+                are = "such processes" if whole else "no such processes"
+                reason = f"Argo's containers in the pod are {are}"
             elif own is True and not network:
                 reason, way = "only in the network of the node", "add `hostNetwork: true` to the spec"
             if reason:
-                finding = NotForPods("`hostProcess`", str(own).lower(), reason, way)
-                yield Problem((*template.path, *place, *field), finding)
+                yield Problem(path, NotForPods("`hostProcess`", str(own).lower(), reason, way))
 
 
 def sysctls(view: View) -> Iterator[Problem]:

@@ -533,8 +533,10 @@ class Reader:
     def extra(self, use: typing.Use, text: str, place: Place, path: Path) -> typing.Extra:
         """What is known of the place of an expression, and of `item` in it: of a mapping, it is one."""
         call = loop_around(place, path) if "item" in text else None
-        if call is None or call.loop != "withItems":
-            return typing.Extra(use, open=call is not None and call.loop == "withParam")
+        if call is None:
+            return typing.Extra(use, item="any")  # that there is none is told
+        if call.loop != "withItems":
+            return typing.Extra(use, open=call.loop == "withParam")
         found = self.view.survey(call).kinds
         kind: Kind = "text" if dict not in found else "map" if len(found) == 1 else "any"
         return typing.Extra(use, item=kind)
