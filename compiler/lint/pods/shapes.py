@@ -224,13 +224,17 @@ _TRAININGS = {
 
 
 def _training(body: Any) -> Iterator[Flaw]:
-    """The replicas of a training. Source: Kubeflow Training Operator 1.9, pkg/webhooks."""
+    """The replicas of a training. Source: Kubeflow Training Operator 1.8, pkg/webhooks.
+
+    The roles of a TFJob may be written in any case: nothing asks for their names before they are made the usual ones.
+    """
     kind: str = body["kind"]
     wanted, field, known = _TRAININGS[kind]
     spec = body.get("spec")
     replicas = spec.get(field) if is_mapping(spec) else None
     for role, each in replicas.items() if is_mapping(replicas) else ():
-        if role not in known and _TAG not in str(role):
+        cased = {one.lower(): one for one in known}.get(str(role).lower()) if kind == "TFJob" else role
+        if cased not in known and _TAG not in str(role):
             close = near(str(role), known)
             way = f"write `{close}`" if close else f"write one of {', '.join(known)}"
             yield f"the {kind} has replicas `{role}`, which there are not", way
