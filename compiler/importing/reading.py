@@ -153,7 +153,10 @@ class Reading:
             return hook
         template = self.templates[name][1]
         self.hooked.add(name)
-        called = any(name in self.needs.called(one) for one in self.templates)
+        ends = self.spec.get("onExit"), inside(self.spec, "hooks", "exit").get("template")
+        called = name in (self.spec.get("entrypoint"), *ends) or any(
+            name in self.needs.called(one) for one in self.templates
+        )
         kept = f"{slug(name)}-hook" if called else slug(name)
         if all(one["name"] != kept for one in self.kept):
             self.kept.append({**template, "name": kept})
