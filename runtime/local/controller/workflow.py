@@ -178,12 +178,9 @@ def _parameter(one: Json, config: dict[str, dict[str, str]]) -> str:
             f"{_UNSET}failed to set global parameter {one['name']} from configmap with name {reference.get('name')} "
             f"and key {reference.get('key')}: {not_in(config, reference.get('name'), reference.get('key'))}"
         )
-    if source:
-        raise ArgoError(
-            f"{_UNSET}either value or valueFrom must be specified in order to set global parameter {one['name']}"
-        )
-    name = f"spec.arguments.{one['name']}"
-    raise ArgoError(f"invalid spec: {name}.value or {name}.valueFrom is required")
+    raise ArgoError(
+        f"{_UNSET}either value or valueFrom must be specified in order to set global parameter {one['name']}"
+    )
 
 
 def settled(spec: Json, globals: Variables) -> Json:
