@@ -24,8 +24,8 @@ Fake = Callable[[events.StartPod], events.Outcome | None]
 
 #: Programs that wait, ask the network or chance: they are taken to succeed.
 _ELSEWHERE = re.compile(r"sleep +'?(?:[3-9]|\d\d)|random|curl|kubectl|wget|http|seq 1")
-#: What tells templates of several documents of a file apart.
-_NUMBER = re.compile(r"-\d$")
+#: What tells templates of several documents of a file apart, and one that a hook calls from that of a step.
+_NUMBER = re.compile(r"-(?:\d|hook)$")
 #: What each run has for itself: times, and what pods and nodes are told apart by.
 _OWN = re.compile(r"\d\d:\d\d:\d\d|[.]\d{4,}|-\d{6,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
