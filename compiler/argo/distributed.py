@@ -224,6 +224,7 @@ def _mpi(asked: ir.Distributed, ends: Json, template: Json, aside: Json) -> Json
     aside["spec"] = {**aside["spec"], "containers": [launcher]}
     return {
         "slotsPerWorker": asked.processes,
+        "launcherCreationPolicy": "WaitForWorkersReady",  # it would fail: a Worker has no name before
         "runPolicy": {"cleanPodPolicy": "Running", "backoffLimit": 0, **ends},
         "mpiReplicaSpecs": _replicas({"Launcher": (1, aside), "Worker": (asked.workers, template)}),
     }
@@ -250,7 +251,7 @@ def _mastered(asked: ir.Distributed) -> tuple[str, str]:
 
 
 def _launched(asked: ir.Distributed) -> tuple[str, str]:
-    return _roles("Launcher", 1, ("Launcher",))
+    return _roles("Launcher", 1, ("Launcher", "Worker"))
 
 
 def _cast(asked: ir.Distributed) -> tuple[str, str]:
