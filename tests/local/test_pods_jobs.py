@@ -191,7 +191,17 @@ def test_jobs_that_listen_run_one_after_the_other(tmp_path: Path) -> None:
         assert {one.phase for one in pods.ended(3).values()} == {"Succeeded"}
 
 
-def test_a_pod_is_tried_again_as_often_as_the_job_says(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("restart", "failure", "phase"),
+    [
+        ("OnFailure", "status.failed > 0", "Succeeded"),  # it begins again in the same pod
+        ("Never", "status.failed > 0", "Failed"),
+        ("Never", "status.failed > 1", "Succeeded"),
+    ],
+)
+def test_a_pod_is_tried_again_as_often_as_the_job_says(
+    tmp_path: Path, restart: str, failure: str, phase: str
+) -> None:
     source = """
         import os, sys
         path = "/met/tried"
@@ -202,10 +212,20 @@ def test_a_pod_is_tried_again_as_often_as_the_job_says(tmp_path: Path) -> None:
     again: Json = {
         "spec": {"backoffLimit": 1},
         "container": {"volumeMounts": [MOUNT]},
-        "pod": {"volumes": [CLAIM]},
+        "pod": {"volumes": [CLAIM], "restartPolicy": restart},
+        "resource": {"failureCondition": failure},
     }
     with street(tmp_path, volumes=tmp_path / "volumes") as pods:
-        assert pods.run(job(source, 1, **again)).phase == "Succeeded"
+        done = pods.run(job(source, 1, **again))
+        said = f"main: Error (exit code 64): failure condition '{failure}' evaluated true"
+        assert (done.phase, done.message) == (phase, said if phase == "Failed" else "")
+
+
+def test_each_try_that_failed_counts(tmp_path: Path) -> None:
+    again: Json = {"spec": {"backoffLimit": 2}, "resource": {"failureCondition": "status.failed > 2"}}
+    with street(tmp_path) as pods:
+        done = pods.run(job("raise SystemExit(1)", 1, **again))
+        assert done.message.endswith("failure condition 'status.failed > 2' evaluated true")
 
 
 def test_a_service_is_there_at_once_and_what_is_over_can_be_changed(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.times import rfc3339
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from flowdsl.runtime.local.controller.events import StartPod
@@ -223,11 +223,14 @@ def renamed(start: StartPod, names: tuple[str, ...]) -> StartPod:
     return start._replace(template=template)
 
 
-def over(played: Job, pod: Outcome, began: float, late: bool) -> Json:
-    """The object of a Job whose pods have ended, as the pod says that stood for them; `late`: by its deadline."""
+def over(played: Job, pod: Outcome, tried: Mapping[str, int], began: float, late: bool) -> Json:
+    """The object of a Job whose pods have ended, as the pod says that stood for them; `late`: by its deadline.
+
+    `tried`: how often each of them was begun.
+    """
     ways = pod.containers or {}  # there are none where nothing has begun
     done = {name for name, (phase, _) in ways.items() if phase == "Succeeded"}
-    status = played.sort.status(played.found, Ended(played.members, done, late))
+    status = played.sort.status(played.found, Ended(played.members, done, late, tried))
     return {**played.found, "status": {"startTime": rfc3339(began), **status}}
 
 

@@ -58,7 +58,9 @@ def _pods(name: str, spec: Json) -> Iterator[Member]:
             f"metadata.labels['{WORKER}']": number,
         }
         variables = {"HOSTNAME": host, **({"JOB_COMPLETION_INDEX": number} if indexed else {})}
-        yield Member(number, "", host, part(spec, "template"), variables, fields)
+        template = part(spec, "template")
+        fresh = part(template, "spec").get("restartPolicy") == "Never"
+        yield Member(number, "", host, template, variables, fields, fresh)
 
 
 def _members(found: Json) -> list[Member]:
@@ -82,9 +84,12 @@ def _behind(members: Sequence[Member], service: str) -> list[str]:
 def _status(found: Json, ended: Ended) -> Json:
     done = sorted(int(name) for name in ended.succeeded)
     status: Json = {"succeeded": len(done)} if done else {}
-    if failed := len(ended.members) - len(done):
+    failed = ended.counts("")[1]
+    if failed:
+        status["failed"] = failed  # those that were tried again are among them
+    if len(done) < len(ended.members):
         reason = "DeadlineExceeded" if ended.late else "BackoffLimitExceeded"
-        status |= {"failed": failed, "conditions": [{"type": "Failed", "status": "True", "reason": reason}]}
+        status["conditions"] = [{"type": "Failed", "status": "True", "reason": reason}]
     else:
         status |= {
             "completionTime": rfc3339(time.time()),

@@ -267,7 +267,8 @@ def _mpi_members(found: Json) -> list[Member]:
     """The Launcher alone: on this machine it starts the processes itself, with what is a Worker's."""
     name, replicas = found["metadata"]["name"], _mpi(part(found, "spec"))
     launcher = _beside(replicas["Launcher"], replicas.get("Worker", {}))
-    return _members(name, {"Launcher": launcher}, lambda role, index, rank: {**_HERE, "K_MPI_JOB_ROLE": role})
+    made = _members(name, {"Launcher": launcher}, lambda role, index, rank: {**_HERE, "K_MPI_JOB_ROLE": role})
+    return [one._replace(fresh=launcher.get("restartPolicy") == "Never") for one in made]
 
 
 def _beside(launcher: Json, worker: Json) -> Json:

@@ -140,7 +140,7 @@ class Pods:
             for timer in over_at:
                 timer.cancel()
             if not made.stopped and (late.is_set() or found.containers is not None):
-                self.jobs[played.name] = over(played, found, began, late.is_set())
+                self.jobs[played.name] = over(played, found, made.tried, began, late.is_set())
                 found = outcome(played, self.jobs[played.name])
             self._ended(made, found._replace(containers=None))
 

@@ -8,7 +8,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
 Json = dict[str, Any]
 
@@ -17,7 +17,8 @@ class Member(NamedTuple):
     """One of the pods.
 
     `name`: what it is called among the others, after its `role` if it has one. `host`: the name of the pod.
-    `variables`: what its containers are given. `fields`: what a `fieldRef` of one may mean.
+    `variables`: what its containers are given. `fields`: what a `fieldRef` of one may mean. `fresh`: whether each time
+    that it is tried is a pod of its own, which counts where it fails.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Member(NamedTuple):
     template: Json
     variables: dict[str, str]
     fields: dict[str, str]
+    fresh: bool = False
 
     @property
     def spec(self) -> Json:
@@ -34,16 +36,25 @@ class Member(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How the pods have ended: the members that succeeded, of all; and whether the rest is `late`."""
+    """How the pods have ended: the members that succeeded, of all; and whether the rest is `late`.
+
+    `tried`: how often each was begun, where that is known.
+    """
 
     members: Sequence[Member]
     succeeded: Collection[str]
     late: bool
+    tried: Mapping[str, int] = {}
 
     def counts(self, role: str) -> tuple[int, int]:
-        """How many of those of a role succeeded, and how many did not."""
-        found = [one.name in self.succeeded for one in self.members if one.role == role]
-        return found.count(True), found.count(False)
+        """How many of those of a role succeeded, and how many pods of them did not."""
+        found = [one for one in self.members if one.role == role]
+        return sum(one.name in self.succeeded for one in found), sum(map(self._failed, found))
+
+    def _failed(self, one: Member) -> int:
+        done = one.name in self.succeeded
+        again = self.tried.get(one.name, 1) - 1 if one.fresh else 0
+        return max(0, again) + (0 if done else 1)
 
 
 class Policy(NamedTuple):
