@@ -102,6 +102,15 @@ def test_names_of_an_operators_pods_are_short_enough(folder: Path) -> None:
     assert len(f"{long}-worker-999") <= 63
 
 
+def test_ports_of_a_patch_stand_beside_those_of_the_operator(folder: Path) -> None:
+    patch = 'argo={"script": {"ports": [{"name": "board", "containerPort": 6006}]}}, '
+    source = OPERATED.read_text(encoding="utf-8").replace("@step(", f"@step({patch}", 1)
+    (folder / "pipeline.py").write_text(source, encoding="utf-8")
+    train = made(folder / "pipeline.py", {})[0]
+    (container,) = train["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"]
+    assert [one["name"] for one in container["ports"]] == ["pytorchjob-port", "board"]
+
+
 BROKEN = """
 import os
 import signal

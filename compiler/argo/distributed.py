@@ -348,7 +348,7 @@ def _container(found: Json, made: _Form, asked: ir.Distributed, job_name: str) -
         env.append({"name": SCRIPT, "value": Source(source)})
         found |= {"command": ["python3"], "args": ["-c", _BEGIN.replace("{}", made.number)]}
     if made.port:
-        found["ports"] = [{"name": made.port, "containerPort": asked.port}]
+        found["ports"] = [{"name": made.port, "containerPort": asked.port}, *found.get("ports", [])]
     return {
         **{field: found[field] for field in ("image", "command", "args") if field in found},
         "env": env,

@@ -16,20 +16,25 @@ from flowdsl.compiler.findings.distributed import (
     WorkersReturn,
     WorkersTake,
 )
+from flowdsl.compiler.kinds import BODIES
 from flowdsl.compiler.naming import volume_name
 from flowdsl.compiler.options.distributed import beside
 from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.compiler.ports import WORKERS
+from flowdsl.compiler.tree import is_mapping
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Join, Op, Out, Param, RunField
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from flowdsl.tracing.trace import Call
     from flowdsl.values.expr import Expr
     from flowdsl.volume import Volume
+
+_KEYS = "/root/.ssh"
+"""Where the MPI Operator mounts the keys of SSH."""
 
 SERVICE, JOB, RESULTS = "service", "workers", "results"
 
@@ -47,20 +52,47 @@ def refused(
             yield Diagnostic(WorkersTake(call.target.name, name), place)
     for option, finding in beside(template.settings):
         yield Diagnostic(finding, template.places.get(option, template.place))
+    assert isinstance(template.body, ir.Pod)
+    own = "container" if template.body.source is None else "script"
     for patch in template.patches:
-        if "podSpecPatch" in patch.fields:
-            reason = "`podSpecPatch` is about a pod of Argo's, and these are pods of a Job"
-            way = 'patch the container instead: argo={"container": {...}}, or under `@step`, argo={"script": {...}}'
+        for reason, way in _unreached(patch.fields, own):
             yield Diagnostic(BesideDistributed("argo", reason, way), patch.place)
+    launched = template.settings.distributed.launched
+    if launched and any(one.path.rstrip("/") == _KEYS for one in template.body.mounts):
+        reason = f"the operator mounts at {_KEYS} what the processes are started with"
+        finding = BesideDistributed("mounts", reason, "mount it at another path")
+        yield Diagnostic(finding, template.places.get("mounts", template.place))
     if t.outputs(call.target.signature.returns) and not stored:
         yield Diagnostic(WorkersReturn(call.target.name), call.site)
     count = template.settings.distributed.pods
-    assert isinstance(template.body, ir.Pod)
     written = {one.volume for one in template.body.mounts if not one.read_only}
     for volume in volumes:
         if volume.mode == "ReadWriteOnce" and count > 1 and volume_name(volume.name) in written:
             related = (Related(volume.site, "declared here"),)
             yield Diagnostic(SharedByWorkers(call.target.name, count, volume.name), call.site, related)
+
+
+def _unreached(fields: Mapping[str, object], own: str) -> Iterator[tuple[str, str]]:
+    """What of a patch does not reach the pods, and what to do instead; the body of the step is its `own`."""
+    if "podSpecPatch" in fields:
+        reason = "`podSpecPatch` is about a pod of Argo's, and these are pods of a Job"
+        way = (
+            'patch the container instead: argo={"container": {...}}, or under `@step`, argo={"script": {...}}'
+        )
+        yield reason, way
+    for name in ("initContainers", "sidecars"):
+        if fields.get(name):
+            yield (
+                f"Argo makes no `{name}` for the pods of a Job",
+                "do it in the step, or in a step of its own",
+            )
+    for name in BODIES:
+        if name != own and fields.get(name) is not None:
+            yield f"the body of this step is its `{own}`", f'patch that instead: argo={{"{own}": {{...}}}}'
+    inner = fields.get(own)
+    for name in ("name", "command", "args") if own == "script" else ("name",):
+        if is_mapping(inner) and name in inner:
+            yield f"its pods have a `{name}` of their own", f"leave `{own}.{name}` out"
 
 
 def spread(
