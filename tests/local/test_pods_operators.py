@@ -140,7 +140,24 @@ def test_one_that_fails_ends_the_others_and_the_step(tmp_path: Path) -> None:
         assert created.message.endswith('pytorchjobs.kubeflow.org "train" already exists')
 
 
-def test_a_pod_is_tried_again_as_often_as_its_policy_says(tmp_path: Path) -> None:
+WAITED = "'status.replicaStatuses.Master.succeeded == 1' is not true of the PyTorchJob, which has ended"
+
+
+@pytest.mark.parametrize(
+    ("restart", "limit", "message"),
+    [
+        ("OnFailure", 2, ""),
+        (
+            "OnFailure",
+            1,
+            WAITED,
+        ),  # the operator deletes the pod with the first restart, and counts no failure
+        ("Never", 2, "failure condition 'status.replicaStatuses.Master.failed > 0' evaluated true"),
+    ],
+)
+def test_a_pod_is_tried_again_as_often_as_its_policy_says(
+    tmp_path: Path, restart: str, limit: int, message: str
+) -> None:
     source = """
         import os, sys
         try:
@@ -149,9 +166,13 @@ def test_a_pod_is_tried_again_as_often_as_its_policy_says(tmp_path: Path) -> Non
         except FileExistsError:
             pass
     """
-    again = {"Master": replica(source, 1, restartPolicy="OnFailure")}
+    again = {"Master": replica(source, 1, restartPolicy=restart)}
+    failure = {"failureCondition": "status.replicaStatuses.Master.failed > 0"}
+    template = torch_job(again, spec={"runPolicy": {"backoffLimit": limit}}, resource=failure)
     with street(tmp_path, volumes=tmp_path / "volumes") as pods:
-        assert pods.run(torch_job(again, spec={"runPolicy": {"backoffLimit": 1}})).phase == "Succeeded"
+        done = pods.run(template)
+        assert message in done.message
+        assert done.phase == ("Failed" if message else "Succeeded")
 
 
 @pytest.mark.parametrize(
@@ -172,6 +193,11 @@ def test_a_pod_is_tried_again_as_often_as_its_policy_says(tmp_path: Path) -> Non
             {"Master": replica("", 1, restartPolicy="OnFailure")},
             {},
             "starts a PyTorchJob whose pods are tried again without a limit",
+        ),
+        (
+            {"Master": replica("", 1), "Worker": replica("", 1, restartPolicy="OnFailure")},
+            {"runPolicy": {"backoffLimit": 3}},
+            "starts a PyTorchJob only some of whose pods are tried again",
         ),
         (
             {"Master": replica("", 1)},
@@ -364,6 +390,7 @@ def test_the_launcher_of_an_mpijob_has_what_its_workers_have(tmp_path: Path) -> 
         (tf_job({"Worker": replica("", 1)}, "x", spec={"enableDynamicWorker": True}), "workers come and go"),
         (tf_job({"Worker": replica("", 1), "PS": replica("", 1)}, "x"), "parameter servers nothing ends"),
         (tf_job({"Worker": replica("", 1, restartPolicy="Always")}, "x"), "tried again without a limit"),
+        (tf_job({"Worker": replica("", 1, restartPolicy=None)}, "x"), ""),
         (job_set({"worker": indexed("", 2)}), ""),
         (job_set({"worker": indexed("", 2)}, spec={"failurePolicy": {"maxRestarts": 2}}), "begins again"),
         (job_set({"worker": indexed("", 2)}, spec={"suspend": True}), "does not begin"),

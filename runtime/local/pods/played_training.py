@@ -24,6 +24,8 @@ _TORCH = ("Master", "Worker")
 _TENSORFLOW = ("Chief", "Master", "Worker", "PS", "Evaluator")
 _TORCH_PORT, _TENSORFLOW_PORT = 23456, 2222
 """At which pods listen that do not say it."""
+_TORCH_USUAL, _TENSORFLOW_USUAL = "OnFailure", "Never"
+"""Whether pods are begun again that fail, where nothing says it."""
 _MPI_TRIES = 6
 """How often a Launcher is tried again that does not say it: it is a Job."""
 
@@ -42,14 +44,42 @@ def _tensorflow(spec: Json) -> dict[str, Json]:
     return _replicas(spec, "tfReplicaSpecs", _TENSORFLOW)
 
 
-def _policy(spec: Json) -> Policy:
-    return policy(part(spec, "runPolicy"), 0)
+def _policy(spec: Json, again: set[bool]) -> Policy:
+    """How the pods are run of which some are `again` begun when they have failed, or none, or all.
+
+    The limit is that of restarts, and with the last of them the job has failed.
+    """
+    found = policy(part(spec, "runPolicy"), 0)
+    return found._replace(tries=max(1, found.tries - 1) if True in again else 1)
 
 
-def _restarts(spec: Json, replicas: dict[str, Json]) -> bool:
-    """Whether pods are begun again as often as they fail."""
-    limited = isinstance(part(spec, "runPolicy").get("backoffLimit"), int)
-    return not limited and any(one.get("restartPolicy") != "Never" for one in replicas.values())
+def _restarted(replica: Json, usual: str) -> bool:
+    """Whether pods of a role are begun again that fail. The `usual` policy holds without a word."""
+    return (replica.get("restartPolicy") or usual) != "Never"
+
+
+def _again(replicas: dict[str, Json], usual: str) -> set[bool]:
+    return {_restarted(one, usual) for one in replicas.values() if _count(one)}
+
+
+def _restarts(kind: str, spec: Json, again: set[bool]) -> str:
+    """Why pods that are begun again cannot be played, or nothing."""
+    limit = part(spec, "runPolicy").get("backoffLimit")
+    if True not in again:
+        return ""
+    if not isinstance(limit, int):
+        return f"starts a {kind} whose pods are tried again without a limit"
+    if len(again) > 1 and limit > 1:
+        return f"starts a {kind} only some of whose pods are tried again"
+    return ""
+
+
+def _torch_policy(spec: Json) -> Policy:
+    return _policy(spec, _again(_torch(spec), _TORCH_USUAL))
+
+
+def _tf_policy(spec: Json) -> Policy:
+    return _policy(spec, _again(_tensorflow(spec), _TENSORFLOW_USUAL))
 
 
 def _cleans(spec: Json) -> bool:
@@ -94,11 +124,16 @@ def _names(found: Json, members: Sequence[Member]) -> list[str]:
     return [one.host for one in members]
 
 
-def _status(kind: str, replicas: dict[str, Json], ended: Ended, leads: Sequence[str]) -> Json:
-    """The status of a job: how many pods of each role have ended, and whether it has succeeded with these."""
+def _status(kind: str, replicas: dict[str, Json], usual: str, ended: Ended, leads: Sequence[str]) -> Json:
+    """The status of a job: how many pods of each role have ended, and whether it has succeeded with these.
+
+    Pods that were begun again as often as is allowed run when the operator deletes them: it counts none as failed.
+    """
     counts: dict[str, Json] = {}
-    for role in replicas:
+    for role, one in replicas.items():
         succeeded, failed = ended.counts(role.lower())
+        if _restarted(one, usual) and not ended.late:
+            failed = 0
         numbers = {"succeeded": succeeded, "failed": failed}
         counts[role] = {name: number for name, number in numbers.items() if number}
     done = "Succeeded" if all(name in ended.succeeded for name in leads) else "Failed"
@@ -117,9 +152,7 @@ def _torch_unplayed(spec: Json) -> str:
     replicas = _torch(spec)
     if "Master" not in replicas or spec.get("elasticPolicy"):
         return "starts a PyTorchJob whose workers find each other without a Master"
-    if _restarts(spec, replicas):
-        return "starts a PyTorchJob whose pods are tried again without a limit"
-    return ""
+    return _restarts("PyTorchJob", spec, _again(replicas, _TORCH_USUAL))
 
 
 def _torch_members(found: Json) -> list[Member]:
@@ -149,14 +182,14 @@ def _torch_leads(found: Json, members: Sequence[Member]) -> list[str]:
 
 
 def _torch_status(found: Json, ended: Ended) -> Json:
-    return _status("PyTorchJob", _torch(part(found, "spec")), ended, ["master-0"])
+    return _status("PyTorchJob", _torch(part(found, "spec")), _TORCH_USUAL, ended, ["master-0"])
 
 
 PYTORCH_JOB = Sort(
     "pytorchjobs.kubeflow.org",
     _torch_templates,
     _torch_unplayed,
-    _policy,
+    _torch_policy,
     _torch_members,
     _torch_leads,
     _names,
@@ -175,8 +208,8 @@ def _tf_unplayed(spec: Json) -> str:
     replicas = _tensorflow(spec)
     if spec.get("enableDynamicWorker"):
         return "starts a TFJob whose workers come and go"
-    if _restarts(spec, replicas):
-        return "starts a TFJob whose pods are tried again without a limit"
+    if why := _restarts("TFJob", spec, _again(replicas, _TENSORFLOW_USUAL)):
+        return why
     if "PS" in replicas and not _cleans(spec):
         return "starts a TFJob whose parameter servers nothing ends (`cleanPodPolicy`)"
     return ""
@@ -217,14 +250,14 @@ def _tf_leads(found: Json, members: Sequence[Member]) -> list[str]:
 
 def _tf_status(found: Json, ended: Ended) -> Json:
     spec = part(found, "spec")
-    return _status("TFJob", _tensorflow(spec), ended, _deciding(spec, ended.members))
+    return _status("TFJob", _tensorflow(spec), _TENSORFLOW_USUAL, ended, _deciding(spec, ended.members))
 
 
 TF_JOB = Sort(
     "tfjobs.kubeflow.org",
     _tf_templates,
     _tf_unplayed,
-    _policy,
+    _tf_policy,
     _tf_members,
     _tf_leads,
     _names,
@@ -300,7 +333,7 @@ def _mpi_names(found: Json, members: Sequence[Member]) -> list[str]:
 
 
 def _mpi_status(found: Json, ended: Ended) -> Json:
-    return _status("MPIJob", {"Launcher": {}}, ended, [one.name for one in ended.members])
+    return _status("MPIJob", {"Launcher": {}}, "Never", ended, [one.name for one in ended.members])
 
 
 MPI_JOB = Sort(
