@@ -241,12 +241,32 @@ def _training(body: Any) -> Iterator[Flaw]:
         count = each.get("replicas") if is_mapping(each) else None
         if kind == "PyTorchJob" and role == "Master" and isinstance(count, int) and count != 1:
             yield f"the PyTorchJob has {count} masters", "write `replicas: 1` there, and add workers"
+        if kind == "PyTorchJob" and role == "Master" and is_mapping(each) and count is None:
+            yield "the `Master` of the PyTorchJob has no `replicas`", "write `replicas: 1` there"
         template = each.get("template") if is_mapping(each) else None
         pod = template.get("spec") if is_mapping(template) else None
         containers = pod.get("containers") if is_mapping(pod) else None
         names = [str(one.get("name")) for one in containers if is_mapping(one)] if is_list(containers) else []
         if names and wanted not in names and not any(_TAG in name for name in names):
             yield f"`{role}` of the {kind} has no container `{wanted}`", f"call the container `{wanted}`"
+
+
+def _mpi(body: Any) -> Iterator[Flaw]:
+    """The replicas of an MPIJob, which its operator leaves lying if they are wrong.
+
+    Source: Kubeflow MPI Operator 0.6, pkg/apis/kubeflow/validation.
+    """
+    spec = body.get("spec")
+    replicas = spec.get("mpiReplicaSpecs") if is_mapping(spec) else None
+    if not is_mapping(replicas) or any(_TAG in str(role) for role in replicas):
+        return
+    if "Launcher" not in replicas:
+        yield "the MPIJob has no `Launcher`", "add one, whose container runs `mpirun`"
+    for role, least, most in (("Launcher", 1, 1), ("Worker", 1, None)):
+        each = replicas.get(role)
+        count = each.get("replicas") if is_mapping(each) else None
+        if isinstance(count, int) and (count < least or (most is not None and count > most)):
+            yield f"`{role}` of the MPIJob has {count} replicas", f"write `replicas: {least}` there"
 
 
 _KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
@@ -256,6 +276,7 @@ _KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
     ("v1", "Service"): _service,
     ("batch/v1", "CronJob"): _schedule,
     ("batch/v1", "Job"): _counts,
+    ("kubeflow.org/v2beta1", "MPIJob"): _mpi,
     **{("kubeflow.org/v1", kind): _training for kind in _TRAININGS},
     **{("apps/v1", kind): _counts for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")},
 }
