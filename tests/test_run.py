@@ -321,6 +321,38 @@ def test_a_run_that_fails_shows_the_log_and_how_to_go_on(flowdsl: Callable[..., 
     assert "after a change: flowdsl run pipeline.py --from publish --of one\n" in done.out
 
 
+SILENT = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: silent}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    dag:
+      failFast: false
+      tasks:
+      - {name: a, template: silent}
+      - {name: b, template: silent}
+      - {name: c, template: silent}
+      - {name: d, template: silent}
+      - {name: loud, template: loud}
+  - name: silent
+    container: {image: "busybox:1.36", command: [sh, -c, exit 3]}
+  - name: loud
+    container: {image: "busybox:1.36", command: [sh, -c, echo no room; exit 3]}
+"""
+
+
+def test_logs_are_shown_of_the_steps_that_wrote_any(folder: Path, flowdsl: Callable[..., Result]) -> None:
+    (folder / "silent.yaml").write_text(SILENT)
+    done = flowdsl("silent.yaml", "-q")
+    assert done.code == 1
+    assert "loud failed; the end of .flowdsl/runs/silent/logs/silent-" in done.out
+    assert "  | no room\n" in done.out
+    assert "more step" not in done.out
+
+
 def test_a_terminal_shows_a_tree(folder: Path) -> None:
     master, slave = pty.openpty()
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "90", "LINES": "20", "PYTHONPATH": str(ROOT)}

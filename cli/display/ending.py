@@ -217,10 +217,10 @@ def _failed(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
 
 def _failures(failed: list[Entry], folder: Path, paint: Paint) -> str:
     found: list[str] = []
-    for one in failed[:_FAILED]:
+    wrote = [one for one in failed if one.node is not None and logs.last(folder, one.node) is not None]
+    for one in wrote[:_FAILED]:
         found.extend(log_of(one, folder, paint))
-    if len(failed) > _FAILED:
-        left = len(failed) - _FAILED
+    if left := len(wrote[_FAILED:]):
         more = "1 more step failed; its log is" if left == 1 else f"{left} more steps failed; their logs are"
         found.append(f"{more} in {shown(folder / 'logs')}")
     return "".join(f"{line}\n" for line in found)
