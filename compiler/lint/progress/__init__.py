@@ -17,6 +17,7 @@ RULES: tuple[Rule, ...] = (
     hooks.ends,
     crowded.deadly,
     crowded.daemons,
+    crowded.endless,
     daemons.waited_for,
     crowded.sought,
     crowded.left_out,

@@ -97,6 +97,18 @@ class LeftOut(Finding):
     limit: int
 
 
+class Endless(Finding):
+    """A daemon in a graph with `failFast`, which waits for all its pods when one of them fails."""
+
+    code = "FD875"
+    severity = "warning"
+    title = "the run never ends if a pod of `{graph}` fails while the daemon `{daemon}` runs"
+    label = "lets `{graph}` wait for its other pods then, and only the end of `{graph}` ends the daemon"
+    help = "take `failFast` out of the template `{graph}`, or give the daemon a template around `{graph}`"
+    graph: str
+    daemon: str
+
+
 def _limits(view: View, template: Template) -> list[tuple[int, int]]:
     """What `parallelism` allows in a template and in the run, and as how many at most the pods of one call count."""
     return [
@@ -214,6 +226,46 @@ def left_out(view: View) -> Iterator[Problem]:
             if beside + (inf if call.loop else 0) >= limit:
                 yield Problem(call.path, LeftOut(template.title, limit), on_key=True)
                 break
+
+
+def endless(view: View) -> Iterator[Problem]:
+    """No pod fails beside a daemon where `failFast` of the template waits for all pods.
+
+    A daemon is a pod that is at work, and it is ended with its graph. What is tried again is not asked before another
+    task begins, and a deadline ends all. A graph in it that fails ends it before it is asked.
+    Source: checkParallelism in workflow/controller of Argo 4.1.
+    """
+    if any("activeDeadlineSeconds" in each for each in (view.spec, view.defaults)):
+        return
+    for template in view.templates:
+        if template.data.get("failFast") is not True or view.tries(template):
+            continue
+        daemon = next((one for one in template.calls if _serves(one) and _fails_beside(template, one)), None)
+        if daemon is not None:
+            path = (*template.path, "failFast")
+            yield Problem(path, Endless(template.title, daemon.name), on_key=True)
+
+
+def _serves(call: Call) -> bool:
+    """Whether a call begins a daemon that ends when its graph does."""
+    callee = call.callee
+    if callee is None or not callee.is_pod or callee.data.get("daemon") is not True:
+        return False
+    return "activeDeadlineSeconds" not in callee.data
+
+
+def _fails_beside(template: Template, daemon: Call) -> bool:
+    """Whether a pod of another task may fail when a daemon has begun."""
+    own = template.call_index[daemon.name]
+    if template.body == "dag":
+        before = template.dag.before([own]) if template.dag.is_sound else set(range(len(template.calls)))
+    else:
+        before = {at for at, one in enumerate(template.calls) if one.group < daemon.group}
+    return any(
+        one.callee is not None and one.callee.is_pod
+        for at, one in enumerate(template.calls)
+        if at != own and at not in before
+    )
 
 
 def _unnamed(call: Call) -> bool:
