@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flowdsl.artifact import Archive
     from flowdsl.cache import Cache
     from flowdsl.companion import InitContainer, Ready, Sidecar
-    from flowdsl.distributed import TensorFlow, Torch
+    from flowdsl.distributed import MPI, TensorFlow, Torch
     from flowdsl.gpu import GPU
     from flowdsl.retry import Mutex, Retry, Semaphore
     from flowdsl.volume import Config, Local, Secret, Volume, VolumePath
@@ -74,7 +74,7 @@ class CompanionOptions(TypedDict, total=False):
 class DistributedOptions(TypedDict, total=False):
     """Whether a step runs on several pods at once, and how these find each other."""
 
-    distributed: Torch | TensorFlow | None
+    distributed: Torch | TensorFlow | MPI | None
 
 
 class DaemonOptions(TypedDict, total=False):
