@@ -223,9 +223,7 @@ class Distributed(NamedTuple):
     port: int = 0
     operator: Operator | Literal[""] = ""  # that makes them; else they are those of a Job
     ps: int = 0  # parameter servers besides, and a chief
-    aside: tuple[Resources, Placement] | None = (
-        None  # what pods that are no workers ask of their nodes: no GPU
-    )
+    aside: tuple[Resources, Placement] | None = None  # what its other pods ask of their nodes: no GPU
 
     @property
     def pods(self) -> int:

@@ -93,7 +93,7 @@ def service() -> Json:
 
 
 def aside(template: ir.Template) -> ir.Template | None:
-    """What the parameter servers and the chief of a step would be as an ordinary one."""
+    """What the pods of a step that are no workers would be as an ordinary one: chief, parameter servers, Launcher."""
     asked = template.settings.distributed.aside
     if asked is None:
         return None
@@ -106,7 +106,7 @@ def job(
 ) -> Json:
     """The template of a Job, or of what an operator has for one, in a workflow of that `spec`.
 
-    Its pods are what the template `found` is; the parameter servers and the chief what `aside` is.
+    Its workers are what the template `found` is; its other pods, if there are any, what `aside` is.
     """
     asked = template.settings.distributed
     made = _FORMS[asked.operator]

@@ -288,6 +288,17 @@ def test_a_tfjob_without_a_chief_succeeds_with_its_workers(tmp_path: Path, polic
     assert done.phase == phase
 
 
+def test_a_variable_of_that_name_may_come_from_elsewhere(tmp_path: Path) -> None:
+    source = "import os; assert os.environ['TF_CONFIG'] == 'train-0'"
+    name = {"name": "TF_CONFIG", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
+    other = {"name": "TF_CONFIG", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b", "optional": True}}}
+    seen = "status.succeeded == 1"
+    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+        job = indexed(source, 1, container={"env": [other, name]})
+        done = pods.run(applied("batch/v1", "Job", job, seen, "status.failed > 0"))
+        assert (done.phase, done.message) == ("Succeeded", ""), pods.log(container="0")
+
+
 def test_one_pod_of_a_tfjob_alone_is_told_nothing(tmp_path: Path) -> None:
     source = "import os; assert 'TF_CONFIG' not in os.environ"
     with street(tmp_path, volumes=tmp_path / "volumes") as pods:

@@ -168,9 +168,11 @@ def _worker(member: Member, named: bool, listening: Callable[[str], str]) -> Jso
     for one in several(container, "env"):
         field = part(part(one, "valueFrom"), "fieldRef").get("fieldPath")
         fields = member.fields
-        env.append({"name": one["name"], "value": fields[field]} if field in fields else one)
+        env.append({"name": one["name"], "value": fields[field]} if field in fields else {**one})
     env += ({"name": name, "value": value} for name, value in member.variables.items())
-    env = [{**one, "value": listening(one["value"])} if one["name"] == _CLUSTER else one for one in env]
+    for one in env:
+        if one["name"] == _CLUSTER and "value" in one:
+            one["value"] = listening(str(one["value"]))
     found: Json = copy.deepcopy({**container, "name": member.name, "env": env})
     for mount in several(found, "volumeMounts"):
         if mount["name"] in own:
