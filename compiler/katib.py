@@ -46,6 +46,8 @@ def experiment(loaded: Loaded, name: str | None, search: Search, profile: Profil
 
     With it comes the file of a trial. Raises WrongSearch for what Katib cannot do, and what `compile_loaded` raises.
     """
+    if search.search_image is not None:
+        raise WrongSearch("Katib brings the image of its search: leave out --search-image")
     made, spaces = trial(loaded, name, search, LABELS)
     method = search.search or ("grid" if search.trials is None else "random")
     parameters = [_parameter(one, method) for one in spaces]
@@ -171,7 +173,7 @@ def _size(one: Tried) -> int:
 
 def _algorithm(method: str, seed: int) -> Json:
     """A method of search under its name in Katib. Its Sobol has no seed, others take 32 bits."""
-    found: Json = {"algorithmName": method}
+    found: Json = {"algorithmName": "bayesianoptimization" if method == "gp" else method}
     if method != "sobol":
         found["algorithmSettings"] = [{"name": "random_state", "value": str(seed % 2**32)}]
     return found

@@ -28,6 +28,7 @@ from flowdsl.loop import own_words
 from flowdsl.options import ScheduleOptions
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.places.place import Span
+from flowdsl.space import Gp, Tpe
 from flowdsl.step import Step, StepDef
 from flowdsl.values import types as t
 from flowdsl.values.signature import MISSING, Signature
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     from flowdsl.grammar.space import Value
     from flowdsl.places.place import Place
-    from flowdsl.space import Method
+    from flowdsl.space import Kind
     from flowdsl.values.signature import Parameter
 
 SPACES = ("choice", "integer", "uniform", "quniform", "loguniform", "normal")
@@ -65,15 +66,16 @@ Those that the steps of pipelines inside take over are of the run too: they find
 class Search(NamedTuple):
     """What is tried, as it is asked for.
 
-    `spaces`: NAME=SPACE for each parameter. `metric`: NAME:max or NAME:min, or max or min of the one result. The
-    others are arguments of `sweep`.
+    `spaces`: NAME=SPACE for each parameter. `metric`: NAME:max or NAME:min, or max or min of the one result.
+    `search_image`: that of a search that learns. The others are arguments of `sweep`.
     """
 
     spaces: Sequence[str]
     metric: str
     trials: int | None = None
     parallel: int | None = None
-    search: Method | None = None
+    search: Kind | None = None
+    search_image: str | None = None
     seed: int | None = None
     min_success: int | None = None
 
@@ -103,7 +105,11 @@ def swept(loaded: Loaded, name: str | None, search: Search) -> Loaded:
     left = _left(definition, spaces)
     scope = _Scope(f"sweep of {known}", {one.name for one in left})
     words, body = scope.named("flowdsl", flowdsl), scope.named(known, target)
-    counts = {word: value for word, value in search._asdict().items() if word in _OWN and value is not None}
+    counts = {
+        word: repr(value) for word, value in search._asdict().items() if word in _OWN and value is not None
+    }
+    if learning := _learning(search):
+        counts["search"] = f"{words}.{learning}"
     text = "\n".join(
         (
             "from __future__ import annotations",
@@ -117,7 +123,7 @@ def swept(loaded: Loaded, name: str | None, search: Search) -> Loaded:
             *(f'            "{one.name}": {_space(one, scope, words)},' for one in spaces),
             "        },",
             f"        objective={words}.{_objective(search.metric)},",
-            *(f"        {word}={value!r}," for word, value in counts.items()),
+            *(f"        {word}={value}," for word, value in counts.items()),
             *(f"        {one.name}={one.name}," for one in left),
             "    )",
             "    return sweep.best",
@@ -214,7 +220,7 @@ class _Command:
             self._add(one.partition("=")[0].strip(), one)
         self._add("objective", "--metric", search.metric)
         for word, value in search._asdict().items():
-            if word in _OWN and value is not None:
+            if (word in _OWN or word == "search_image") and value is not None:
                 self._add(word, f"--{word.replace('_', '-')}", str(value))
         loaded.sources.add(_COMMAND, self._text)
 
@@ -429,6 +435,22 @@ def goal_of(text: str) -> tuple[str, str]:
     if found is None:
         raise WrongSearch(f"--metric {text}: {_METRIC}")
     return found
+
+
+def _learning(search: Search) -> str | None:
+    """The search of a sweep that learns, where its name alone does not say it."""
+    word = {Tpe.kind: "Tpe", Gp.kind: "Gp"}.get(search.search or "")
+    if search.search_image is not None:
+        if word is None:
+            raise WrongSearch(
+                "--search-image is the image of a search that learns: add --search tpe or --search gp"
+            )
+        return f"{word}(image={search.search_image!r})"
+    if word == "Gp":
+        raise WrongSearch(
+            "--search gp needs an image that has Python, Optuna, SciPy and PyTorch: add --search-image IMAGE"
+        )
+    return None
 
 
 def _objective(text: str) -> str:

@@ -16,6 +16,7 @@ from flowdsl.pipeline import Pipeline, pipeline
 from flowdsl.retry import Mutex, Retry, Semaphore
 from flowdsl.run import run
 from flowdsl.space import (
+    Gp,
     Tpe,
     choice,
     grid,
@@ -40,6 +41,7 @@ __all__ = [
     "Config",
     "Ended",
     "Git",
+    "Gp",
     "Host",
     "Http",
     "InitContainer",

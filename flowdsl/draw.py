@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from flowdsl.loop import MOST, count, shown
 from flowdsl.places.place import Argument, Site
-from flowdsl.space import Method, Space, Tpe
+from flowdsl.space import Learning, Method, Space, Tpe
 from flowdsl.values import types as t
 from flowdsl.values.changes import tell_changed
 from flowdsl.values.expr import Const, Expr, Poison
@@ -36,7 +36,7 @@ def draw(
     spaces: Mapping[str, object],
     *,
     trials: int | None,
-    search: str | Tpe | None,
+    search: str | Learning | None,
     seed: int,
 ) -> list[dict[str, Expr]]:
     """The points of the search of a loop, each a value for every parameter; mistakes are recorded, and give no points.
@@ -48,8 +48,8 @@ def draw(
     _repeated(trace, read, site)
     kind = ("random" if trials is not None else "grid") if search is None else search
     method = Tpe() if kind == "tpe" else kind
-    kind = "tpe" if isinstance(method, Tpe) else kind
-    if not _asked(trace, site, target, kind, trials, seed):
+    kind = method.kind if isinstance(method, Learning) else method
+    if not _asked(trace, site, target, method, trials, seed):
         return []
     if kind != "grid":
         _ranges(trace, target, spaces, read, site)
@@ -62,7 +62,7 @@ def draw(
     lists = {name: space for name, space in whole.items() if not callable(space)}
     if trials is None or kind == "grid":
         return _grid(trace, site, lists, rules, trials)
-    if isinstance(method, Tpe):
+    if isinstance(method, Learning):
         from flowdsl.learnt import learnt
 
         loop.learnt = learnt(trace, loop, target, spaces, lists, rules, method, trials, seed)
@@ -87,12 +87,13 @@ def draw(
 
 
 def _asked(
-    trace: Trace, site: Site, target: StepDef | PipelineDef, kind: object, trials: int | None, seed: object
+    trace: Trace, site: Site, target: StepDef | PipelineDef, method: object, trials: int | None, seed: object
 ) -> bool:
-    """Whether the kind of a search, its number of trials and its seed can be; mistakes are recorded."""
-    if is_value(kind) or kind not in get_args(Method):
-        trace.report("UnknownSearch", Argument(site, "search"), (), have=shown(kind))
+    """Whether a search, its number of trials and its seed can be; mistakes are recorded."""
+    if is_value(method) or not (isinstance(method, Learning) or method in get_args(Method)):
+        trace.report("UnknownSearch", Argument(site, "search"), (), have=shown(method))
         return False
+    kind = method.kind if isinstance(method, Learning) else method
     if is_value(seed) or isinstance(seed, bool) or not isinstance(seed, int):
         trace.report("BadSeed", Argument(site, "seed"), (), have=shown(seed))
         return False

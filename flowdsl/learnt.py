@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flowdsl.grammar.space_condition import Condition
     from flowdsl.pipeline import PipelineDef
     from flowdsl.searched import Rule
-    from flowdsl.space import Tpe
+    from flowdsl.space import Learning
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Loop, Trace
 
@@ -46,8 +46,12 @@ class Dimension(NamedTuple):
 
 
 class Learnt(NamedTuple):
-    """How points are found in the run: `startup` random ones, then rounds of `size`, each knowing those before it."""
+    """How points are found in the run: `startup` random ones, then rounds of `size`, each knowing those before it.
 
+    `kind` is the `search` of the sweep.
+    """
+
+    kind: str
     dimensions: tuple[Dimension, ...]
     startup: int
     size: int
@@ -67,7 +71,7 @@ def learnt(
     spaces: Mapping[str, object],
     lists: Mapping[str, list[Expr]],
     rules: Mapping[str, Rule],
-    method: Tpe,
+    method: Learning,
     trials: int,
     seed: int,
 ) -> Learnt | None:
@@ -86,7 +90,8 @@ def learnt(
         trace.report("RoundsUnknown", loop.site, ())
         return None
     if trials <= startup:
-        trace.report("NothingLearnt", Argument(loop.site, "trials"), (), trials=trials, startup=startup)
+        place, word = Argument(loop.site, "trials"), type(method).__name__
+        trace.report("NothingLearnt", place, (), trials=trials, startup=startup, word=word)
         return None
     rounds = rounds_of(trials, startup, loop.parallel)
     if trials > MOST_TRIALS or rounds > MOST_ROUNDS:
@@ -107,7 +112,7 @@ def learnt(
             parts = [_python(tree, found, rule) for tree in rule.conditions]
             one = one._replace(condition=" and ".join(parts), default=rule.default)
         found[name] = one
-    return Learnt(tuple(found.values()), startup, loop.parallel, seed, method.image)
+    return Learnt(method.kind, tuple(found.values()), startup, loop.parallel, seed, method.image)
 
 
 def _unsearchable(space: object, kind: t.Type, known: bool) -> tuple[str, str] | None:

@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast
 from flowdsl.diagnostic import near
 from flowdsl.pipeline import Pipeline
 from flowdsl.places.place import Argument, Site, here
-from flowdsl.space import Grid, Method, Objective, Space, Tpe
+from flowdsl.space import Grid, Learning, Method, Objective, Space
 from flowdsl.step import Step
 from flowdsl.tracing.call import begin, bind, result_of
 from flowdsl.tracing.trace import Call, Loop, Trace, hidden, needed
@@ -88,7 +88,7 @@ def sweep(
     objective: Objective,
     trials: int | None = None,
     parallel: int | None = None,
-    search: Method | Tpe | None = None,
+    search: Method | Learning | None = None,
     seed: int = 0,
     min_success: int = 1,
     **fixed: object,
@@ -98,7 +98,7 @@ def sweep(
     `search="grid"` takes every combination of the choices (the default when `trials` is not given),
     `"random"` draws `trials` points from `seed`: always the same ones, written into the YAML; `"sobol"` draws points
     that lie more evenly. `"tpe"` learns: after some random points it chooses those of each round of `parallel` trials
-    by what the trials before it gave; `Tpe(...)` says more.
+    by what the trials before it gave; `Tpe(...)` says more, and `Gp(...)` chooses by a Gaussian process.
     `objective` is `maximize("output")` or `minimize("output")`. A trial that fails is left out; with
     fewer than `min_success` usable ones the run fails.
     """

@@ -6,28 +6,59 @@ the parameter it is for, and draws.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.places.place import Site, here
 
 Method = Literal["grid", "random", "sobol", "tpe"]
-"""How the points of a sweep are found."""
+"""How the points of a sweep are found, where one word says it."""
+Kind = Literal["grid", "random", "sobol", "tpe", "gp"]
+"""How the points of a sweep are found: a `Method`, or one that needs more words."""
 
 
-class Tpe:
+class Learning:
+    """A search that learns: by rounds, Optuna chooses points by what the trials before them gave.
+
+    The first `startup` points are random. `image` has Python and what the `kind` of search needs; None where that is
+    installed before each round.
+    """
+
+    __slots__ = ("image", "site", "startup")
+    kind: ClassVar[Kind]
+
+    def __init__(self, startup: int, image: str | None) -> None:
+        self.startup = startup
+        self.image = image
+        self.site = here()
+
+
+class Tpe(Learning):
     """A search that learns: by rounds, Optuna's tree-structured Parzen estimator chooses where good trials were.
 
     The first `startup` points are random. `image` has Python and Optuna; without one, Optuna is installed into
     `python:3.12-slim` before each round. Its other settings are Optuna's own.
     """
 
-    __slots__ = ("image", "site", "startup")
+    __slots__ = ()
+    kind = "tpe"
 
     def __init__(self, *, startup: int = 10, image: str | None = None) -> None:
-        self.startup = startup
-        self.image = image
-        self.site = here()
+        super().__init__(startup, image)
+
+
+class Gp(Learning):
+    """A search that learns: by rounds, Optuna's Gaussian process chooses points, for trials that are few and dear.
+
+    The first `startup` points are random. `image` has Python, Optuna, SciPy and PyTorch, which is too large to be
+    installed before each round. Its other settings are Optuna's own.
+    """
+
+    __slots__ = ()
+    kind = "gp"
+
+    def __init__(self, *, image: str, startup: int = 10) -> None:
+        super().__init__(startup, image)
 
 
 class When(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 import runpy
@@ -178,6 +179,37 @@ def test_a_parameter_is_searched_where_its_condition_holds(
     assert all(one["tries"].isdecimal() for one in new)  # also where it may be None
 
 
+NEEDED = {"scipy": "SciPy", "torch": "PyTorch"}
+
+
+def test_a_gaussian_process_chooses_points(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = 'search=Gp(image="registry.example.com/optuna-torch:5", startup=4), trials=10, parallel=3, seed=5'
+    ask = script(capsys, **{**FEW, "words": "Gp, choice, loguniform", "asked": asked})
+    first = ask([], [])["points"]
+    missing = [text for name, text in NEEDED.items() if importlib.util.find_spec(name) is None]
+    metrics = [0.25, 0.5, None, 0.75]
+    if missing:
+        with pytest.raises(SystemExit) as ended:
+            ask([[row, metric and str(metric)] for row, metric in zip(first, metrics, strict=True)], [])
+        assert str(ended.value.code).startswith(f"{sys.executable} has no {' and no '.join(missing)}: ")
+    else:
+        found = ask([[row, metric and str(metric)] for row, metric in zip(first, metrics, strict=True)], [])
+        spaces: dict[str, Any] = {
+            "rate": optuna.distributions.FloatDistribution(1e-5, 1.0, log=True),
+            "layers": optuna.distributions.CategoricalDistribution(range(8)),
+        }
+        sampler = optuna.samplers.GPSampler(seed=5 + 4, n_startup_trials=1)
+        study = optuna.create_study(direction="maximize", sampler=sampler)
+        for row, metric in zip(first, metrics, strict=True):
+            given: dict[str, Any] = {"params": {"rate": float(row["rate"]), "layers": int(row["layers"]) - 1}}
+            given |= {"state": optuna.trial.TrialState.FAIL} if metric is None else {"value": metric}
+            study.add_trial(optuna.trial.create_trial(**given, distributions=spaces))
+        chosen = [study.ask(spaces).params for _ in range(3)]
+        assert [(float(f"{one['rate']:.6g}"), one["layers"] + 1) for one in chosen] == [
+            (float(one["rate"]), int(one["layers"])) for one in found["points"]
+        ]
+
+
 def test_every_point_of_a_small_space_is_tried_once(capsys: pytest.CaptureFixture[str]) -> None:
     ask = script(
         capsys,
@@ -233,7 +265,7 @@ def test_an_image_without_optuna(
         ask([[row, "0.5"] for row in first], [])
     if image:
         assert str(ended.value.code).startswith(
-            f"{sys.executable} has no Optuna: install it in the image of the search, "
+            f"{sys.executable} has no Optuna: install that in the image of the search, "
         )
         assert asked == []
     else:

@@ -20,7 +20,7 @@ from flowdsl.cli.root import (
     option,
 )
 from flowdsl.compiler.written_as import Unscheduled
-from flowdsl.space import Method
+from flowdsl.space import Kind
 
 
 @app.command(
@@ -39,7 +39,8 @@ def sweep_command(
     metric: str,
     trials: int | None = None,
     parallel: int | None = None,
-    search: Method | None = None,
+    search: Kind | None = None,
+    search_image: str | None = None,
     seed: int | None = None,
     min_success: int | None = None,
     output: OutputOption = None,
@@ -84,8 +85,11 @@ def sweep_command(
     parallel
         The most trials at a time.
     search
-        Draw points at random, or more evenly by Sobol's sequence, or take every combination; tpe learns
-        from the trials before.
+        Draw points at random, or more evenly by Sobol's sequence, or take every combination; tpe and
+        gp learn from the trials before.
+    search_image
+        The image of a search that learns: tpe needs Optuna, and installs it without an image; gp, a
+        Gaussian process, needs SciPy and PyTorch, too.
     seed
         The random seed; another one draws other points. 0 by default.
     min_success
@@ -127,7 +131,7 @@ def sweep_command(
     from flowdsl.cli.pipelines.compiling import Target, compile_file
     from flowdsl.compiler.sweeping import Search
 
-    asked = Search(spaces, metric, trials, parallel, search, seed, min_success)
+    asked = Search(spaces, metric, trials, parallel, search, search_image, seed, min_success)
     goal = Target(reach.cluster, argo_version)
     if (run or submit) and (output is not None or check or kind is not None or (run and submit)):
         raise Refused("write the YAML (-o, --check, --as), or --run it, or --submit it: one of them")

@@ -120,7 +120,9 @@ def _swept(
     from flowdsl.compiler.sweeping import WrongSearch, swept
 
     try:
-        sweep = swept(loaded, name, search)
+        # Katib brings the images of its searches; as a sweep of flowdsl both that learn take the same spaces.
+        other = kind == "katib" and search.search == "gp"
+        sweep = swept(loaded, name, search._replace(search="tpe") if other else search)
         compiled = compile_loaded(sweep, None, None if kind == "katib" else kind, profile=profile)
         if kind == "katib" and not compiled.failed:
             return experiment(loaded, name, search, profile)

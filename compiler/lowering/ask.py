@@ -15,8 +15,35 @@ if TYPE_CHECKING:
     from flowdsl.learnt import Learnt
     from flowdsl.space import Objective
 
-OPTUNA = "optuna==5.0.0"
-"""What is installed where the image of the script is not named."""
+
+class Sampler(NamedTuple):
+    """What chooses points: the call that makes it of the `library` and a `seed`, and what it needs.
+
+    `needed` are the names of modules, each with its name in a message, `packages` what pip installs where the search
+    names no image. `tries`: after so many known points for each that is wanted, the others are random.
+    """
+
+    made: str
+    needed: Mapping[str, str]
+    packages: tuple[str, ...]
+    tries: int
+
+
+SAMPLERS = {
+    "tpe": Sampler(
+        "library.samplers.TPESampler(seed=seed, n_startup_trials=0, constant_liar=True)",
+        {"optuna": "Optuna"},
+        ("optuna==5.0.0",),
+        100,
+    ),
+    "gp": Sampler(
+        "library.samplers.GPSampler(seed=seed, n_startup_trials=1, warn_independent_sampling=False)",
+        {"optuna": "Optuna", "scipy": "SciPy", "torch": "PyTorch"},
+        (),
+        3,
+    ),
+}
+"""By the kind of a search."""
 POINTS = "flowdsl-points"
 """The input of a round: its points."""
 
@@ -38,6 +65,7 @@ class Texts(NamedTuple):
 
 
 _IMPORTS = """\
+import importlib.util
 import json
 import math
 import os
@@ -49,19 +77,18 @@ from decimal import Decimal
 _SOURCE = '''
 
 def optuna():
-    """The library; where the image has none, it is installed."""
-    try:
-        import optuna
-    except ImportError:
-        if not PACKAGE:
-            here = f"{sys.executable} has no Optuna"
-            sys.exit(f"{here}: install it in the image of the search, or for this Python where images are not used")
+    """The library; what the image has not of it and what it needs is installed."""
+    missing = [text for name, text in NEEDED.items() if importlib.util.find_spec(name) is None]
+    if missing:
+        if not PACKAGES:
+            here = f"{sys.executable} has no {' and no '.join(missing)}"
+            sys.exit(f"{here}: install that in the image of the search, or for this Python where images are not used")
         folder = "@folder"
         pip = @pip
-        if subprocess.call([*pip, "--target", folder, PACKAGE], env=dict(os.environ, PIP_USER="0")) != 0:
-            sys.exit("the search could not install Optuna, for the reason above")
+        if subprocess.call([*pip, "--target", folder, *PACKAGES], env=dict(os.environ, PIP_USER="0")) != 0:
+            sys.exit(f"the search could not install {' and '.join(missing)}, for the reason above")
         sys.path.insert(0, folder)
-        import optuna
+    import optuna
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna
 
@@ -180,7 +207,8 @@ def suggested(trial):
 def chosen(told, count):
     """So many new points, by what those before them gave; less where nearly all have been tried."""
     library = optuna()
-    sampler = library.samplers.TPESampler(seed=SEED + len(told), n_startup_trials=0, constant_liar=True)
+    seed = SEED + len(told)
+    sampler = @sampler
     study = library.create_study(direction=GOAL, sampler=sampler)
     study.add_trials([known(library, row, metric) for row, metric in told])
     seen = {tuple(row[name] for name in row if name != NUMBER) for row, _ in told}
@@ -188,8 +216,8 @@ def chosen(told, count):
     for tried in range(10000):
         if len(found) == count:
             break
-        if tried == 100 * count:
-            study.sampler = library.samplers.RandomSampler(seed=SEED + len(told))
+        if tried == TRIES * count:
+            study.sampler = library.samplers.RandomSampler(seed=seed)
         trial = study.ask()
         row = suggested(trial)
         if tuple(row.values()) in seen:
@@ -224,12 +252,13 @@ _BODY = _SOURCE.replace("@pip", PIP).replace("@folder", PACKAGES).replace("@in",
 def ask(learnt: Learnt, objective: Objective, texts: Texts, trials: int) -> str:
     """The source of the script: of the trials before the points of the next round, of none the first ones."""
     dimensions = learnt.dimensions
-    choices = texts.choices
+    choices, sampler = texts.choices, SAMPLERS[learnt.kind]
     head = (
         _IMPORTS,
         f"TRIALS, ROUND, SEED = {trials}, {learnt.size}, {learnt.seed}",
         f"METRIC, GOAL = {quote(objective.metric)}, {quote(f'{objective.goal}imize')}",
-        f"PACKAGE = {quote('' if learnt.image else OPTUNA)}",
+        _table("NEEDED", {name: quote(text) for name, text in sampler.needed.items()}),
+        f"PACKAGES, TRIES = {_list(() if learnt.image else sampler.packages)}, {sampler.tries}",
         f"NUMBER, WHOLE = {quote(texts.number)}, {texts.whole}",
         f"INTEGERS = {_list(sorted(texts.integers))}",
         _table(
@@ -241,7 +270,7 @@ def ask(learnt: Learnt, objective: Objective, texts: Texts, trials: int) -> str:
         *(f"    {_row(row)}," for row in texts.first),
         "]\n",
     )
-    return "\n".join(head) + _BODY
+    return "\n".join(head) + _BODY.replace("@sampler", sampler.made)
 
 
 def _table(name: str, rows: Mapping[str, str]) -> str:

@@ -104,7 +104,7 @@ class UnknownSearch(Finding):
     code = "FD255"
     title = "`search` cannot be {have}"
     label = "not a search"
-    help = 'use "grid", "random", "sobol" or "tpe"'
+    help = 'use "grid", "random", "sobol" or "tpe", or Gp(image="...") with an image that has PyTorch'
     have: str
 
 
@@ -372,9 +372,10 @@ class NothingLearnt(Finding):
     code = "FD391"
     title = "all {trials} trials would be random: a search that learns begins with {startup} such points"
     label = "not more than those"
-    help = 'ask for more trials, write search=Tpe(startup=...) with fewer, or search="random"'
+    help = 'ask for more trials, write search={word}(startup=...) with fewer, or search="random"'
     trials: int
     startup: int
+    word: str
 
 
 class Unsearchable(Finding):
@@ -406,5 +407,5 @@ class NotAnImage(Finding):
     code = "FD394"
     title = "the image of the search is {have}, not the name of one"
     label = "this is {have}"
-    help = "write the name of an image that has Python and Optuna, or leave it out"
+    help = "write the name of an image that has Python and what the search needs"
     have: str

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flowdsl import (
+    Gp,
     Tpe,
     choice,
     fan_out,
@@ -96,7 +97,7 @@ def learning() -> None:
         objective=maximize(),
         trials=12,
         parallel=2,
-        search="tpe",
+        search=Gp(image="registry.example.com/optuna-torch:5"),
     )
     models = fan_out(tuned, over={"name": ["a", "b"]})
     fan_out(judge, over={"prompt": ["x"]}, widths=[1], share=runs.best)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from flowdsl import Tpe, Volume, choice, integer, maximize, normal, pipeline, step, sweep
+from flowdsl import Gp, Tpe, Volume, choice, integer, maximize, normal, pipeline, step, sweep
 
 DATA = Volume("datasets")
 BEST = maximize()
@@ -37,3 +37,7 @@ def search() -> None:
     sweep(train, over=later, search=Tpe(startup=2), trials=8, parallel=4, objective=BEST)
     sweep(train, over={"layers": [1, 2, 3]}, search=Tpe(startup=2), trials=8, parallel=4, objective=BEST)
     sweep(train, over={"layers": layers}, search=Tpe, trials=8, parallel=4, objective=BEST)  # type: ignore[arg-type]
+    sweep(train, over={"layers": layers}, search="gp", trials=20, parallel=4, objective=BEST)  # type: ignore[arg-type]
+    few = Gp(image="registry.example.com/optuna-torch:5", startup=8)
+    sweep(train, over={"layers": layers}, search=few, trials=8, parallel=4, objective=BEST)
+    sweep(train, over={"layers": layers}, search=Gp(image=" "), trials=20, parallel=4, objective=BEST)
