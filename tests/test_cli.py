@@ -1167,6 +1167,7 @@ def test_a_command_loads_only_what_it_needs(folder: Path) -> None:
         "http",
         "jsonschema",
         "grandalf",
+        "plotly",
         "lark",
     }
     for arguments in (

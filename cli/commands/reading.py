@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import FLAG, SEVERAL, app, option
+from flowdsl.cli.root import FLAG, SEVERAL, WRITTEN, app, option
 from flowdsl.runtime.phases import RunPhase
 
 
@@ -20,6 +21,7 @@ Examples:
   flowdsl get @latest -o wide
   flowdsl get @latest --events
   flowdsl get @latest --rounds --metric accuracy:max
+  flowdsl get @latest --charts trials.html
   flowdsl get sentiment-x7k2p -n team-a -o json""",
 )
 def get_command(
@@ -32,6 +34,7 @@ def get_command(
     events: Annotated[bool, FLAG] = False,
     rounds: Annotated[bool, FLAG] = False,
     metric: str | None = None,
+    charts: Annotated[Path | None, WRITTEN] = None,
     reach: Reach = USUAL,
 ) -> int:
     """Show a run: its steps, what they wait for or why they failed, and their GPUs.
@@ -47,12 +50,19 @@ def get_command(
     rounds
         Show the rounds of loops and sweeps instead, with what differs between them and what they gave.
     metric
-        With --rounds: NAME:max or NAME:min, the output that orders them; max or min of the one result.
+        With --rounds or --charts: NAME:max or NAME:min, the output that orders them; max or min of the
+        one result.
+    charts
+        Write a page with charts of sweeps to this file instead. Needs an extra: pip install 'flowdsl[sweep]'
     """
     from flowdsl.cli.runs import reading
 
+    if charts is not None:
+        if output is not None or events or rounds:
+            raise Refused("--charts writes a page: leave out --rounds, --events and -o")
+        return reading.charts(name, reach, metric, charts)
     if metric is not None and not rounds:
-        raise Refused("--metric orders the rounds of loops: add --rounds")
+        raise Refused("--metric orders the rounds of loops: add --rounds or --charts FILE.html")
     if rounds:
         return reading.rounds(name, reach, output, metric, events=events)
     return reading.get(name, reach, output, events=events)

@@ -15,6 +15,7 @@ from flowdsl.cli.display.paint import paint_of_output
 from flowdsl.cli.display.signs import SIGNS, plain, shown, style_of
 from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import clip, line, safe, wrap
+from flowdsl.cli.files import save
 from flowdsl.cli.process import DONE, Refused, err, out
 from flowdsl.runtime.local.rounds import differing, objective_of, tables, texts_of
 from flowdsl.runtime.parts import part, text
@@ -82,6 +83,41 @@ def rounds(name: str, reach: Reach, output: Output | None, metric: str | None, *
     """Show the rounds of the loops of a run, the best first; the exit code. Raises Refused and ClusterError."""
     if events or output not in (None, "wide", "json"):
         raise Refused("--rounds is a table, or with -o json a list: leave out the other output")
+    found, run, shown = _loops(name, reach, metric)
+    if output == "json":
+        out(safe(json.dumps([listed(one) for one in shown], indent=2) + "\n"))
+    elif not shown:
+        err(f"note: {line(run.name)} has no loop whose rounds gave a value\n")
+    else:
+        why = _said if found.folder is None else partial(_written, run, found.folder)
+        out(safe(rounds_text(shown, paint_of_output(), why, everything=output == "wide")))
+    return DONE
+
+
+def charts(name: str, reach: Reach, metric: str | None, path: Path) -> int:
+    """Write a page with charts of the sweeps of a run; the exit code. Raises Refused and ClusterError."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise Refused(f"--charts {path}: charts are a page of HTML, name it {path.with_suffix('.html').name}")
+    _, run, shown = _loops(name, reach, metric)
+    sweeps = [one for one in shown if one.objective is not None]
+    if not sweeps:
+        raise Refused(
+            f"{line(run.name)} has no loop with a known metric: say it, as in --metric accuracy:max"
+        )
+    from flowdsl.cli.display.charts import page
+
+    try:
+        text = page(line(run.name), sweeps)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "plotly":
+            raise
+        raise Refused("--charts needs an extra: pip install 'flowdsl[sweep]'") from None
+    save(text, path)
+    return DONE
+
+
+def _loops(name: str, reach: Reach, metric: str | None) -> tuple[Found, Run, list[Rounds]]:
+    """A run, and the rounds of its loops, which the metric orders. Raises Refused and ClusterError."""
     wanted = None if metric is None else objective_of(metric)
     if metric is not None and wanted is None:
         raise Refused(f"--metric {metric}: write NAME:max or NAME:min, as in accuracy:max")
@@ -100,14 +136,7 @@ def rounds(name: str, reach: Reach, output: Output | None, metric: str | None, *
         raise Refused(
             f"--metric {metric}: no loop of {line(run.name)} gives `{wanted.metric}`; its loops give {names}"
         )
-    if output == "json":
-        out(safe(json.dumps([listed(one) for one in shown], indent=2) + "\n"))
-    elif not shown:
-        err(f"note: {line(run.name)} has no loop whose rounds gave a value\n")
-    else:
-        why = _said if found.folder is None else partial(_written, run, found.folder)
-        out(safe(rounds_text(shown, paint_of_output(), why, everything=output == "wide")))
-    return DONE
+    return found, run, shown
 
 
 def rounds_text(
