@@ -1867,6 +1867,17 @@ def test_a_secret_comes_through_a_pipe_once_more_for_a_run_that_goes_on(
     assert ["return", "me3"] in rows(done.out)
 
 
+@pytest.mark.parametrize("line", ['{"token": "abc"}', "abc", "token: abc=", "=abc", "export token=abc"])
+def test_a_line_that_is_no_pair_is_told_and_not_shown(
+    line: str, flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "secret.py").write_text(SECRET, encoding="utf-8")
+    given = f"hub={(folder / 'hub.env').resolve()}"
+    (folder / "hub.env").write_text(f"# of the hub\n{line}\n", encoding="utf-8")
+    said = "its line 2 is not KEY=VALUE; write such lines, or name a folder with a file for each key"
+    assert flowdsl("secret.py", "--secret", given) == (2, "", f"flowdsl: --secret {given}: {said}\n")
+
+
 FAILING_ROUND = """
 from flowdsl import fan_out, pipeline, step
 

@@ -14,6 +14,7 @@ from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.ir import Reference
 from flowdsl.diagnostic import together
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.names import is_data_key
 from flowdsl.runtime.documents import workflow_spec
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.faked import in_place_of
@@ -99,11 +100,24 @@ def data(texts: Sequence[str], option: str) -> dict[str, dict[str, str]]:
                 files = [one for one in sorted(path.iterdir()) if one.is_file()]
                 found[name] = {one.name: one.read_text(encoding="utf-8") for one in files}
             else:
-                lines = path.read_text(encoding="utf-8").splitlines()
-                parts = [line.partition("=") for line in lines if line.strip() and not line.startswith("#")]
-                found[name] = {key.strip(): value for key, _, value in parts}
+                found[name] = _lines(path.read_text(encoding="utf-8"), f"{option} {name}={path}")
         except (OSError, UnicodeDecodeError) as error:
             raise RunError(f"{option} {name}={path} cannot be read: {error}") from None
+    return found
+
+
+def _lines(text: str, given: str) -> dict[str, str]:
+    """The data that lines KEY=VALUE give. Raises RunError, which shows nothing of what may be a secret."""
+    found: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            key, sign, value = line.partition("=")
+            if not sign or not is_data_key(key.strip()):
+                raise RunError(
+                    f"{given}: its line {number} is not KEY=VALUE; write such lines, or name a folder with a file "
+                    "for each key"
+                )
+            found[key.strip()] = value
     return found
 
 
