@@ -113,3 +113,16 @@ class ShareWith(Finding):
     title = "`share` is a part of a whole GPU"
     label = "cannot be combined with `resource` or `mig`"
     help = 'ask for the part alone: GPU(1, share="8Gi")'
+
+
+class MemoryVolume(Finding):
+    """A volume in memory that is larger than the memory of who writes to it."""
+
+    code = "FD858"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{path}` may hold {size} in memory, and its container has {memory} at most"
+    label = "never filled"
+    help = "what lies there counts as memory of the container: ask for more, or make the volume smaller"
+    path: str
+    size: str
+    memory: str

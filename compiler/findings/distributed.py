@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from flowdsl.diagnostic import Finding
+from typing import ClassVar
+
+from flowdsl.diagnostic import Finding, Severity
 
 
 class BesideDistributed(Finding):
@@ -15,6 +17,22 @@ class BesideDistributed(Finding):
     name: str
     reason: str
     way: str
+
+
+class ProcessesShare(Finding):
+    """More processes in each pod than it has cards."""
+
+    code = "FD859"
+    severity: ClassVar[Severity] = "warning"
+    title = "{processes} processes of each pod share {count} GPU{plural}"
+    label = "more than its GPUs"
+    help = "leave `processes` out for one process on each GPU, or ask for gpu={processes}"
+    processes: int
+    count: int
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the plural of the GPUs."""
+        return {**super().words(), "plural": "" if self.count == 1 else "s"}
 
 
 class MeetingVariable(Finding):

@@ -35,6 +35,7 @@ from flowdsl.compiler.options import (
     resources,
     schedule,
     store,
+    volumes,
 )
 from flowdsl.compiler.options.reading import Doubter, Reader, Wrong, flattened
 from flowdsl.compiler.profile import NOWHERE
@@ -253,7 +254,9 @@ def _reported(wrong: Wrong, place: Place) -> Diagnostic:
 
 
 #: Options of which others may be wrong beside them.
-_TOGETHER = frozenset(("action", *daemon.READERS, *companions.READERS, *distributed.READERS))
+_TOGETHER = frozenset(
+    ("action", *daemon.READERS, *companions.READERS, *distributed.READERS, *volumes.READERS)
+)
 
 
 def _between(
@@ -264,6 +267,7 @@ def _between(
     yield from daemon.doubts(made, found)
     yield from companions.doubts(made)
     yield from distributed.doubts(made, found)
+    yield from volumes.doubts(made, found)
 
 
 def pipeline_options(

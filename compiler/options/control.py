@@ -88,13 +88,17 @@ def _policy(written: object) -> str:
     return written
 
 
+BY_CODE = "asInt(lastRetry.exitCode) in ["
+"""What the expression of `exit_codes` begins with."""
+
+
 def _condition(retry: Retry, parts: Parts) -> str | None:
     """The expression that says whether to try again, in the words of Argo."""
     codes = parts.read("exit_codes", _codes, retry.exit_codes) or []
     messages = parts.read("messages", _messages, retry.messages) or []
     choices = [f"lastRetry.message contains {literal(text)}" for text in messages]
     if codes:
-        choices.insert(0, f"asInt(lastRetry.exitCode) in [{', '.join(map(str, codes))}]")
+        choices.insert(0, f"{BY_CODE}{', '.join(map(str, codes))}]")
     if retry.expression is None:
         return " || ".join(choices) or None
     if choices:

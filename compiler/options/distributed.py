@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from flowdsl.compiler.findings.distributed import BesideDistributed, MeetingVariable, ServersAlone
+from flowdsl.compiler.findings.distributed import (
+    BesideDistributed,
+    MeetingVariable,
+    ProcessesShare,
+    ServersAlone,
+)
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Distributed
 from flowdsl.compiler.options import placement, resources
+from flowdsl.compiler.options.control import BY_CODE
 from flowdsl.compiler.options.reading import Wrong, one_of, said, whole
 from flowdsl.compiler.options.resources import wanted
 from flowdsl.distributed import MPI, Operator, TensorFlow, Torch
@@ -68,6 +74,9 @@ def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wron
     if not made.distributed.workers:
         return
     yield from ((name, Wrong(finding, "name")) for name, finding in beside(made) if name in found)
+    gpu = wanted(found)
+    if gpu is not None and made.distributed.processes > gpu.count:
+        yield "distributed", Wrong(ProcessesShare(made.distributed.processes, gpu.count), "item:processes")
     for name, value in made.environment.env:
         if name in VARIABLES:
             option = "secrets" if isinstance(value, Secret) else "env"
@@ -76,59 +85,76 @@ def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wron
 
 def beside(made: Settings) -> Iterator[tuple[str, BesideDistributed]]:
     """The options of a distributed step, or of its pipeline, that its pods have no use for."""
-    for name, (asks, reason, way) in _BESIDE.items():
+    for name, asks, reason, way in _BESIDE:
         if asks(made):
             yield name, BesideDistributed(name, reason, way)
 
 
 #: Of each option that such pods have no use for: whether it asks for something, why not, and what to do instead.
-_BESIDE: dict[str, tuple[Callable[[Settings], object], str, str]] = {
-    "init": (
+_BESIDE: tuple[tuple[str, Callable[[Settings], object], str, str], ...] = (
+    (
+        "init",
         lambda made: made.companions.init,
         "Argo makes none for the pods of a Job",
         "do that in a step before this one, or at the beginning of this one",
     ),
-    "sidecars": (
+    (
+        "sidecars",
         lambda made: made.companions.sidecars,
         "a Job does not end while they run",
         "start the server as a step of its own, with `daemon=True`",
     ),
-    "daemon": (
+    (
+        "daemon",
         lambda made: made.daemon.on,
         "the tasks after it wait for its end",
         "leave one of them out",
     ),
-    "cache": (
+    (
+        "cache",
         lambda made: made.caching.max_age is not None,
         "its results are not kept for other runs",
         "leave it out, and cache the steps before and after it",
     ),
-    "code": (
+    (
+        "code",
         lambda made: made.code.repository is not None,
         "its pods do not get what Argo brings from a repository",
         'lay the code on a volume, code=Volume("claim") / "src", or build it into the image; `code=None` leaves it out',
     ),
-    "packages": (
+    (
+        "packages",
         lambda made: made.distributed.launched and made.code.packages,
         "each of the processes would install them",
         "build them into the image",
     ),
-    "queue_timeout": (
+    (
+        "queue_timeout",
         lambda made: made.control.queue_timeout is not None,
         "it is about a pod of Argo's, and these are pods of a Job",
         "use `timeout`, which begins when the Job is made",
     ),
-    "retries": (
+    (
+        "retries",
         lambda made: made.control.retries is not None and made.control.retries.elsewhere,
         "`elsewhere` is about the node of one pod",
         "leave `elsewhere` out",
     ),
-    "spot": (
+    (
+        "retries",
+        lambda made: (
+            (asked := made.control.retries) is not None and (asked.expression or "").startswith(BY_CODE)
+        ),
+        "Argo sees no exit codes of pods that it does not make",
+        "leave `exit_codes` out: whatever they ended with, all of them are tried again",
+    ),
+    (
+        "spot",
         lambda made: made.placement.spot and made.control.retries is None,
         "nothing tells a node that was taken away from a program that failed",
         "say how often it is tried again: `retries=3`",
     ),
-}
+)
 
 
 def _distributed(name: str, written: object) -> Written | None:

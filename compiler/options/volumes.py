@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flowdsl.artifact import Artifact
-from flowdsl.compiler.findings.amounts import BadQuantity
+from flowdsl.compiler.findings.amounts import BadQuantity, MemoryVolume
 from flowdsl.compiler.findings.data import HostPath, MountedReadOnly, WholeObject
 from flowdsl.compiler.findings.options import OptionType, RunTimeOption
 from flowdsl.compiler.findings.surroundings import BadMountPath, BadObjectName, OutsideVolume
@@ -21,6 +21,9 @@ from flowdsl.values.later import of_run
 from flowdsl.volume import Host, Local, Mountable, Named, Scratch, Secret, Volume, VolumePath
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flowdsl.compiler.ir import Settings
     from flowdsl.compiler.options.reading import Reader
 
 N = TypeVar("N", bound=Named)
@@ -166,6 +169,21 @@ def size(name: str, written: object, part: str) -> str:
 def _shm(name: str, written: object) -> tuple[tuple[Mount, Mountable], ...]:
     """Shared memory: the runtime's own folder holds 64 MiB. Source: containerd and Docker, size of /dev/shm."""
     return ((Mount("flowdsl-shm", SHM), Scratch(size(name, written, "value"), memory=True)),)
+
+
+def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
+    """Volumes in memory that are larger than the memory of the step."""
+    most = made.resources.limits.get("memory")
+    if most is None:
+        return
+    for mount, volume in zip(made.environment.mounts, made.environment.volumes, strict=True):
+        if not isinstance(volume, Scratch) or not volume.memory or volume.size is None or mount.read_only:
+            continue
+        if quantity(str(volume.size)) > quantity(most):
+            option, part = (
+                ("shm", "value") if mount.path == SHM and "shm" in found else ("mounts", f"item:{mount.path}")
+            )
+            yield option, Wrong(MemoryVolume(mount.path, str(volume.size), most), part)
 
 
 READERS: dict[str, Reader] = {"mounts": _mounts, "shm": _shm}

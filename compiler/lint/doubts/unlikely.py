@@ -139,6 +139,13 @@ _AGAIN = {"OnFailure": "Failed", "OnError": "Error"}
 """The statuses after which a policy has a template tried again."""
 
 
+_CODES = regex(
+    r"\s*(?:asInt\()?\s*lastRetry\.exitCode\s*\)?\s*(?:in\s*\[([\d,\s]*)\]|==\s*['\"]?(\d+)['\"]?)\s*"
+)
+_OF_ARGO = frozenset(("2", "64", "65", "137", "143"))
+"""The exit codes of the pod that makes an object and waits for it. Source: Argo Workflows, cmd/argoexec/main.go."""
+
+
 def attempts(view: View) -> Iterator[Problem]:
     """Who says how something is tried again has it tried again. Source: Argo Workflows, processNodeRetries."""
     for owner, path in view.owners:
@@ -166,12 +173,23 @@ def attempts(view: View) -> Iterator[Problem]:
             )
             finding = NeverTriedAgain(reason, "leave the policy out, or take `OnFailure`")
             yield Problem((*path, "retryStrategy", "retryPolicy"), finding)
+        elif owner.get("resource") is not None and _of_other_pods(expression):
+            reason = "when the object fails, the exit code is 64, that of Argo's own pod, which waits for it"
+            finding = NeverTriedAgain(reason, "leave the exit codes out")
+            yield Problem((*path, "retryStrategy", "expression"), finding)
         wait, longest = (_seconds(string(backoff, field)) for field in ("duration", "maxDuration"))
         cap = _seconds(string(backoff, "cap"))
         if wait is not None and longest is not None and min(wait, cap or wait) >= longest:
             reason = f"the first wait of {backoff['duration']} is not shorter than `maxDuration`"
             finding = NeverTriedAgain(reason, "make `maxDuration` longer than all waits together")
             yield Problem((*path, "retryStrategy", "backoff", "maxDuration"), finding)
+
+
+def _of_other_pods(expression: str) -> bool:
+    """Whether an expression asks for exit codes only, and for none of a pod of Argo's own."""
+    asked = [_CODES.fullmatch(each) for each in expression.split("||")]
+    codes = {code.strip() for each in asked if each is not None for code in (each[1] or each[2]).split(",")}
+    return None not in asked and codes.isdisjoint(_OF_ARGO)
 
 
 def _number(value: object, otherwise: int) -> int:

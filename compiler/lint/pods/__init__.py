@@ -70,6 +70,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 OF_YAML: tuple[Rule, ...] = (
+    amounts.in_memory,
     leaves.gates,
     objects.endless,
     stores.keys,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.findings.amounts import MemoryVolume
 from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import inside
+from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import has_exponent, quantity
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.tree import Object
 
 _NUMBER = regex(r"[0-9]+(?:\.[0-9]+)?")
 
@@ -55,6 +57,36 @@ def amounts(view: View) -> Iterator[Problem]:
                 finding = _doubtful(name, str(value))
                 if finding is not None:
                     yield Problem((*found.path, *place, name), finding)
+
+
+def in_memory(view: View) -> Iterator[Problem]:
+    """Volumes in memory have room in that of the containers which write to them."""
+    shared = _in_memory(view.spec)
+    for template in view.templates:
+        sizes = {**shared, **_in_memory(template.data)}
+        for place, container in template.containers if sizes else ():
+            memory = str(inside(container, "resources", "limits").get("memory", ""))
+            most = _bytes(memory)
+            for index, mount in enumerate(entries(container, "volumeMounts")):
+                size = sizes.get(string(mount, "name"), "")
+                asked = _bytes(size)
+                if most is not None and asked is not None and asked > most and not mount.get("readOnly"):
+                    path = (*template.path, *place, "volumeMounts", index)
+                    yield Problem(path, MemoryVolume(string(mount, "mountPath"), size, memory))
+
+
+def _in_memory(owner: Object) -> dict[str, str]:
+    """The sizes of its volumes in memory, by name."""
+    folders = [(string(each, "name"), inside(each, "emptyDir")) for each in entries(owner, "volumes")]
+    return {name: str(one.get("sizeLimit", "")) for name, one in folders if one.get("medium") == "Memory"}
+
+
+def _bytes(text: str) -> Decimal | None:
+    """An amount; None where there is none, or no other."""
+    try:
+        return quantity(text) if text else None
+    except GrammarError:
+        return None
 
 
 def _doubtful(name: str, text: str) -> DoubtfulAmount | None:
