@@ -422,10 +422,10 @@ class _Unit:
         from flowdsl.compiler.lowering.lower import Lowering
         from flowdsl.compiler.lowering.plan import Planner
         from flowdsl.compiler.lowering.split import split
-        from flowdsl.compiler.steps.leaves import Descriptions, handed_on_daemons
+        from flowdsl.compiler.steps.leaves import Descriptions, counted, handed_on_daemons
 
         if self._descriptions is None:
-            self._descriptions = Descriptions(self._declared, self.diagnostics)
+            self._descriptions = Descriptions(self._declared, self.diagnostics, counted(self.traces.values()))
         trace = self.traces[id(definition)]
         planner = Planner(trace, self._names, self._descriptions, cached_calls(trace, definition))
         root = planner.root(definition)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from flowdsl.diagnostic import Finding, suggest
+from typing import ClassVar
+
+from flowdsl.diagnostic import Finding, Severity, suggest
 
 
 class NoCommand(Finding):
@@ -112,3 +114,21 @@ class InputComputed(Finding):
     help = "pass the input to the program whole, and leave what depends on it to the program"
     step: str
     problem: str
+
+
+class InputUnused(Finding):
+    """An input of a step that describes what it runs, and does not say it there."""
+
+    code = "FD873"
+    severity: ClassVar[Severity] = "warning"
+    title = "the {word} of `{step}` does not use `{name}`"
+    label = "not given to {whom}"
+    help = "use it there, or leave it out; for the order alone call the step with `.options(after=[...])`"
+    step: str
+    name: str
+    word: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and who is not given the input."""
+        whom = {"command": "the program", "manifest": "the object", "request": "the server"}[self.word]
+        return {**super().words(), "whom": whom}

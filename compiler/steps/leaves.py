@@ -14,7 +14,8 @@ from flowdsl.compiler.carry.text import control_characters, replaced_dollar
 from flowdsl.compiler.checks.kinds import serves, supplied
 from flowdsl.compiler.encode import choices, encode
 from flowdsl.compiler.findings import kinds as findings
-from flowdsl.compiler.findings.kinds import WORDS
+from flowdsl.compiler.findings.commands import InputUnused
+from flowdsl.compiler.findings.kinds import DESCRIBED, WORDS
 from flowdsl.compiler.forms import Absent, File, Mounted, Plain
 from flowdsl.compiler.steps.command import CommandLine, bind, command_line
 from flowdsl.compiler.steps.manifest import Manifest, manifest
@@ -24,28 +25,74 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.places.place import Definition
 from flowdsl.step import StepDef
 from flowdsl.values import types as t
-from flowdsl.values.expr import Const, Expr, Out, leaves
+from flowdsl.values.expr import Const, Expr, InPod, Out, leaves
 from flowdsl.values.signature import MISSING
+from flowdsl.volume import Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from flowdsl.compiler.forms import Form
     from flowdsl.compiler.options import Declared
     from flowdsl.pipeline import PipelineDef
-    from flowdsl.tracing.trace import Call
+    from flowdsl.tracing.trace import Call, Trace
 
 IP, RESULT = "ip", "outputs.result"
 
 Description = CommandLine | Manifest | Request
 
 
+def counted(traces: Iterable[Trace]) -> dict[int, frozenset[str]]:
+    """For each step the inputs that it is fanned out over, by its id: they may only say how often it runs."""
+    found: dict[int, frozenset[str]] = {}
+    calls = [call for trace in traces for graph in trace.graphs.values() for call in graph.calls]
+    for call in calls:
+        if call.loop is not None and call.loop.kind == "fan_out":
+            names = frozenset(call.loop.lists).union(*(call.loop.rows or ()))
+            found[id(call.target)] = found.get(id(call.target), frozenset()) | names
+    return found
+
+
+def _unused(
+    step: StepDef, made: Description, asked: ir.Settings, counted: frozenset[str]
+) -> Iterator[Diagnostic]:
+    """Inputs that a step does not use where it says what it runs; `_` in front of a name says so."""
+    if "argo" in step.options:  # which may name any of them
+        return
+    texts: list[Expr] = []
+    used: set[str | None] = {*counted}
+    match made:
+        case CommandLine():
+            texts = [*made.words, *(value for _, value in made.env)]
+            used |= {*made.fixed}
+        case Manifest():
+            texts = [] if made.body is None else [made.body]
+            used |= {made.file}
+        case Request():
+            texts = [made.url, *(value for _, value in made.headers if not isinstance(value, Secret))]
+            texts += [] if made.body is None else [made.body]
+    used |= {one.name for text in texts for one in leaves(text) if isinstance(one, InPod)}
+    seen = any(one.mirror for several in asked.companions for one in several)  # by the containers beside it
+    for parameter in step.signature.parameters:
+        if (
+            parameter.name in used
+            or parameter.name.startswith("_")
+            or (seen and t.holds_file(parameter.type))
+        ):
+            continue
+        unused = InputUnused(step.name, parameter.name, DESCRIBED[step.kind][0])
+        yield Diagnostic(unused, Definition(step.code, parameter.name))
+
+
 class Descriptions:
     """What steps say of themselves, each learned once; what is wrong with it goes into `diagnostics`."""
 
-    def __init__(self, declared: Declared, diagnostics: list[Diagnostic]) -> None:
+    def __init__(
+        self, declared: Declared, diagnostics: list[Diagnostic], counted: Mapping[int, frozenset[str]]
+    ) -> None:
         self.diagnostics = diagnostics
         self._declared = declared
+        self._counted = counted
         self._known: dict[int, Description | None] = {}
         self.plain: set[int] = set()  # the ids of steps whose outputs are parameters of their own names
 
@@ -62,6 +109,10 @@ class Descriptions:
                 made, found = request(step)
             self._known[id(step)] = made
             self.diagnostics.extend(found)
+            if made is not None and not found:
+                self.diagnostics.extend(
+                    _unused(step, made, self._declared(step)[0], self._counted.get(id(step), frozenset()))
+                )
         return self._known[id(step)]
 
     def variable(self, target: StepDef | PipelineDef) -> str:
