@@ -36,6 +36,15 @@ def codes(case: Case, folder: Path) -> list[str]:
 
 
 RIGHT = {
+    "a server, whose value is its address": Case(
+        """
+@step(image=IMAGE, daemon=True)
+def server(port: int) -> str:
+    from http.server import HTTPServer, SimpleHTTPRequestHandler
+    HTTPServer(("", port), SimpleHTTPRequestHandler).serve_forever()
+""",
+        "server(8080)",
+    ),
     "variables that have a value where they are read, though it is written below, or is no value of the function": Case(
         """
 SEEN = []

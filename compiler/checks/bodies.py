@@ -13,6 +13,7 @@ from flowdsl.compiler.checks.evident import NOT_DATA, Evident, suits
 from flowdsl.compiler.checks.exits import exits
 from flowdsl.compiler.checks.file_names import calls_by_step, file_names
 from flowdsl.compiler.checks.images import images_by_step, unsuited
+from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.checks.left_behind import Written, left_behind
 from flowdsl.compiler.checks.returns import ends_without, open_end
 from flowdsl.compiler.checks.terminal import terminal
@@ -172,7 +173,8 @@ def _results(
 ) -> Iterator[Diagnostic]:
     """Results that are not made, or that JSON has not; `used` where a lost one is missed already."""
     kind = step.signature.returns
-    needed = not isinstance(kind, (t.Nothing, t.Maybe, t.Json, t.Unsupported))
+    # What a daemon gives is its address, whatever its function returns.
+    needed = not isinstance(kind, (t.Nothing, t.Maybe, t.Json, t.Unsupported)) and not serves(step)
     returned = body.returned
     if needed and not step.code.co_flags & _UNUSUAL:
         end = open_end(body.node, body.module, body.returns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings import cluster as findings
@@ -106,6 +107,23 @@ def _words(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
         yield _Asked(findings.UnknownQueue(queue, profile.name, profile.queues), "queue")
     if gpu is not None:
         yield from _gpu_words(gpu, profile)
+    if profile.products:
+        yield from _where_products(found.get("where", ()), profile)
+
+
+def _where_products(groups: Iterable[Iterable[Term]], profile: Profile) -> Iterator[_Asked]:
+    """Products that `where` asks for, and the profile does not list."""
+    known = {text for name, product in profile.products.items() for text in (name, *product.labels)}
+    terms = [term for group in groups for term in group]
+    asked = [
+        value
+        for key, operator, values in terms
+        if (key, operator) == ("gpu.product", "In")
+        for value in values
+    ]
+    for value in dict.fromkeys(asked):
+        if value not in known:
+            yield _Asked(findings.UnknownProduct(value, profile.name, tuple(profile.products)), "where")
 
 
 def _gpu_words(gpu: GPU, profile: Profile) -> Iterator[_Asked]:
@@ -213,14 +231,27 @@ def _room(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
             yield wrong
             return
     for option in ("memory", "cpu"):
-        if option in found and pools:
-            asked = quantity(found[option])
+        own, asked = found.get(option), _of_pod(found, option)
+        if asked and pools:
             amounts = [getattr(pool, option) for pool in pools.values()]
             if all(amount is not None and amount < asked for amount in amounts):
-                most = f"{max(amounts):f}" if option == "cpu" else _bytes(int(max(amounts)))
-                yield _Asked(findings.TooMuch(_UNITS[option].format(found[option]), most, where), option)
+                most = _shown(option, max(amounts))
+                alone = own is not None and quantity(own) == asked
+                text = _UNITS[option].format(own if alone else _shown(option, asked))
+                too_much = findings.TooMuch(text if alone else f"{text} for a pod", most, where)
+                yield _Asked(too_much, option if own is not None else "sidecars")
                 return
             pools = _left(pools, lambda pool: _holds(getattr(pool, option), asked))  # noqa: B023 -- used at once
+
+
+def _of_pod(found: dict[str, Any], option: str) -> Decimal:
+    """How much a pod asks of its node: what its containers do that run at one time."""
+    beside = [one.resources.requests.get(option, "0") for one in found.get("sidecars", ())]
+    return sum(map(quantity, (found.get(option, "0"), *beside)), Decimal(0))
+
+
+def _shown(option: str, amount: Decimal) -> str:
+    return f"{amount.normalize():f}" if option == "cpu" else _bytes(int(amount))
 
 
 def _left(pools: dict[str, Pool], keep: Callable[[Pool], bool]) -> dict[str, Pool]:

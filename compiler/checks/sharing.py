@@ -10,23 +10,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.findings.data import SharedLoop, SharedWrite
+from flowdsl.compiler.options.reading import Wrong
+from flowdsl.compiler.options.store import nearest
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.pipeline import PipelineDef
 from flowdsl.tracing.trace import Call
+from flowdsl.values import types as t
 from flowdsl.values.expr import Best, Out, Rows, leaves, negate
 from flowdsl.values.later import known_options
 from flowdsl.values.lift import is_dict
 from flowdsl.volume import Volume, VolumePath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from flowdsl.compiler.options.store import Stored
     from flowdsl.tracing.trace import Graph, Trace
     from flowdsl.values.expr import Expr
 
 Claims = dict[str, Volume]
 
 _NONE: Claims = {}
+_WRITTEN = frozenset(("mounts", "store"))
+"""The options by which a step writes to a claim."""
 _HOST = "kubernetes.io/hostname"
 
 
@@ -34,18 +40,18 @@ def sharing(trace: Trace) -> Iterator[Diagnostic]:
     """ReadWriteOnce claims that are mounted to be written to by pods that may run at the same time."""
     calls = [call for graph in trace.graphs.values() for call in graph.calls]
     targets = {id(call.target): call.target for call in calls}
-    if not any(
-        "mounts" in one.options for one in (*targets.values(), *(call for call in calls if call.options))
-    ):
-        return
     roots = [graph.owner for graph in trace.graphs.values() if id(graph.owner) not in targets]
+    owners = (*roots, *targets.values(), *(call for call in calls if call.options))
+    if all(_WRITTEN.isdisjoint(one.options) for one in owners):
+        return
     if any(known_options(owner.options).get("parallelism") == 1 for owner in roots):
         return  # one pod at a time
     known: dict[int, Claims] = {}
+    around = _stores(roots, trace)
     for graph in trace.graphs.values():
         writers: dict[str, list[Call]] = {}
         for call in graph.calls:
-            for name, volume in _written(call, trace, known).items():
+            for name, volume in _written(call, graph, trace, around, known).items():
                 writers.setdefault(name, []).append(call)
                 if _at_once(call):
                     related = (Related(volume.site, "declared here"),)
@@ -70,34 +76,63 @@ def _pairs(graph: Graph, writers: dict[str, list[Call]]) -> Iterator[Diagnostic]
                     break
 
 
-def _written(call: Call, trace: Trace, known: dict[int, Claims]) -> Claims:
+def _stores(roots: list[PipelineDef], trace: Trace) -> dict[int, Stored | None]:
+    """Where the files of steps go that say nothing themselves, by the ids of their pipelines."""
+    found: dict[int, Stored | None] = {}
+    todo: list[tuple[PipelineDef, Stored | None]] = [(owner, None) for owner in roots]
+    while todo:
+        owner, outside = todo.pop()
+        graph = trace.graphs.get(id(owner))
+        if id(owner) in found or graph is None:
+            continue
+        found[id(owner)] = inside = _store(outside, owner.options)
+        todo += [(call.target, inside) for call in graph.calls if isinstance(call.target, PipelineDef)]
+    return found
+
+
+def _store(around: Stored | None, *levels: Mapping[str, Any]) -> Stored | None:
+    try:
+        return nearest(around, *levels)
+    except Wrong:
+        return None  # which is told at its place
+
+
+def _written(
+    call: Call, graph: Graph, trace: Trace, around: dict[int, Stored | None], known: dict[int, Claims]
+) -> Claims:
     """The ReadWriteOnce claims that what is called writes to."""
     target = call.target
     if isinstance(target, PipelineDef):
-        graph = trace.graphs.get(id(target))
-        if graph is None:
+        below = trace.graphs.get(id(target))
+        if below is None:
             return {}
         if id(target) not in known:
             found: Claims = {}
             known[id(target)] = found
-            for inner in graph.calls:
-                found.update(_written(inner, trace, known))
+            for inner in below.calls:
+                found.update(_written(inner, below, trace, around, known))
         return known[id(target)]
-    if "mounts" not in target.options and "mounts" not in call.options:
-        return _NONE
-    mounts: Any = known_options({**target.options, **call.options}).get("mounts")
-    if not mounts or not is_dict(mounts):
-        return {}
-    volumes = [what.volume if type(what) is VolumePath else what for what in mounts.values()]
-    return {
-        one.name: one
-        for one in volumes
-        if isinstance(one, Volume)
-        and not one.read_only
-        and type(cast("object", one.name)) is str
-        and type(one.mode) is str
-        and one.mode == "ReadWriteOnce"
-    }
+    volumes: list[object] = []
+    if "mounts" in target.options or "mounts" in call.options:
+        mounts: Any = known_options({**target.options, **call.options}).get("mounts")
+        if is_dict(mounts):
+            volumes += [what.volume if type(what) is VolumePath else what for what in mounts.values()]
+    stored = _store(around.get(id(graph.owner)), call.options, target.options)
+    if stored is not None and t.holds_file(target.signature.returns):
+        volumes.append(stored[1])
+    return (
+        _NONE
+        if not volumes
+        else {
+            one.name: one
+            for one in volumes
+            if isinstance(one, Volume)
+            and not one.read_only
+            and type(cast("object", one.name)) is str
+            and type(one.mode) is str
+            and one.mode == "ReadWriteOnce"
+        }
+    )
 
 
 def _at_once(call: Call) -> bool:

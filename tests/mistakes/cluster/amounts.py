@@ -1,6 +1,6 @@
 """More than any node has."""
 
-from flowdsl import GPU, pipeline, step
+from flowdsl import GPU, Sidecar, pipeline, step
 
 IMAGE = "python:3.12-slim"
 
@@ -35,9 +35,20 @@ def again(loss: float) -> None:
     print(loss)
 
 
+@step(
+    image=IMAGE,
+    memory="400Gi",
+    cpu=1,
+    sidecars=[Sidecar("cache", image="redis:8", command=["redis-server"], memory="200Gi", cpu=100)],
+)
+def beside(loss: float) -> None:
+    print(loss)
+
+
 @pipeline
 def nightly() -> None:
     loss = tune(train(pretrain(prepare())))
     judge(loss)
     again(loss)
+    beside(loss)
     judge.options(memory="200Gi", gpu=5, name="enough")(loss)

@@ -8,6 +8,11 @@ def train(rate: float) -> float:
     return 1 - rate
 
 
+@step(image="python:3.12-slim", gpu=1, where="gpu.product in (A100-40GB, A100) or gpu.product == Tesla-T4")
+def judge(loss: float) -> float:
+    return loss
+
+
 @pipeline
 def nightly() -> None:
-    train(0.1)
+    judge(train(0.1))
