@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -291,6 +292,18 @@ templates:
     ]
     assert len(said(Standing(), workflow(spec.format("PyTorchJob")))) == 1
     assert said(Standing(), workflow(spec.format('"{{inputs.parameters.kind}}"'))) == []
+
+
+@pytest.mark.parametrize("kind", ["TrainingRuntime", "JobSet"])
+def test_the_pods_of_an_object_want_what_they_name_wherever_they_stand(kind: str) -> None:
+    pod = {"containers": [{"name": "node", "envFrom": [{"secretRef": {"name": "hub"}}]}]}
+    jobs = {"replicatedJobs": [{"name": "node", "template": {"spec": {"template": {"spec": pod}}}}]}
+    body = {"template": {"spec": jobs}} if kind == "TrainingRuntime" else jobs
+    manifest = json.dumps({"apiVersion": "x/v1", "kind": kind, "metadata": {"name": "a"}, "spec": body})
+    resource = {"action": "apply", "manifest": manifest}
+    spec = {"entrypoint": "a", "templates": [{"name": "a", "resource": resource}]}
+    (found,) = missing(Standing(served={"x/v1": [kind]}), workflow(json.dumps(spec)))
+    assert found.text == "there is no Secret `hub` in namespace `ml`, which the step `a` wants"
 
 
 CONDITIONAL = """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.tree import is_mapping
 from flowdsl.grammar.regex import regex
@@ -46,19 +46,24 @@ def is_known(thing: object) -> bool:
 
 
 def bodies(resource: Json) -> list[Json]:
-    """What the pods of the objects are that a resource template makes: of a Job, a Deployment, a PyTorchJob."""
+    """What the pods of the objects are that a resource template makes: of a Job, a Deployment, a JobSet."""
     if resource.get("action") not in _MAKING:
         return []
-    return [body for one in objects(resource) for body in _bodies(part(one, "spec"))]
+    return [body for one in objects(resource) for body in _bodies(one.get("spec"))]
 
 
-def _bodies(spec: Json) -> Iterator[Json]:
-    """What the pods are of a spec: of its template, or of those of the roles that operators of Kubeflow know."""
-    yield part(part(spec, "template"), "spec")
-    for field in spec:
-        if field.endswith("ReplicaSpecs"):
-            for role in part(spec, field):
-                yield part(part(part(part(spec, field), role), "template"), "spec")
+def _bodies(thing: Any) -> Iterator[Json]:
+    """What the pods are of a spec, wherever a template of theirs stands in it: that has a spec with containers."""
+    if is_mapping(thing):
+        pod = part(part(thing, "template"), "spec")
+        if isinstance(pod.get("containers"), list):
+            yield pod
+        else:
+            for value in thing.values():
+                yield from _bodies(value)
+    elif isinstance(thing, list):
+        for value in cast("list[object]", thing):
+            yield from _bodies(value)
 
 
 def containers(resource: Json) -> Iterator[Json]:
