@@ -15,6 +15,7 @@ from flowdsl.compiler.encode import EXACT, encode
 from flowdsl.grammar.regex import regex
 from flowdsl.values import types as t
 from flowdsl.values.expr import (
+    Attempt,
     Best,
     Cell,
     Const,
@@ -87,7 +88,7 @@ def _brace_before_value(parts: tuple[str | Expr, ...]) -> bool:
 def _may_have_braces(part: Expr) -> bool:
     """Whether a value is text of the user's: names of runs and tasks, and keys, have no braces."""
     own = isinstance(part, (Param, Out)) and part.name.startswith("flowdsl-")
-    return t.is_text(part.type) and not own and not isinstance(part, (RunField, Status))
+    return t.is_text(part.type) and not own and not isinstance(part, (RunField, Attempt, Status))
 
 
 def _begins_a_tag(part: str | Expr) -> bool:
@@ -107,6 +108,8 @@ def simple(expr: Expr) -> str | None:
             return None
         case RunField(name):
             return f"{{{{workflow.{name}}}}}"
+        case Attempt():
+            return "{{retries}}"
         case Status(task):
             return f"{{{{tasks.{task}.status}}}}"
         case _:
@@ -147,7 +150,7 @@ _FAILURES = (
 )
 
 
-def ref(expr: Out | Param | Item | RunField | Status | Cell | Best) -> str:
+def ref(expr: Out | Param | Item | RunField | Attempt | Status | Cell | Best) -> str:
     """The formula for the text behind a reference."""
     match expr:
         case Out(task, name, _, variable):
@@ -164,6 +167,8 @@ def ref(expr: Out | Param | Item | RunField | Status | Cell | Best) -> str:
             return _SCHEDULED
         case RunField(name):
             return f"workflow.{name}"
+        case Attempt():
+            return "retries"
         case Status(task):
             return f"tasks['{task}'].status"
         case Cell(rows, index, name):
@@ -215,7 +220,7 @@ def raw(expr: Expr) -> str:
     match expr:
         case Const(value, kind):
             return literal(encode(value, kind))
-        case Out() | Param() | Item() | RunField() | Status() | Cell() | Best():
+        case Out() | Param() | Item() | RunField() | Attempt() | Status() | Cell() | Best():
             return ref(expr)
         case Either(choices, kind):
             return _either(choices, kind)

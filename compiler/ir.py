@@ -333,8 +333,15 @@ class Resource(NamedTuple):
     origin: str | None = None
 
 
-class Rendezvous(NamedTuple):
-    """The name by which the pods of a distributed step meet."""
+class Beside(NamedTuple):
+    """An object beside that which says what the pods of a distributed step are: what it is for them.
+
+    It gives them names, "service"; or begins them, "job", in a `queue` of Kueue; or is made of that, "jobset", and
+    says when they have ended, "workers".
+    """
+
+    role: Literal["service", "job", "jobset", "workers"]
+    queue: str | None = None
 
 
 class Suspend(NamedTuple):
@@ -417,7 +424,7 @@ class Graph(NamedTuple):
     whole: bool = False
 
 
-Leaf = Pod | Resource | Rendezvous | Suspend | Http | Reference
+Leaf = Pod | Resource | Beside | Suspend | Http | Reference
 
 
 class Ingredient(NamedTuple):

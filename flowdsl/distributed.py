@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias
 
 from flowdsl.places.place import Site, here
 
-TorchOperator: TypeAlias = Literal["pytorchjob", "jobset"]
-TensorFlowOperator: TypeAlias = Literal["tfjob", "jobset"]
+TorchOperator: TypeAlias = Literal["pytorchjob", "jobset", "trainjob"]
+TensorFlowOperator: TypeAlias = Literal["tfjob", "jobset", "trainjob"]
 Operator: TypeAlias = Literal[TorchOperator, TensorFlowOperator, "mpijob"]
 """Who makes the pods, where that is not a Job of Kubernetes."""
 
@@ -38,7 +38,7 @@ class Torch(Distributed):
     the function with `RANK`, `LOCAL_RANK`, `WORLD_SIZE`, `LOCAL_WORLD_SIZE`, `NODE_RANK`, `MASTER_ADDR` and
     `MASTER_PORT`; what the one of rank 0 returns is the result of the step. `port`: at which that one listens.
     `operator`: "pytorchjob" makes the pods those of a PyTorchJob, in a cluster that has Kubeflow's training operator,
-    "jobset" those of a JobSet.
+    "trainjob" those of a TrainJob, in one that has its Trainer, "jobset" those of a JobSet.
     """
 
     __slots__ = ()
@@ -59,7 +59,8 @@ class TensorFlow(Distributed):
 
     `workers`: how many pods. Each runs the function once, with all its GPUs; what the first one returns is the
     result of the step. `port`: at which each listens. `operator`: "tfjob" makes the pods those of a TFJob, in a
-    cluster that has Kubeflow's training operator, "jobset" those of a JobSet.
+    cluster that has Kubeflow's training operator, "trainjob" those of a TrainJob, in one that has its Trainer, "jobset"
+    those of a JobSet.
 
     `ps`: so many parameter servers besides, with "tfjob" only. Then there is one pod more, the chief: what it
     returns is the result, and when it has ended, the others are ended. Parameter servers and chief have no GPU.

@@ -29,7 +29,7 @@ def made(case: Path, given: Mapping[str, str]) -> list[Object]:
     found: list[Object] = []
 
     def world(start: events.StartPod) -> Pod:
-        if "resource" in start.template:
+        if start.template.get("resource", {}).get("action") == "apply":
             found.append(yaml.safe_load(start.template["resource"]["manifest"]))
         outputs = start.template.get("outputs", {}).get("parameters", [])
         values = [{**one, "value": one.get("value", "0.5")} for one in outputs]

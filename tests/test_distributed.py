@@ -145,7 +145,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(
     ("operator", "pod"),
-    [("", "1"), (', operator="pytorchjob"', "worker-0"), (', operator="jobset"', "worker-1")],
+    [
+        ("", "1"),
+        (', operator="pytorchjob"', "worker-0"),
+        (', operator="jobset"', "worker-1"),
+        (', operator="trainjob"', "node-1"),
+    ],
 )
 def test_a_process_that_fails_ends_all_and_is_the_one_that_is_shown(
     folder: Path, capsys: pytest.CaptureFixture[str], operator: str, pod: str
@@ -160,7 +165,8 @@ def test_a_process_that_fails_ends_all_and_is_the_one_that_is_shown(
 
 
 @pytest.mark.parametrize(
-    ("operator", "port", "pod"), [("pytorchjob", 29511, "master-0"), ("jobset", 29512, "worker-0")]
+    ("operator", "port", "pod"),
+    [("pytorchjob", 29511, "master-0"), ("jobset", 29512, "worker-0"), ("trainjob", 29513, "node-0")],
 )
 def test_the_example_runs_with_an_operator_too(
     folder: Path, capsys: pytest.CaptureFixture[str], operator: str, port: int, pod: str
@@ -174,6 +180,23 @@ def test_the_example_runs_with_an_operator_too(
     assert run(["run", "pipeline.py", "-q", "--name", "one"]) == 0
     assert run(["logs", "one", "trained"]) == 0
     assert f"trained.workers/{pod} | " in capsys.readouterr().out
+
+
+def test_a_trainjob_is_tried_again_as_a_whole(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = BROKEN.replace("processes=2", 'processes=2, operator="trainjob"')
+    source = source.replace("distributed=", "retries=1, distributed=")
+    (folder / "pipeline.py").write_text(source, encoding="utf-8")
+    assert run(["run", "pipeline.py", "--name", "one"]) == 1
+    said = capsys.readouterr().out
+    assert "train      Failed" in said
+    assert "2 attempts: No more retries left" in said
+    assert run(["logs", "one", "--failed"]) == 0
+    assert "train.workers, attempt 2/node-1 | ValueError: the loss is NaN" in capsys.readouterr().out
+    source = source.replace('os.environ["RANK"] == "3"', "False").replace("time.sleep(100)", "pass")
+    (folder / "pipeline.py").write_text(source, encoding="utf-8")
+    assert run(["run", "pipeline.py", "--name", "two", "--from", "workers", "--of", "one"]) == 0
+    assert run(["run", "pipeline.py", "--name", "three", "--from", "results", "--of", "two"]) == 0
+    assert "train.workers: from two" in capsys.readouterr().err
 
 
 STARTED = """

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from flowdsl.compiler.argo.origins import Json, Origins
 
 
-def body(template: ir.Template, origins: Origins) -> tuple[str, Json]:
-    """The field of a template that says what it runs, and what stands there."""
+def body(template: ir.Template, spec: Json, origins: Origins) -> tuple[str, Json]:
+    """The field of a template that says what it runs, and what stands there, in a workflow of that `spec`."""
     match template.body:
         case ir.Resource() as resource:
             return "resource", _resource(resource, template, origins)
-        case ir.Rendezvous():
-            return "resource", distributed.service()
+        case ir.Beside() as one:
+            return "resource", distributed.beside(one, spec)
         case ir.Http() as request:
             return "http", _http(request)
         case _:

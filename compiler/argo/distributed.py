@@ -6,7 +6,7 @@ ended. Source: Kubernetes, Indexed Jobs and their pod hostnames; run on a real s
 
 An operator makes the same pods out of an object of its own, with names of its own, and some tell them themselves how
 they meet. Sources: PyTorchJob and TFJob of Kubeflow's training operator 1.8; MPIJob of its MPI Operator 0.6; JobSet
-0.8 of Kubernetes SIG Batch.
+0.8 of Kubernetes SIG Batch; TrainJob and TrainingRuntime of Kubeflow's Trainer 2.0 to 2.2.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.argo.volumes import volume
 from flowdsl.compiler.ports import WORKERS
 from flowdsl.grammar.duration import seconds_in
-from flowdsl.grammar.labels import ATTEMPT, RUN, WORKER_OF
+from flowdsl.grammar.labels import ATTEMPT, QUEUE, RUN, WORKER_OF
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 
@@ -78,18 +78,52 @@ _RUN = {
     "imagePullSecrets": "imagePullSecrets",
     "securityContext": "securityContext",
 }
-_QUEUE = "kueue.x-k8s.io/queue-name"
+_TRAINER = "trainer.kubeflow.org"
+_NODE = "node"
+"""What the Trainer calls the pods that train, and their container."""
+_SERVICE: Json = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"name": NAME, "ownerReferences": [OWNER]},
+    "spec": {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": {MEMBER: NAME}},
+}
+"""What gives the pods of a step names, before they are ready."""
+_JOB_SET: Json = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": NAME}}
+"""What the Trainer makes of a TrainJob. That says how it ended in a list, whose order is another after a queue."""
+_TERMINAL = {
+    "successCondition": "status.terminalState == Completed",
+    "failureCondition": "status.terminalState == Failed",
+}
+_WAITER = "{{=sprig.trimSuffix('runtime', node.name) + 'workers'}}"
+"""The node that waits for the pods, by the one beside it that says what they are."""
 
 
-def service() -> Json:
-    """The `resource` that gives the pods of a step names, before they are ready."""
-    body = {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"name": NAME, "ownerReferences": [OWNER]},
-        "spec": {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": {MEMBER: NAME}},
+def _train_job(queue: str | None) -> Json:
+    """What begins the pods of a TrainingRuntime."""
+    return {
+        "apiVersion": f"{_TRAINER}/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {
+            "name": NAME,
+            **filled({"labels": filled({QUEUE: queue})}),
+            "ownerReferences": [OWNER],
+        },
+        "spec": {"runtimeRef": {"apiGroup": _TRAINER, "kind": "TrainingRuntime", "name": NAME}},
     }
-    return {"action": "apply", "manifest": _text(body)}
+
+
+def beside(body: ir.Beside, spec: Json) -> Json:
+    """The `resource` of an object beside the one that says what the pods are, in a workflow of that `spec`."""
+    match body.role:
+        case "service":
+            return {"action": "apply", "manifest": _text(_SERVICE)}
+        case "job":
+            queue = body.queue or spec.get("podMetadata", {}).get("labels", {}).get(QUEUE)
+            return {"action": "apply", "manifest": _text(_train_job(queue))}
+        case "jobset":
+            return {"action": "get", "manifest": _text(_JOB_SET)}
+        case "workers":
+            return {"action": "get", **_TERMINAL, "manifest": _text(_JOB_SET)}
 
 
 def aside(template: ir.Template) -> ir.Template | None:
@@ -113,26 +147,22 @@ def job(
     attempt = "-{{retries}}" if "retryStrategy" in found else ""
     name = f"{NAME}{attempt}"
     pods = [_pods(one, made, asked, name, spec, claims) for one in (found, aside) if one is not None]
-    queue, *_ = [one["metadata"]["labels"].pop(_QUEUE, None) for one in pods]
+    queue, *_ = [one["metadata"]["labels"].pop(QUEUE, None) for one in pods]
     ends = filled({"activeDeadlineSeconds": _limit(found.get("timeout"), spec.get("activeDeadlineSeconds"))})
-    success, failure = made.conditions(asked)
+    marks = {} if made.marks is None else made.marks(asked)
+    waited: Json = {}
+    if made.conditions is None:  # another object begins them
+        found.pop("timeout", None)
+    else:
+        marks |= filled({QUEUE: queue})
+        waited = dict(zip(("successCondition", "failureCondition"), made.conditions(asked), strict=True))
     body = {
         "apiVersion": made.version,
         "kind": made.kind,
-        "metadata": {
-            "name": name,
-            **filled({"labels": filled({_QUEUE: queue})}),
-            "ownerReferences": [OWNER],
-        },
+        "metadata": {"name": name, **filled({"labels": marks}), "ownerReferences": [OWNER]},
         "spec": made.spec(asked, ends, *pods),
     }
-    resource = {
-        "action": "apply",
-        "successCondition": success,
-        "failureCondition": failure,
-        "manifest": _text(body),
-    }
-    return {**found, "resource": resource}
+    return {**found, "resource": {"action": "apply", **waited, "manifest": _text(body)}}
 
 
 def _pods(
@@ -149,7 +179,7 @@ def _pods(
     return {
         "metadata": {
             "labels": {RUN: "{{workflow.name}}", **made.labels, **labels},
-            "annotations": {WORKER_OF: "{{node.name}}", **attempt, **annotations},
+            "annotations": {WORKER_OF: made.waiter, **attempt, **annotations},
         },
         "spec": {
             **made.pod,
@@ -175,6 +205,18 @@ def _set(asked: ir.Distributed, ends: Json, template: Json) -> Json:
     """One Job, which fails the set when it fails: that begins nothing again unless it is told to."""
     inner = {"spec": _indexed(asked, ends, template)}
     return {"replicatedJobs": [{"name": MEMBERS, "replicas": 1, "template": inner}]}
+
+
+def _runtime(asked: ir.Distributed, ends: Json, template: Json) -> Json:
+    """One Job of a set, which the Trainer gives so many pods.
+
+    With a policy of PyTorch it would add variables to theirs, and that has other fields in each of its versions.
+    """
+    labels = {f"{_TRAINER}/trainjob-ancestor-step": "trainer"}
+    job = {"completionMode": "Indexed", "backoffLimit": 0, **ends, "template": template}
+    inner = {"metadata": {"labels": labels}, "spec": job}
+    jobs = [{"name": _NODE, "replicas": 1, "template": inner}]
+    return {"mlPolicy": {"numNodes": asked.workers}, "template": {"spec": {"replicatedJobs": jobs}}}
 
 
 def _pytorch(asked: ir.Distributed, ends: Json, template: Json) -> Json:
@@ -238,12 +280,17 @@ def _replicas(roles: Mapping[str, tuple[int, Json]]) -> Json:
     }
 
 
+def _framework(asked: ir.Distributed) -> dict[str, str]:
+    """What the Trainer's own tools look for."""
+    return {f"{_TRAINER}/framework": asked.framework}
+
+
 def _completed(asked: ir.Distributed) -> tuple[str, str]:
     return f"status.succeeded == {asked.workers}", "status.failed > 0"
 
 
 def _terminal(asked: ir.Distributed) -> tuple[str, str]:
-    return "status.terminalState == Completed", "status.terminalState == Failed"
+    return _TERMINAL["successCondition"], _TERMINAL["failureCondition"]
 
 
 def _mastered(asked: ir.Distributed) -> tuple[str, str]:
@@ -272,20 +319,23 @@ class _Form(NamedTuple):
     `container`, `port`: names that the one of the step, and the port at which it listens, must have. `pod`, `labels`:
     what its pods have besides. `host`: where a pod is found, by the name of the object; empty where the operator says
     it. `indexed`: whether each knows its number, by the annotation of an Indexed Job; else a line of Python finds it,
-    `number`. `spec`: of the ends of a step and the templates of its pods. `conditions`: of success, and of failure.
+    `number`. `spec`: of the ends of a step and the templates of its pods. `conditions`: of success, and of failure;
+    None where the pods are begun by another object, and waited for there, by the node `waiter`. `marks`: its labels.
     """
 
     version: str
     kind: str
     container: str
     spec: Callable[..., Json]
-    conditions: Callable[[ir.Distributed], tuple[str, str]]
+    conditions: Callable[[ir.Distributed], tuple[str, str]] | None
     port: str = ""
     pod: Mapping[str, Any] = {}
     labels: Mapping[str, str] = {}
     host: str = ""
     indexed: bool = False
     number: str = ""
+    waiter: str = "{{node.name}}"
+    marks: Callable[[ir.Distributed], dict[str, str]] | None = None
 
 
 _FORMS: dict[str, _Form] = {
@@ -328,6 +378,18 @@ _FORMS: dict[str, _Form] = {
         port="tfjob-port",
         host="{job}-{role}-{number}",
         number=_CAST,
+    ),
+    "trainjob": _Form(
+        f"{_TRAINER}/v1alpha1",
+        "TrainingRuntime",
+        _NODE,
+        _runtime,
+        None,
+        pod={"restartPolicy": "Never"},
+        host=f"{{job}}-{_NODE}-0-{{number}}.{{job}}",
+        indexed=True,
+        waiter=_WAITER,
+        marks=_framework,
     ),
     "mpijob": _Form(
         "kubeflow.org/v2beta1",

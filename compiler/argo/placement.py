@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.grammar.labels import RUN
+from flowdsl.grammar.labels import QUEUE, RUN
 
 if TYPE_CHECKING:
     from flowdsl.compiler import ir
@@ -36,8 +36,8 @@ def labels(placement: ir.Placement, template: str) -> dict[str, str]:
 
 
 def admission(queue: str) -> dict[str, str]:
-    """The label of a pod that waits in a queue. Source: Kueue, "Run Plain Pods"."""
-    return {"kueue.x-k8s.io/queue-name": queue}
+    """The label of a pod that waits in a queue."""
+    return {QUEUE: queue}
 
 
 def _affinity(placement: ir.Placement, template: str) -> Json | None:

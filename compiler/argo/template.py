@@ -105,7 +105,7 @@ class Writer:
         if placed or settings.identity is not USUAL.identity:
             identity.write(found, template, self.origins)
         if not isinstance(body, ir.Pod):
-            key, found_body = bodies.body(template, self.origins)
+            key, found_body = bodies.body(template, self.spec, self.origins)
             found[key] = found_body
             self.origins.note(found, key, template.place)
             return found

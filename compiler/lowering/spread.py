@@ -2,7 +2,8 @@
 
 Before the Job there is a name by which the pods meet; behind it stands a pod with the outputs of the step, which the
 first pod of the Job has left on the volume of its files: Argo reads outputs of its own pods only. An operator gives the
-pods their names itself.
+pods their names itself. Kubeflow's Trainer is told in one object what the pods are, begins them with a second, and says
+in a third, which it makes of these, how they have ended.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.compiler.ports import WORKERS
 from flowdsl.compiler.tree import is_mapping
 from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.grammar.labels import QUEUE
 from flowdsl.values import types as t
-from flowdsl.values.expr import Const, Join, Op, Out, Param, RunField
+from flowdsl.values.expr import Attempt, Const, Join, Op, Out, Param, RunField
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -36,7 +38,32 @@ if TYPE_CHECKING:
 _KEYS = "/root/.ssh"
 """Where the MPI Operator mounts the keys of SSH."""
 
-SERVICE, JOB, RESULTS = "service", "workers", "results"
+PODS, RESULTS = "workers", "results"
+"""The tasks that wait for the pods, and that have what these return."""
+_TOLD = {"trainjob": "runtime"}
+"""The task that says what the pods are, where that is not the one that waits for them."""
+#: The tasks up to the one that waits for the pods, by the operator; else it is the only one.
+_PARTS: dict[str, tuple[str, ...]] = {
+    "": ("service", PODS),
+    "trainjob": ("runtime", "job", "jobset", PODS),
+}
+#: Fields of a template that are about how it runs, and the option that says the same.
+_OF_WAITING = {
+    "retryStrategy": "retries",
+    "timeout": "timeout",
+    "activeDeadlineSeconds": "timeout",
+    "synchronization": "locks",
+    "memoize": "",
+    "metrics": "",
+}
+_SOON = ir.Retry(
+    limit=12,
+    wait="5s",
+    factor=2,
+    longest="1m",
+    expression="lastRetry.status == 'Error' || lastRetry.message contains '(NotFound)'",
+)
+"""An object that a controller makes of another is not there at once."""
 
 
 def refused(
@@ -54,8 +81,9 @@ def refused(
         yield Diagnostic(finding, template.places.get(option, template.place))
     assert isinstance(template.body, ir.Pod)
     own = "container" if template.body.source is None else "script"
+    apart = template.settings.distributed.operator in _TOLD
     for patch in template.patches:
-        for reason, way in _unreached(patch.fields, own):
+        for reason, way in (*_unreached(patch.fields, own), *_misled(patch.fields if apart else {})):
             yield Diagnostic(BesideDistributed("argo", reason, way), patch.place)
     launched = template.settings.distributed.launched
     if launched and any(one.path.rstrip("/") == _KEYS for one in template.body.mounts):
@@ -95,6 +123,18 @@ def _unreached(fields: Mapping[str, object], own: str) -> Iterator[tuple[str, st
             yield f"its pods have a `{name}` of their own", f"leave `{own}.{name}` out"
 
 
+def _misled(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """What of a patch would be about the object that says what the pods are, and what to do instead."""
+    for name, option in _OF_WAITING.items():
+        if fields.get(name) is not None:
+            way = f"say it with `{option}`" if option else "leave it out"
+            yield f"`{name}` would be about the object that says what the pods are, not about these", way
+    metadata = fields.get("metadata")
+    labels = metadata.get("labels") if is_mapping(metadata) else None
+    if is_mapping(labels) and QUEUE in labels:
+        yield f"the label `{QUEUE}` belongs to the TrainJob, and not to its pods", "say it with `queue`"
+
+
 def spread(
     template: ir.Template, command: tuple[str, ...], store: ir.Mount | None, named: Callable[[str], str]
 ) -> list[ir.Template]:
@@ -103,40 +143,62 @@ def spread(
     `command` is what the pod with the outputs runs, in the image of the step; `store` is where the pods leave what is
     returned; `named` gives names to the others.
     """
-    place = template.place
+    place, settings = template.place, template.settings
+    asked, control = settings.distributed, settings.control
     here = tuple(one for one in template.inputs if one.name in (AT, INDEX))
     run: tuple[str | Expr, ...] = (RunField("uid"), "/", *(Param(one.name, t.TEXT) for one in here))
-    operator = template.settings.distributed.operator
-    unique = Join((f"{_short(template.name, operator)}-", Op("digest", (Join(run),), t.TEXT)))
+    told = _TOLD.get(asked.operator, PODS)
+    again = told != PODS and control.retries is not None and control.retries.limit > 0
+    attempt: tuple[str | Expr, ...] = ("-", Attempt()) if again else ()
+    short = _short(template.name, asked.operator)
+    unique = Join((f"{short}-", Op("digest", (Join(run),), t.TEXT), *attempt))
     name = ir.Argument(WORKERS, "parameter", unique, t.TEXT)
     outputs = template.outputs
     handed = tuple(ir.Output(one.name, "parameter", None, Out(RESULTS, one.name, t.TEXT)) for one in outputs)
-    parts = (*(() if operator else (SERVICE,)), JOB, *((RESULTS,) if outputs else ()))
+    parts = (*_PARTS.get(asked.operator, (PODS,)), *((RESULTS,) if outputs else ()))
     names = {task: named(task) for task in parts}
-    arguments = {SERVICE: (name,), JOB: (name, *_given(template.inputs)), RESULTS: _given(here)}
     tasks: list[ir.Task] = []
     for task, own in names.items():
         after = (tasks[-1].name,) if tasks else ()
-        tasks.append(ir.Task(task, own, arguments[task], after, None, None, place))
+        arguments = (name, *_given(template.inputs)) if task == told else (name,)
+        arguments = _given(here) if task == RESULTS else arguments
+        tasks.append(ir.Task(task, own, arguments, after, None, None, place))
     hidden = ir.Input(WORKERS, "parameter")
     graph = ir.Graph(tuple(tasks), around=True)
-    found = [ir.Template(template.name, template.inputs, handed, graph, place)]
-    if not operator:
-        found.append(ir.Template(names[SERVICE], (hidden,), (), ir.Rendezvous(), place))
-    found.append(template._replace(name=names[JOB], inputs=(hidden, *template.inputs), outputs=()))
+    around = ir.Template(template.name, template.inputs, handed, graph, place)
+    workers = template._replace(name=names[told], inputs=(hidden, *template.inputs), outputs=())
+    if told != PODS:  # the parts are tried again together
+        whole = ir.Control(retries=control.retries, locks=control.locks)
+        around = around._replace(places=template.places, settings=ir.Settings(control=whole))
+        once = ir.Control(retries=ir.Retry(0), timeout=control.timeout)
+        workers = workers._replace(settings=workers.settings._replace(control=once))
+    besides = {
+        "service": ir.Beside("service"),
+        "job": ir.Beside("job", settings.identity.labels.get(QUEUE, settings.placement.queue)),
+        "jobset": ir.Beside("jobset"),
+        PODS: ir.Beside("workers"),
+    }
+    controls = {"jobset": ir.Control(retries=_SOON), PODS: ir.Control(timeout=control.timeout)}
+    found = [around]
+    for task in parts:
+        if task == told:
+            found.append(workers)
+        elif task != RESULTS:
+            how = ir.Settings(control=controls.get(task, ir.Control()))
+            found.append(ir.Template(names[task], (hidden,), (), besides[task], place, template.places, how))
     if outputs:
-        environment = template.settings.environment
-        asked = ir.Environment(environment.image, pull_policy=environment.pull_policy)
+        environment = settings.environment
+        kept = ir.Environment(environment.image, pull_policy=environment.pull_policy)
         words = tuple(Const(word, t.TEXT) for word in command)
         mounts = () if store is None else (store._replace(read_only=True),)
         pod = ir.Pod(words, None, (), mounts)
-        settings = ir.Settings(environment=asked)
-        found.append(ir.Template(names[RESULTS], here, outputs, pod, place, template.places, settings))
+        how = ir.Settings(environment=kept)
+        found.append(ir.Template(names[RESULTS], here, outputs, pod, place, template.places, how))
     return found
 
 
 #: How long the beginning of a name may be, before what an operator puts there: `-worker-999`, `-worker-0-999-abcde`.
-_ROOM = {"": 40, "jobset": 29, "pytorchjob": 33, "tfjob": 33, "mpijob": 33}
+_ROOM = {"": 40, "jobset": 29, "trainjob": 31, "pytorchjob": 33, "tfjob": 33, "mpijob": 33}
 
 
 def _short(name: str, operator: str) -> str:

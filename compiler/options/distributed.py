@@ -34,8 +34,8 @@ _FRAMEWORKS: dict[type, Literal["torch", "tensorflow", "mpi"]] = {
     MPI: "mpi",
 }
 _OPERATORS: dict[type, tuple[Operator, ...]] = {
-    Torch: ("pytorchjob", "jobset"),
-    TensorFlow: ("tfjob", "jobset"),
+    Torch: ("pytorchjob", "jobset", "trainjob"),
+    TensorFlow: ("tfjob", "jobset", "trainjob"),
     MPI: ("mpijob",),
 }
 

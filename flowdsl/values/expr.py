@@ -57,6 +57,12 @@ class RunField(Node):
     type: Type = TEXT
 
 
+class Attempt(Node):
+    """Which attempt it is of the graph that hands this on, from 0."""
+
+    type: Type = TEXT
+
+
 class Op(Node):
     """An operator on expressions: Python's spelling, with Python's result."""
 
@@ -189,6 +195,7 @@ Expr = (
     | Param
     | Item
     | RunField
+    | Attempt
     | Op
     | Join
     | Get
@@ -207,7 +214,9 @@ Expr = (
     | Poison
 )
 
-_LEAVES = frozenset({Const, Held, Out, Param, Item, RunField, Rows, Ran, Status, InPod, Checkpoint, Poison})
+_LEAVES = frozenset(
+    {Const, Held, Out, Param, Item, RunField, Attempt, Rows, Ran, Status, InPod, Checkpoint, Poison}
+)
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 

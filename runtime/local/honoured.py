@@ -84,9 +84,11 @@ def judged(manifest: Json, references: list[Json], asked: Asked) -> Verdict:
         return Verdict([], [f"{error}: name the file that has it, too"])
     run = str(part(manifest, "metadata").get("name", ""))
     refusals: dict[str, None] = {}
-    uses = list(reached(Templates(run, spec, references), spec, asked, refusals))
+    templates = Templates(run, spec, references)
+    uses = list(reached(templates, spec, asked, refusals))
+    done = _done(reached(templates, spec, Asked(), {}))
     for use in uses:
-        refusals.update(dict.fromkeys(_refused(use, asked)))
+        refusals.update(dict.fromkeys(_refused(use, asked, done)))
     volumes = {one["name"]: one for one in several(spec, "volumes")}
     refusals.update(dict.fromkeys(_missing(spec, volumes, uses, asked)))
     refusals.update(dict.fromkeys(_unknown(asked.mounts, _claims(spec, uses, run), "--mount", "claim")))
@@ -187,8 +189,18 @@ def _step(task: str) -> str:
     return f"the step `{task}`" if task else "the workflow"
 
 
-def _refused(use: Use, asked: Asked) -> Iterator[str]:
-    """Why a template cannot run here."""
+def _done(uses: Iterable[Use]) -> set[str]:
+    """What `resource` templates do that others rely on."""
+    made = [use.template for use in uses if kind(use.template) == "resource"]
+    if not made:
+        return set()
+    from flowdsl.runtime.local.pods.jobs import does
+
+    return {one for template in made for one in does(template)}
+
+
+def _refused(use: Use, asked: Asked, done: set[str]) -> Iterator[str]:
+    """Why a template cannot run here; `done`: what others do."""
     body = kind(use.template)
     fake = _fake(use)
     programs = list(_programs(use.template))
@@ -198,7 +210,7 @@ def _refused(use: Use, asked: Asked) -> Iterator[str]:
     if body == "resource" and not asked.kubectl:
         from flowdsl.runtime.local.pods.jobs import why_not
 
-        what = why_not(use.template)
+        what = why_not(use.template, done)
         if not what and asked.engine is not None:
             what = "runs pods that --engine gives no names to each other"
         if what:

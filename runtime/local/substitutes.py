@@ -253,11 +253,13 @@ class Earlier:
             raise RunError(
                 f"{option} {step}: the run {self._name} has no step `{step}`{said_near(step, known)}"
             )
+        gone = self._gone(nodes, again)
         self._kept = {
             str(nodes[identity]["name"]): outcome
             for identity, outcome in outcomes.items()
             if identity in nodes
             and identity not in again
+            and identity not in gone
             and (outcome.phase == "Succeeded" or _borne(nodes[identity], nodes))
         }
         for node in nodes.values():  # one that succeeded after a while does so at once
@@ -283,6 +285,26 @@ class Earlier:
         open_steps = {task for name, task in inside.items() if name not in self._kept}
         self.names = frozenset(inside[name] for name in self._kept) - open_steps
         """The tasks of which nothing runs again."""
+
+    def _gone(self, nodes: Json, again: set[str]) -> set[str]:
+        """The nodes whose objects are there no more, and awaited by a node beside them that runs again."""
+        known = {
+            str(one["name"]): one
+            for document in (self.manifest, *self.references)
+            for one in several(part(document, "spec"), "templates")
+            if "resource" in one and "name" in one
+        }
+        if not known:
+            return set()
+        from flowdsl.runtime.local.pods.jobs import does
+
+        done = {each: does(known.get(str(node.get("templateName")), {})) for each, node in nodes.items()}
+        awaited = {nodes[each].get("boundaryID") for each in again if "awaits" in done.get(each, ())}
+        return {
+            each
+            for each, found in done.items()
+            if found and "awaits" not in found and nodes[each].get("boundaryID") in awaited
+        }
 
     def _renamed(self, outcome: events.Outcome) -> events.Outcome:
         """The outcome with the keys that this run gives its files: a list of files is found by its folder alone."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from flowdsl.runtime.local.pods.trainings import job_set
 from tests.apiserver.build import go
 from tests.apiserver.server import ApiServer
 from tests.distributed_objects import Object, made
@@ -23,15 +24,24 @@ PATHS = {
     "TFJob": "/apis/kubeflow.org/v1/namespaces/{}/tfjobs",
     "MPIJob": "/apis/kubeflow.org/v2beta1/namespaces/{}/mpijobs",
     "JobSet": "/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets",
+    "TrainingRuntime": "/apis/trainer.kubeflow.org/v1alpha1/namespaces/{}/trainingruntimes",
+    "TrainJob": "/apis/trainer.kubeflow.org/v1alpha1/namespaces/{}/trainjobs",
 }
 KUBEFLOW, MPI = "github.com/kubeflow/training-operator", "github.com/kubeflow/mpi-operator"
-JOBSET = "sigs.k8s.io/jobset"
+JOBSET, TRAINER = "sigs.k8s.io/jobset", "github.com/kubeflow/trainer/v2"
 DEFINITIONS = {
     "PyTorchJob": (KUBEFLOW, "manifests/base/crds/kubeflow.org_pytorchjobs.yaml"),
     "TFJob": (KUBEFLOW, "manifests/base/crds/kubeflow.org_tfjobs.yaml"),
     "MPIJob": (MPI, "manifests/base/kubeflow.org_mpijobs.yaml"),
     "JobSet": (JOBSET, "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml"),
+    "TrainingRuntime": (TRAINER, "manifests/base/crds/trainer.kubeflow.org_trainingruntimes.yaml"),
+    "TrainJob": (TRAINER, "manifests/base/crds/trainer.kubeflow.org_trainjobs.yaml"),
 }
+OPERATORS = {
+    **{kind.lower(): (kind,) for kind in ("PyTorchJob", "TFJob", "MPIJob", "JobSet")},
+    "trainjob": ("TrainingRuntime", "TrainJob"),
+}
+"""The kinds of objects that each of them makes of a step."""
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.parent.name)
@@ -66,10 +76,33 @@ def definition(kind: str) -> Path:
     return Path(json.loads(said.stdout)["Dir"], path)
 
 
-@pytest.mark.parametrize("kind", DEFINITIONS)
-def test_the_server_takes_the_objects_of_an_operator(server: ApiServer, namespace: str, kind: str) -> None:
-    server.install([definition(kind)])
-    objects = made(LOWERING / f"{kind.lower()}.py", {})
+@pytest.fixture(scope="module")
+def equipped(server: ApiServer) -> ApiServer:
+    """The server, which knows the objects of operators."""
+    server.install([definition(kind) for kind in DEFINITIONS])
+    return server
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_the_server_takes_the_objects_of_an_operator(
+    equipped: ApiServer, namespace: str, operator: str
+) -> None:
+    objects = made(LOWERING / f"{operator}.py", {})
     assert len(objects) > 1
-    assert {one["kind"] for one in objects} == {kind}
-    take(server, namespace, objects)
+    assert {one["kind"] for one in objects} == set(OPERATORS[operator])
+    take(equipped, namespace, objects)
+
+
+def test_the_server_takes_the_jobset_that_the_trainer_makes(equipped: ApiServer, namespace: str) -> None:
+    runtimes, jobs = (
+        {one["metadata"]["name"]: one for one in made(LOWERING / "trainjob.py", {}) if one["kind"] == kind}
+        for kind in OPERATORS["trainjob"]
+    )
+    assert runtimes.keys() == jobs.keys()
+    for name, job in jobs.items():
+        sent = job_set(job, runtimes[name])
+        path = PATHS["JobSet"].format(namespace)
+        taken = equipped.admin.call("POST", path, sent, query={"fieldValidation": "Strict"})
+        (one,) = taken["spec"]["replicatedJobs"]
+        count = runtimes[name]["spec"]["mlPolicy"]["numNodes"]
+        assert one["template"]["spec"]["completions"] == count

@@ -14,18 +14,20 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.events import Outcome
 from flowdsl.runtime.local.objects import objects, replaced
+from flowdsl.runtime.local.pods import trainings
 from flowdsl.runtime.local.pods.played import SORTS, sort
 from flowdsl.runtime.local.pods.sorts import Ended
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.times import rfc3339
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
     from flowdsl.runtime.local.controller.events import StartPod
     from flowdsl.runtime.local.pods.settings import Settings
     from flowdsl.runtime.local.pods.sorts import Member, Sort
+    from flowdsl.runtime.local.pods.trainings import Wanted
 
 Json = dict[str, Any]
 
@@ -42,13 +44,30 @@ _CLUSTER = "TF_CONFIG"
 """The variable that says where all pods listen."""
 
 
-def why_not(template: Json) -> str:
-    """Why the object of a `resource` template cannot be played here; empty if it can."""
-    from flowdsl.runtime.local.pods.leaves import PLAIN
+def does(template: Json) -> set[str]:
+    """What a `resource` template does that others rely on: it makes something, or awaits it."""
+    resource = part(template, "resource")
+    kinds = {kind for one in objects(resource) if (kind := trainings.kind_of(one))}
+    made = {f"makes {kind}" for kind in kinds if resource.get("action") in _MAKING}
+    return made | {
+        "awaits" for kind in kinds if kind != trainings.RUNTIME and resource.get("successCondition")
+    }
 
+
+def why_not(template: Json, others: Collection[str] | None = None) -> str:
+    """Why the object of a `resource` template cannot be played here; empty if it can.
+
+    `others`: what all templates of the workflow do, where somebody knows it.
+    """
     resource: Json = template["resource"]
     found = objects(resource)
     action = resource.get("action")
+    if (
+        len(found) == 1
+        and (kind := trainings.kind_of(found[0]))
+        and (kind != trainings.JOB_SET or action == "get")
+    ):
+        return _no_training(template, found[0], kind, others) or _no_path(template)
     service = [(one.get("apiVersion"), one.get("kind")) for one in found] == [("v1", "Service")]
     played = sort(found[0]) if len(found) == 1 else None
     if played is None and not service:
@@ -57,9 +76,39 @@ def why_not(template: Json) -> str:
         return ""
     if played is None or action not in _MAKING:
         return "asks a cluster for an object"
-    what, spec = found[0]["kind"], part(found[0], "spec")
     if not resource.get("successCondition"):
-        return f"starts a {what} that it does not wait for"
+        return f"starts a {found[0]['kind']} that it does not wait for"
+    return _no_pods(found[0]["kind"], played, part(found[0], "spec")) or _no_path(template)
+
+
+def _no_training(template: Json, found: Json, kind: str, others: Collection[str] | None) -> str:
+    """Why one of the objects of the Trainer cannot be played."""
+    resource: Json = template["resource"]
+    action, waits = resource.get("action"), resource.get("successCondition")
+    if action in _GONE:
+        return ""
+    if kind == trainings.RUNTIME and action in _MAKING:
+        pods = trainings.job_set({}, found)
+        return trainings.unplayed_runtime(found) or _no_pods(
+            trainings.TRAINING, SORTS[pods["apiVersion"], pods["kind"]], pods["spec"]
+        )
+    if kind == trainings.TRAINING and action in _MAKING:
+        if why := trainings.unplayed_training(found):
+            return why
+        if others is not None and f"makes {trainings.RUNTIME}" not in others:
+            return "starts a TrainJob whose TrainingRuntime is in a cluster"
+        if not waits and others is not None and "awaits" not in others:
+            return "starts a TrainJob that nothing waits for"
+        return ""
+    known = others is None or f"makes {trainings.TRAINING}" in others
+    plain = not resource.get("failureCondition") and not part(template, "outputs")
+    if kind == trainings.RUNTIME or action != "get" or not known or not (waits or plain):
+        return "asks a cluster for an object"
+    return ""
+
+
+def _no_pods(what: str, played: Sort, spec: Json) -> str:
+    """Why the pods of an object cannot be played."""
     bodies = [part(one, "spec") for one in played.templates(spec)]
     if any(len(several(one, "containers")) != 1 or several(one, "initContainers") for one in bodies):
         return f"starts a {what} whose pods have several containers"
@@ -67,8 +116,14 @@ def why_not(template: Json) -> str:
         return f"starts a {what} whose pods have different volumes of one name"
     if played.policy(spec).suspended:
         return f"makes a {what} that does not begin"
-    if why := played.unplayed(spec):
-        return why
+    return played.unplayed(spec)
+
+
+def _no_path(template: Json) -> str:
+    """Why what a template reads off its object cannot be read here."""
+    from flowdsl.runtime.local.pods.leaves import PLAIN
+
+    what = objects(template["resource"])[0]["kind"]
     sources = (part(one, "valueFrom") for one in several(part(template, "outputs"), "parameters"))
     paths = (str(one["jsonPath"]) for one in sources if one.get("jsonPath"))
     if any(PLAIN.fullmatch(path) is None for path in paths):
@@ -98,6 +153,8 @@ class Job(NamedTuple):
     """The names by which its pods are found, if there are any."""
     deadline: float | None
     """The seconds after which they are ended."""
+    training: Json | None = None
+    """What the conditions are about, where that is a TrainJob whose JobSet this is."""
 
     @property
     def sort(self) -> Sort:
@@ -105,12 +162,15 @@ class Job(NamedTuple):
         return SORTS[self.found["apiVersion"], self.found["kind"]]
 
 
-def job(start: StartPod, settings: Settings, hosts: Path) -> Job | None:
-    """The Job that a `resource` template makes; None where nothing is to run. `hosts` is where names may be written."""
+def job(start: StartPod, settings: Settings, hosts: Path, wanted: Wanted | None = None) -> Job | None:
+    """The Job that a `resource` template makes; None where nothing is to run. `hosts` is where names may be written.
+
+    `wanted`: what it waits for instead, where another one has made that.
+    """
     resource = start.template["resource"]
-    (found,) = replaced(resource)
+    found, training = wanted or (replaced(resource)[0], None)
     played = sort(found)
-    if played is None or resource["action"] not in _MAKING:
+    if played is None or (wanted is None and resource["action"] not in _MAKING):
         return None
     spec = part(found, "spec")
     given = part(found, "metadata")
@@ -144,7 +204,7 @@ def job(start: StartPod, settings: Settings, hosts: Path) -> Job | None:
     }
     pod = start._replace(template=template, volumes=[], keeps_result=False, patches=())
     leads = tuple(played.leads(found, members))
-    return Job(name, start.template, found, pod, members, leads, names, deadline)
+    return Job(name, start.template, found, pod, members, leads, names, deadline, training)
 
 
 def _listening(hosts: list[str]) -> Callable[[str], str]:
@@ -244,17 +304,22 @@ def outcome(played: Job, found: Json, again: bool = False) -> Outcome:
     from flowdsl.runtime.local.pods.leaves import KubectlError, conditions_of, met, shown
 
     resource = played.template["resource"]
+    if played.training is not None:
+        found = trainings.ended(played.training, found)
     try:
         if again and resource["action"] == "create":
             raise KubectlError(
                 f'Error from server (AlreadyExists): {played.sort.plural} "{played.name}" already exists'
             )
         if not met(conditions_of(resource), found):
-            what = (
-                f"'{resource['successCondition']}' is not true of the {played.found['kind']}, which has ended"
-            )
+            what = f"'{resource['successCondition']}' is not true of the {found['kind']}, which has ended"
             raise KubectlError(f"{what}: Argo would wait for ever")
         parameters = shown(played.template, found)
     except KubectlError as error:
-        return Outcome("Failed", f"main: Error (exit code 64): {error}", {"exitCode": "64"})
+        return failed(str(error))
     return Outcome("Succeeded", "", {**({"parameters": parameters} if parameters else {}), "exitCode": "0"})
+
+
+def failed(why: str) -> Outcome:
+    """How a `resource` step ends whose kubectl, or whose conditions, say that something failed."""
+    return Outcome("Failed", f"main: Error (exit code 64): {why}", {"exitCode": "64"})

@@ -107,8 +107,9 @@ JOB = Sort("jobs.batch", _templates, _unplayed, _policy, _members, _leads, _name
 
 
 def _jobs(spec: Json) -> list[tuple[Json, Json]]:
-    """What stands there of some Jobs that are alike, and the spec of each."""
-    return [(one, inside(one, "template", "spec")) for one in several(spec, "replicatedJobs")]
+    """What stands there of some Jobs that are alike, and the spec of each; without a word they are Indexed ones."""
+    usual = {"completionMode": "Indexed"}
+    return [(one, {**usual, **inside(one, "template", "spec")}) for one in several(spec, "replicatedJobs")]
 
 
 def _set_templates(spec: Json) -> list[Json]:

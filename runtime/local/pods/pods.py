@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.runtime.local.controller.events import Event, Outcome, PodEnded, PodRunning, StartPod, StopPod
 from flowdsl.runtime.local.objects import replaced
@@ -22,7 +22,11 @@ from flowdsl.runtime.local.pods.pod import Pod
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.slots import Amount
+from flowdsl.runtime.local.pods.trainings import JOB_SET, TRAINING, Trainings, Wanted, kind_of
 from flowdsl.runtime.parts import part
+
+if TYPE_CHECKING:
+    from flowdsl.runtime.local.pods.jobs import Job
 
 Json = dict[str, Any]
 KINDS = ("http", "data", "resource", "plugin")
@@ -64,9 +68,11 @@ class Pods:
         self.asked: dict[str, Amount] = {}  # the nodes of those that have, by the name of the node
         self.given: dict[str, dict[str, list[str]]] = {}  # the GPUs of those that have been given it
         self.others: dict[str, threading.Event] = {}
-        self.jobs: dict[str, Json] = {}  # the objects of those that have ended, by name
+        self.jobs: dict[tuple[str, str], Json] = {}  # the objects of those that have ended, by kind and name
+        self.trainings = Trainings()
+        self.awaited: dict[str, tuple[tuple[str, str], Job]] = {}  # by other nodes than that which plays them
         self.early: list[tuple[Pod, Amount]] = []  # that were started before steps can be
-        self.playing: dict[str, str] = {}  # the nodes of those that run, by name
+        self.playing: dict[tuple[str, str], str] = {}  # the nodes of those that run, by kind and name
         self.closed = False
         self.gone = False
         self.ready = False
@@ -106,21 +112,30 @@ class Pods:
 
     def _play(self, pod: StartPod) -> None:
         """Run the pods of a Job; another object that can be played runs nothing."""
-        from flowdsl.runtime.local.pods.jobs import hosts_file, job, outcome, over, renamed, why_not
+        from flowdsl.runtime.local.pods.jobs import failed, hosts_file, job, outcome, over, renamed, why_not
 
         if why_not(pod.template) or self.settings.engine is not None:
             self.other(pod)  # which says how it is let through
             return
         hosts = self.house.scratch / f"hosts-{next(self.house.numbers)}"
-        played = job(pod, self.settings, hosts)
+        wanted = self._training(pod.template["resource"])
+        if isinstance(wanted, str):
+            self._report(PodEnded(time.time(), pod.node, failed(wanted)))
+            return
+        played = job(pod, self.settings, hosts, wanted)
         if played is None:
             self._change(pod.template["resource"])
             self._report(PodRunning(time.time(), pod.node))
             self._report(PodEnded(time.time(), pod.node, Outcome("Succeeded", "", {"exitCode": "0"})))
             return
-        if played.name in self.jobs:
-            again = outcome(played, self.jobs[played.name], again=True)
+        key = (played.found["kind"], played.name)
+        if key in self.jobs:
+            again = outcome(played, self.jobs[key], again=True)
             self._report(PodEnded(time.time(), pod.node, again))
+            return
+        if wanted is not None and key in self.playing:
+            self._report(PodRunning(time.time(), pod.node))
+            self.awaited[pod.node] = key, played
             return
         self.wait()
         start = played.start
@@ -136,15 +151,23 @@ class Pods:
         over_at: list[threading.Timer] = []
 
         def ended(made: Pod, found: Outcome) -> None:
-            self.playing.pop(played.name, None)
+            self.playing.pop(key, None)
             for timer in over_at:
                 timer.cancel()
             if not made.stopped and (late.is_set() or found.containers is not None):
-                self.jobs[played.name] = over(played, found, made.tried, began, late.is_set())
-                found = outcome(played, self.jobs[played.name])
+                self.jobs[key] = over(played, found, made.tried, began, late.is_set())
+                found = outcome(played, self.jobs[key])
             self._ended(made, found._replace(containers=None))
+            for node, (one, other) in list(self.awaited.items()):
+                if one == key:
+                    del self.awaited[node]
+                    there = self.jobs.get(key)
+                    gone = failed(f'{other.sort.plural} "{other.name}" has been deleted')
+                    self._report(
+                        PodEnded(time.time(), node, gone if there is None else outcome(other, there))
+                    )
 
-        self.playing[played.name] = pod.node
+        self.playing[key] = pod.node
         made = self._start(start, ended, bool(played.names), played.leads)
         if made is not None and played.deadline is not None:
 
@@ -156,15 +179,26 @@ class Pods:
             over_at[0].daemon = True
             over_at[0].start()
 
+    def _training(self, resource: Json) -> Wanted | str | None:
+        """What a `resource` is about that is one of the objects of Kubeflow's Trainer."""
+        (found, *_) = replaced(resource) or [Json()]
+        kind = kind_of(found)
+        if not kind or resource["action"] == "patch" or (kind == JOB_SET and resource["action"] != "get"):
+            return None
+        return self.trainings.asked(resource, found)
+
     def _change(self, resource: Json) -> None:
         """Change or delete a Job: its pods end, and one that is gone can be made again."""
+        if resource["action"] not in ("patch", "delete"):
+            return
         for one in replaced(resource):
-            name = str(part(one, "metadata").get("name") or "")
+            name, kind = str(part(one, "metadata").get("name") or ""), str(one.get("kind"))
+            key = (JOB_SET if kind == TRAINING else kind, name)
             deleted = resource["action"] == "delete"
-            if name in self.playing and (deleted or part(one, "spec").get("suspend")):
-                self.stop(StopPod(self.playing[name], ""))
+            if key in self.playing and (deleted or part(one, "spec").get("suspend")):
+                self.stop(StopPod(self.playing[key], ""))
             if deleted:
-                self.jobs.pop(name, None)
+                self.jobs.pop(key, None)
 
     def _start(
         self,
@@ -260,6 +294,9 @@ class Pods:
 
     def stop(self, stop: StopPod) -> None:
         """End a pod."""
+        if self.awaited.pop(stop.node, None) is not None:
+            self._report(PodEnded(time.time(), stop.node, Outcome("Failed", stop.message)))
+            return
         with self.house.lock:
             made = self.pods.get(stop.node)
             over = self.others.pop(stop.node, None)
