@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flowdsl.runtime.local.pods import played_training
 from flowdsl.runtime.local.pods.jobs import why_not
 from tests.local.house import street
 
@@ -175,6 +176,29 @@ def test_a_pod_is_tried_again_as_often_as_its_policy_says(
         assert done.phase == ("Failed" if message else "Succeeded")
 
 
+def test_pods_without_a_limit_are_begun_again_until_they_succeed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(played_training, "_PAUSE", 0.2)
+    source = """
+        import os, sys, time
+        open(f"/met/{os.environ['RANK']}-{time.monotonic_ns()}", "w").close()
+        times = sorted(one for one in os.listdir("/met") if one.startswith("0-"))
+        sys.exit(0 if len(times) > 2 and os.environ["RANK"] == "0" else 1)
+    """
+    again = {
+        "Master": replica(source, 1, restartPolicy=None),
+        "Worker": replica(source, 1, restartPolicy=None),
+    }
+    spec = {"runPolicy": {"cleanPodPolicy": "Running"}}
+    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+        done = pods.run(torch_job(again, spec=spec))
+        assert (done.phase, done.message) == ("Succeeded", "")
+        (notice, *_) = (one for one in pods.pods.notices if "master-0" in one)
+    assert "begun again after 0.2 seconds, as often as it fails: its object has no `backoffLimit`" in notice
+    assert len([*(tmp_path / "volumes/met").glob("0-*")]) == 3
+
+
 @pytest.mark.parametrize(
     ("replicas", "spec", "why"),
     [
@@ -190,9 +214,22 @@ def test_a_pod_is_tried_again_as_often_as_its_policy_says(
             "starts a PyTorchJob whose workers find each other without a Master",
         ),
         (
-            {"Master": replica("", 1, restartPolicy="OnFailure")},
+            {
+                "Master": replica("", 1, restartPolicy="OnFailure"),
+                "Worker": replica("", 2, restartPolicy=None),
+            },
+            {},
+            "",
+        ),
+        (
+            {"Master": replica("", 1, restartPolicy="ExitCode")},
             {},
             "starts a PyTorchJob whose pods are tried again without a limit",
+        ),
+        (
+            {"Master": replica("", 1), "Worker": replica("", 1, restartPolicy="OnFailure")},
+            {},
+            "starts a PyTorchJob only some of whose pods are tried again",
         ),
         (
             {"Master": replica("", 1), "Worker": replica("", 1, restartPolicy="OnFailure")},
@@ -402,6 +439,7 @@ def test_the_launcher_of_an_mpijob_has_what_its_workers_have(tmp_path: Path) -> 
         (tf_job({"Worker": replica("", 1), "PS": replica("", 1)}, "x"), "parameter servers nothing ends"),
         (tf_job({"Worker": replica("", 1, restartPolicy="Always")}, "x"), "tried again without a limit"),
         (tf_job({"Worker": replica("", 1, restartPolicy=None)}, "x"), ""),
+        (tf_job({"Worker": replica("", 1, restartPolicy="OnFailure")}, "x"), ""),
         (job_set({"worker": indexed("", 2)}), ""),
         (job_set({"worker": indexed("", 2)}, spec={"failurePolicy": {"maxRestarts": 2}}), "begins again"),
         (job_set({"worker": indexed("", 2)}, spec={"suspend": True}), "does not begin"),

@@ -177,7 +177,7 @@ def job(start: StartPod, settings: Settings, hosts: Path, wanted: Wanted | None 
     name = str(given.get("name") or f"{given.get('generateName', '')}{start.node.rpartition('-')[2]}")
     found = {**found, "metadata": {"namespace": settings.namespace, **given, "name": name}}
     members = played.members(found)
-    tries, deadline = played.policy(spec)[1:]
+    _, tries, deadline, pause = played.policy(spec)
     names = tuple(_with_domains(played.names(found, members), settings.namespace))
     listening = _listening([one.host for one in members])
     volumes: dict[str, Json] = {}
@@ -196,7 +196,7 @@ def job(start: StartPod, settings: Settings, hosts: Path, wanted: Wanted | None 
         "metadata": {"labels": labels, "annotations": part(metadata, "annotations")},
         "containerSet": {
             "containers": [_worker(one, bool(names), listening) for one in members],
-            "retryStrategy": {"retries": str(tries)},
+            "retryStrategy": {"retries": str(tries), "duration": f"{pause}s"},
         },
         "volumes": list(volumes.values()),
         "serviceAccountName": part(first, "spec").get("serviceAccountName"),

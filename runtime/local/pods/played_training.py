@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.labels import TRAINING, TRAINING_INDEX, TRAINING_ROLE, worker
-from flowdsl.runtime.local.pods.sorts import Ended, Member, Policy, Sort, policy
+from flowdsl.runtime.local.pods.sorts import ENDLESS, Ended, Member, Policy, Sort, policy
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.times import rfc3339
 
@@ -26,6 +26,8 @@ _TORCH_PORT, _TENSORFLOW_PORT = 23456, 2222
 """At which pods listen that do not say it."""
 _TORCH_USUAL, _TENSORFLOW_USUAL = "OnFailure", "Never"
 """Whether pods are begun again that fail, where nothing says it."""
+_PAUSE = 10.0
+"""The seconds before a pod is begun again that no limit ends. Source: the kubelet, whose later pauses are longer."""
 _MPI_TRIES = 6
 """How often a Launcher is tried again that does not say it: it is a Job."""
 
@@ -47,9 +49,12 @@ def _tensorflow(spec: Json) -> dict[str, Json]:
 def _policy(spec: Json, again: set[bool]) -> Policy:
     """How the pods are run of which some are `again` begun when they have failed, or none, or all.
 
-    The limit is that of restarts, and with the last of them the job has failed.
+    The limit is that of restarts, and with the last of them the job has failed. Without one there is no last.
     """
-    found = policy(part(spec, "runPolicy"), 0)
+    said = part(spec, "runPolicy")
+    found = policy(said, 0)
+    if True in again and said.get("backoffLimit") is None:
+        return found._replace(tries=ENDLESS, pause=_PAUSE)
     return found._replace(tries=max(1, found.tries - 1) if True in again else 1)
 
 
@@ -62,14 +67,16 @@ def _again(replicas: dict[str, Json], usual: str) -> set[bool]:
     return {_restarted(one, usual) for one in replicas.values() if _count(one)}
 
 
-def _restarts(kind: str, spec: Json, again: set[bool]) -> str:
+def _restarts(kind: str, spec: Json, replicas: dict[str, Json], usual: str) -> str:
     """Why pods that are begun again cannot be played, or nothing."""
-    limit = part(spec, "runPolicy").get("backoffLimit")
+    limit, again = part(spec, "runPolicy").get("backoffLimit"), _again(replicas, usual)
     if True not in again:
         return ""
-    if not isinstance(limit, int):
+    policies = {one.get("restartPolicy") or usual for one in replicas.values() if _count(one)}
+    endless = limit is None and policies <= {"Never", "OnFailure"}
+    if not isinstance(limit, int) and not endless:
         return f"starts a {kind} whose pods are tried again without a limit"
-    if len(again) > 1 and limit > 1:
+    if len(again) > 1 and (limit is None or limit > 1):
         return f"starts a {kind} only some of whose pods are tried again"
     return ""
 
@@ -152,7 +159,7 @@ def _torch_unplayed(spec: Json) -> str:
     replicas = _torch(spec)
     if "Master" not in replicas or spec.get("elasticPolicy"):
         return "starts a PyTorchJob whose workers find each other without a Master"
-    return _restarts("PyTorchJob", spec, _again(replicas, _TORCH_USUAL))
+    return _restarts("PyTorchJob", spec, replicas, _TORCH_USUAL)
 
 
 def _torch_members(found: Json) -> list[Member]:
@@ -208,7 +215,7 @@ def _tf_unplayed(spec: Json) -> str:
     replicas = _tensorflow(spec)
     if spec.get("enableDynamicWorker"):
         return "starts a TFJob whose workers come and go"
-    if why := _restarts("TFJob", spec, _again(replicas, _TENSORFLOW_USUAL)):
+    if why := _restarts("TFJob", spec, replicas, _TENSORFLOW_USUAL):
         return why
     if "PS" in replicas and not _cleans(spec):
         return "starts a TFJob whose parameter servers nothing ends (`cleanPodPolicy`)"

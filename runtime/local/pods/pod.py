@@ -21,10 +21,14 @@ from flowdsl.runtime.local.pods.outputs import Taken
 from flowdsl.runtime.local.pods.program import Program
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.slots import Amount
+from flowdsl.runtime.local.pods.sorts import ENDLESS
 from flowdsl.runtime.local.pods.store import located
 from flowdsl.runtime.local.pods.units import Unit
 from flowdsl.runtime.local.pods.volumes import Volumes
 from flowdsl.runtime.parts import part, several
+
+_OFTEN = 0.05
+"""Seconds after which one who waits looks whether it is to go on."""
 
 Json = dict[str, Any]
 
@@ -237,6 +241,11 @@ class Pod:
             and self.tried[unit.name] < self.shape.tries
         ):
             del self.programs[unit.name]
+            if self.shape.tries >= ENDLESS:
+                self.house.notice(
+                    f"{unit.name} of {self.start.name} has failed, and is begun again after {self.shape.pause:g} "
+                    "seconds, as often as it fails: its object has no `backoffLimit`"
+                )
             self.house.apart(lambda: self._again(unit))
             return
         self.ways[unit.name] = way
@@ -261,8 +270,15 @@ class Pod:
             self._finish()
 
     def _again(self, unit: Unit) -> None:
-        time.sleep(self.shape.pause)
-        self._guarded(lambda: self._run(unit) if self.stopped is None else self._ended(unit, Way(143)))
+        end = time.monotonic() + self.shape.pause
+        while (left := end - time.monotonic()) > 0 and not self._is_ending:
+            time.sleep(min(left, _OFTEN))
+        self._guarded(lambda: self._ended(unit, Way(143)) if self._is_ending else self._run(unit))
+
+    @property
+    def _is_ending(self) -> bool:
+        """Whether no container begins any more."""
+        return self.led or self.stopped is not None
 
     def _skip(self, mains: list[Unit]) -> None:
         """The containers of a set that wait for one that has failed."""

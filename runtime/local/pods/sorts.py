@@ -57,12 +57,20 @@ class Ended(NamedTuple):
         return max(0, again) + (0 if done else 1)
 
 
+ENDLESS = 1_000_000_000
+"""How often a pod is begun that is begun again until it succeeds."""
+
+
 class Policy(NamedTuple):
-    """Whether pods do not begin by themselves, how often one is begun, and the seconds after which they are ended."""
+    """Whether pods do not begin by themselves, how often one is begun, and the seconds after which they are ended.
+
+    `pause`: the seconds before one is begun again.
+    """
 
     suspended: bool
     tries: int
     deadline: float | None
+    pause: float = 0.0
 
 
 class Sort(NamedTuple):
