@@ -295,6 +295,7 @@ class _Unit:
 
     def _roots(self, name: str | None) -> list[PipelineDef]:
         from flowdsl.compiler.findings import load as findings
+        from flowdsl.compiler.foreign import way_out
 
         wanted = dict(self.pipelines)
         if name is not None:
@@ -304,8 +305,9 @@ class _Unit:
                 self.diagnostics.append(Diagnostic(finding, None))
             wanted = named
         elif not wanted:
-            nowhere = Diagnostic(findings.NoPipeline(self.loaded.source.shown), None)
-            self.diagnostics += self._in_classes() or [nowhere]
+            source = self.loaded.source
+            nowhere = findings.NoPipeline(source.shown, foreign=way_out(source.text))
+            self.diagnostics += self._in_classes() or [Diagnostic(nowhere, None)]
         called: set[int] = set()
         # A pipeline is mostly called by one below it, which is traced first and traces it too.
         for definition in reversed(wanted.values()):

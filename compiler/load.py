@@ -115,7 +115,7 @@ def load(path: Path) -> Loaded:
             finding = mistake(stop.kind, **stop.data)
             raise LoadError(sources, Diagnostic(finding, stop.place, stop.related)) from error
         shown = None if _is_missing(error, filename) else user_traceback(error)
-        raise LoadError(sources, raised(error, filename), shown) from error
+        raise LoadError(sources, raised(error, filename, text=source.text), shown) from error
     return Loaded(path, module, sources, source)
 
 
@@ -304,14 +304,19 @@ def exits(error: SystemExit, filename: str, pipeline: str = "") -> Diagnostic:
     return Diagnostic(Exits(exit=f"SystemExit({shown})", pipeline=pipeline), _in_file(error, filename))
 
 
-def raised(error: BaseException, filename: str, pipeline: str = "") -> Diagnostic:
-    """What to say about an exception of the user's own: of the file while it is loaded, or of a pipeline's body."""
-    from flowdsl.compiler.findings.load import Raised
+def raised(error: BaseException, filename: str, pipeline: str = "", text: str = "") -> Diagnostic:
+    """What to say about an exception of the user's own: of the file while it is loaded, or of a pipeline's body.
 
-    text = str(error).strip().partition("\n")[0]
-    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    `text` is that of the file.
+    """
+    from flowdsl.compiler.findings.load import Raised
+    from flowdsl.compiler.foreign import way_out
+
+    first = str(error).strip().partition("\n")[0]
+    said = f"{type(error).__name__}: {first}" if first else type(error).__name__
     missing = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
-    return Diagnostic(Raised(error=said, module=missing, pipeline=pipeline), _in_file(error, filename))
+    finding = Raised(error=said, module=missing, pipeline=pipeline, foreign=missing and way_out(text))
+    return Diagnostic(finding, _in_file(error, filename))
 
 
 def _is_missing(error: BaseException, filename: str) -> bool:

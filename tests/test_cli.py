@@ -410,6 +410,27 @@ def test_a_file_without_pipelines(flowdsl: Callable[..., Result]) -> None:
     assert err.startswith("error[FD110]: there is no pipeline in pipeline.py\n")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "try:\n    import kfp\nexcept ImportError:\n    pass\n",
+            "the file is written for KFP: write what its",
+        ),
+        (
+            "from metaflow.nothing import FlowSpec\n",
+            "the file is written for Metaflow: write what its steps do",
+        ),
+        ("import flowdsl\nimport kfp.nothing\n", "install `kfp` where flowdsl runs"),
+    ],
+)
+def test_a_file_for_another_tool(text: str, said: str, flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", text)
+    code, out, err = flowdsl("compile", "pipeline.py")
+    assert (code, out) == (2, "")
+    assert f"help: {said}" in err
+
+
 @pytest.mark.parametrize("command", ["compile", "check", "graph"])
 def test_a_file_that_is_not_there(command: str, flowdsl: Callable[..., Result]) -> None:
     write("pipeline.py", PIPELINE)

@@ -116,6 +116,17 @@ def test_python_is_not_imported(capsys: pytest.CaptureFixture[str], monkeypatch:
     )
 
 
+def test_python_of_another_tool_has_another_way(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("flow.py").write_text("from hera.workflows import Workflow\n", encoding="utf-8")
+    assert flowdsl(["import", "flow.py"]) == 2
+    assert (
+        "give the YAML that Hera prints, `print(w.to_yaml())`, to `flowdsl import`" in capsys.readouterr().err
+    )
+
+
 def test_it_comes_from_standard_input(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ def import_file(target: str, *, output: Path | None, format: Format) -> int:
     if output is not None and os.path.lexists(output) and not _is_device(output):
         raise Refused(f"{output} is there already: name another file to write")
     if target.endswith(".py") and Path(target).is_file():
-        raise Refused(f"{target} is Python already, no YAML: `flowdsl compile`, `check` and `run` take it")
+        raise Refused(f"{target} is Python already, no YAML: {_way(Path(target))}")
     text, judged = _imported(STDIN if target == "-" else target)
     found = judged.diagnostics
     show([judged], format, err)
@@ -33,6 +33,14 @@ def import_file(target: str, *, output: Path | None, format: Format) -> int:
     else:
         save(text, output)
     return DONE
+
+
+def _way(file: Path) -> str:
+    """What to do with a file of Python."""
+    from flowdsl.compiler.foreign import way_out
+
+    foreign = way_out(file.read_text("utf-8", errors="replace"))
+    return foreign or "`flowdsl compile`, `check` and `run` take it"
 
 
 def _is_device(path: Path) -> bool:

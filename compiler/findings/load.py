@@ -88,11 +88,14 @@ class Raised(Finding):
     error: str
     module: str
     pipeline: str = ""
+    foreign: str = ""
 
     def words(self) -> dict[str, str]:
         """The fields, what raised, and the way out."""
         way = "correct what raises it: the traceback on standard error shows how it came to this"
-        if self.module:
+        if self.foreign:
+            way = self.foreign
+        elif self.module:
             top = self.module.partition(".")[0]
             way = f"install `{top}` where flowdsl runs, or import it inside the steps that need it"
         what = f"the body of `{self.pipeline}`" if self.pipeline else "the file"
@@ -117,10 +120,11 @@ class NoPipeline(Finding):
     help = "{way}"
     path: str
     folder: bool = False
+    foreign: str = ""
 
     def words(self) -> dict[str, str]:
         """The fields, what is wanted, and the way out."""
-        what, way = "pipeline", "put @pipeline above the function that calls the steps"
+        what, way = "pipeline", self.foreign or "put @pipeline above the function that calls the steps"
         if self.folder:
             what = "pipeline, YAML or JSON"
             way = "name a folder of files that import flowdsl, or of workflows of Argo"

@@ -9,7 +9,7 @@ from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.importing.layout import call, listed
 from flowdsl.compiler.importing.ports import Port, as_text, item_text, parsed, part_text
 from flowdsl.compiler.importing.texts import value_of
-from flowdsl.compiler.tree import entries, is_mapping
+from flowdsl.compiler.tree import compact, entries, is_mapping
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import only_tag, tags
 
@@ -53,6 +53,8 @@ class Loop:
     def is_taken_apart(self, task: Json, path: Path) -> bool:
         """Whether a task has a condition on its items, or asks for more than each as a whole."""
         if self.first or self.named(as_text(task.get("when", ""))):
+            return True
+        if any(self.named(compact(one)) for one in entries(task, "arguments", "artifacts")):
             return True
         if self.items is not None:
             return False

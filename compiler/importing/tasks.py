@@ -16,7 +16,7 @@ from flowdsl.compiler.importing.ports import as_text, item_text
 from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.scopes import Inside, Round
 from flowdsl.compiler.importing.sources import source
-from flowdsl.compiler.importing.texts import constant, pieces, value_of
+from flowdsl.compiler.importing.texts import constant, pieces, value_of, way_out
 from flowdsl.compiler.importing.waits import wait
 from flowdsl.compiler.kinds import LOCATIONS
 from flowdsl.compiler.lint.manifest.view import LOOPS
@@ -153,6 +153,8 @@ def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | 
             graph.reader.add(one.path, Otherwise(what, "look whether one is missing"))
         elif one.kind == "artifacts":
             call.arguments[taken.name] = _file(graph, one)
+            if one.said.get("subPath"):
+                _part(graph, call, one, taken, loop)
         elif "value" not in one.said:
             way = "let a parameter of the workflow have it, and hand that on"
             graph.refuse(one.path, "an argument that is looked up", way)
@@ -181,8 +183,7 @@ def _falls_back(graph: Graph, call: Call, given: Entry, text: str) -> bool:
 
     Source: Argo Workflows, markAbsentOptionalArgs in workflow/controller/scope.go.
     """
-    alone = only_tag(text.strip())
-    name = ("",) if alone is None else tuple(alone[1].strip().split("."))
+    name = _alone(text)
     if len(name) < 4 or name[2] != "outputs" or name[1] not in graph.left:
         return False
     usual = [one for one in ports(call.target.template, "inputs") if one.key == given.key]
@@ -190,6 +191,12 @@ def _falls_back(graph: Graph, call: Call, given: Entry, text: str) -> bool:
     return any(one.text is not None or "default" in one.said for one in usual) and not any(
         "default" in inside(one.said, "valueFrom") for one in made
     )
+
+
+def _alone(text: str) -> tuple[str, ...]:
+    """The path of the variable that is all of a text."""
+    found = only_tag(text.strip())
+    return () if found is None else tuple(found[1].strip().split("."))
 
 
 class _Trial(Scope):
@@ -259,9 +266,6 @@ def _usual(graph: Graph, call: Call, taken: Slot, key: tuple[str, str]) -> None:
 def _file(graph: Graph, one: Entry) -> Render:
     """Where an artifact that is handed over comes from."""
     said = one.said
-    if said.get("subPath"):
-        way = "let the step find the file in the folder"
-        graph.refuse((*one.path, "subPath"), "a part of an artifact", way)
     if any(kind in said for kind in LOCATIONS):
         made = source(said, graph, one.path)
         if made is None:
@@ -276,6 +280,20 @@ def _file(graph: Graph, one: Entry) -> Render:
     if field and (found is None or found.port is not None):
         graph.refuse((*one.path, field), f"`{text}`")
     return constant("None") if found is None else found.code
+
+
+def _part(graph: Graph, call: Call, one: Entry, taken: Slot, loop: Loop | None) -> None:
+    """A part of an artifact, which is left to Argo where Argo hands the artifact on: straight from step to step."""
+    name = _alone(str(one.said.get("from", "")))
+    made = graph.tasks.get(name[1]) if name[2:4] == ("outputs", "artifacts") else None
+    looped = loop is not None or isinstance(graph, Round) or (made is not None and made.looped)
+    if looped or made is None or made.target.body is None or call.target.body is None or call.blocks:
+        way = "let the step find the file in the folder"
+        graph.refuse((*one.path, "subPath"), "a part of an artifact at this place", way)
+        return
+    graph.patch_task(
+        call, {"arguments": {"artifacts": [{"name": taken.name, "subPath": one.said["subPath"]}]}}
+    )
 
 
 def _when(graph: Graph, call: Call, text: str, path: Path) -> None:
@@ -294,7 +312,8 @@ def _when(graph: Graph, call: Call, text: str, path: Path) -> None:
 def _left(graph: Graph, call: Call, text: str, path: Path) -> None:
     """Leave a condition to Argo, if all that it names is known there."""
     if call.looped or call.blocks or not _known_to_argo(graph, text):
-        graph.refuse(path, f"the condition `{text}`", "compare values with `==`, `!=`, `<` or `>`")
+        way = way_out(text) or "compare values with `==`, `!=`, `<` or `>`"
+        graph.refuse(path, f"the condition `{text}`", way)
     else:
         graph.left.add(call.task)
         graph.patch_task(call, {"when": text})

@@ -76,9 +76,14 @@ _WAYS = {
 }
 
 
+def way_out(text: str) -> str:
+    """What to do about a text that names what there is no word for; nothing where it names nothing known."""
+    return next((way for words, way in _WAYS.items() if words in text), "")
+
+
 def _way(tag: Tag) -> str:
-    found = next((way for words, way in _WAYS.items() if words in tag.body), "")
-    return "let a step compute it, and hand on what that gives" if tag.kind == "expression" else found
+    computed = "let a step compute it, and hand on what that gives" if tag.kind == "expression" else ""
+    return computed or way_out(tag.body)
 
 
 def value_of(text: str, scope: Scope, path: Path, port: Port | None = None) -> Value:
