@@ -254,7 +254,7 @@ class Dag(Frame):
         """Follow the node of a task or of a round of it until it and its hooks have ended."""
         loop = None if node is task.node else task.loop
         if loop is not None and (task.holder.get("hooks") or task.holder.get("onExit")):
-            self.run.held[node.id] = partial(loop.postpones, len(loop.rounds) - 1)
+            self.run.held[node.id] = partial(loop.postpones, loop.place(node))
         if not task.holder.get("onExit") and not _hooks_of(task.holder, whole=loop is None):
             self.run.when_fulfilled(node, lambda: self.node_settled(task, loop, node))
             return
@@ -449,7 +449,7 @@ class Dag(Frame):
             return found
         if self.awaited is not found:
             self.awaited = found
-            self.run.when_fulfilled(found, self._maybe_finish)
+            self.run.when_fulfilled(found, partial(self.run.agenda.later, self._maybe_finish))
         return None
 
     def awaited_before(self, group: Node) -> Node | None:
@@ -467,7 +467,7 @@ class _TaskHooks(Hooks):
         self.graph = graph
         self.task = task
         self.loop = None if node is task.node else task.loop
-        self.at = 0 if self.loop is None else len(self.loop.rounds) - 1
+        self.at = 0 if self.loop is None else self.loop.place(node)
         self.is_target = self.loop is None and task.name in graph.last
         self.again = graph.hook_fails if self.is_target else None
         super().__init__(graph, node, Names(name, name), waits=not self.is_target, rank=task.rank)

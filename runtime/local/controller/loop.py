@@ -69,6 +69,8 @@ class Loop:
         """A round that has ended at once and has an exit hook, behind which Argo begins none before that has ended."""
         self._past = 0
         """How many rounds there were when such a round had settled."""
+        self._unasked: Node | None = None
+        """The last round whose `when` cannot be read: Argo asks for its exit hook when it comes to it again."""
         self._exits: list[tuple[int, str, Callable[[], None]]] = []
         """The exit hooks that wait for their turn, a heap: where the round stands, its node, the hook."""
         self._leaving: dict[str, int] = {}
@@ -92,8 +94,9 @@ class Loop:
         if self._refused is not None:
             self._run.agenda.later(self._held_up)
             return
-        if len(self.rounds) > self._past and self.rounds[-1].completed and self._leaves():
-            self._stays = self.rounds[-1]
+        last = self.rounds[-1] if len(self.rounds) > self._past else None
+        if last is not None and last.completed and last is not self._unasked and self._leaves():
+            self._stays = last
             return
         self._run.agenda.soon(self.begin)
         self._round(self._made.popleft())
@@ -127,7 +130,20 @@ class Loop:
         node = self._dag.new_node(holder["name"], "Skipped", phase, holder)
         node.message = message
         self._adopt(node)
+        if phase == ERROR and self._leaves():
+            self._unasked = node
+            self._run.agenda.in_next_pass(partial(self._come_again, node))
         self.settled(node)
+
+    def _come_again(self, node: Node) -> None:
+        """Ask for the exit hook of a round whose `when` cannot be read, if the loop goes on."""
+        if not self._group.fulfilled and self._dag.goes_on():
+            self._open += 1
+            self._dag.watch(self._task, node)
+
+    def place(self, node: Node) -> int:
+        """Where a round stands."""
+        return len(self.rounds) - 1 if self.rounds[-1] is node else self.rounds.index(node)
 
     def _begun(self, node: Node) -> None:
         self._adopt(node)
