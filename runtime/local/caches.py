@@ -94,5 +94,6 @@ def _read(path: Path) -> dict[str, list[Any]]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise RunError(f"the cache {path} cannot be read: {error}; delete it to start over") from None
+        reason = getattr(error, "strerror", None) or error
+        raise RunError(f"the cache {path} cannot be read: {reason}; delete it to start over") from None
     return found

@@ -14,7 +14,7 @@ from flowdsl.runtime.documents import called
 from flowdsl.runtime.local import journal
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.names import any_string
-from flowdsl.runtime.local.error import RunError
+from flowdsl.runtime.local.error import RunError, said
 from flowdsl.runtime.local.places import file_of, link, linked, on_volume
 from flowdsl.runtime.local.pods.store import copied, place
 from flowdsl.runtime.logs.source import place as way
@@ -237,7 +237,7 @@ class Earlier:
             header, past, _ = journal.read(journal.of_run(folder))
             self.status: Json = json.loads((folder / "workflow.json").read_bytes())
         except (journal.JournalError, OSError, ValueError) as error:
-            raise RunError(f"the run in {folder} cannot be used: {error}") from None
+            raise RunError(f"the run in {folder} cannot be used: {said(error)}") from None
         self._from, self._target = folder, target
         self.called = f"from {folder.name}"
         self.manifest: Json = header["manifest"]

@@ -95,7 +95,16 @@ def test_a_condition_decides_about_a_request(
 def test_a_request_that_gets_no_answer_has_failed(one: Street) -> None:
     done = one.run({"http": {"url": "http://127.0.0.1:9/"}})
     assert done.phase == "Failed"
-    assert "refused" in done.message
+    assert done.message == 'Get "http://127.0.0.1:9/": Connection refused; give its answer with --fake'
+
+
+def test_a_file_from_a_server_that_does_not_answer_is_said_with_the_way_out(one: Street) -> None:
+    file = {"name": "f", "path": "/tmp/f", "http": {"url": "http://127.0.0.1:9/f"}}
+    done = one.run({"container": {"image": "a", "command": ["true"]}, "inputs": {"artifacts": [file]}})
+    assert done.message == (
+        "init: Error (exit code 64): artifact f failed to load: http://127.0.0.1:9/f: Connection refused; "
+        "give it to the run: --artifact f=PATH"
+    )
 
 
 def test_data_lists_the_keys_of_the_store(one: Street) -> None:

@@ -13,6 +13,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+from flowdsl.runtime.local.error import said
 from flowdsl.runtime.local.pods.archive import BadArchive, is_tar, unpack_tar, unpack_zip
 from flowdsl.runtime.local.pods.environment import keyed
 from flowdsl.runtime.local.pods.refusal import Refusal
@@ -49,7 +50,7 @@ def load(artifact: Json, target: Path, store: Store, settings: Settings) -> bool
             return False
         raise failed(f"artifact {name} failed to load: {error}") from None
     except (LoadError, BadArchive, BadKey, OSError) as error:
-        raise failed(f"artifact {name} failed to load: {error}") from None
+        raise failed(f"artifact {name} failed to load: {said(error)}") from None
     if artifact.get("mode") is not None:
         change_mode(target, int(artifact["mode"]), bool(artifact.get("recurseMode")))
     return True
@@ -117,7 +118,7 @@ def download(http: Json, target: Path, settings: Settings) -> None:
                 f"loading file from {http['url']} failed with reason: {error.code} {error.reason}"
             ) from None
     except UNANSWERED as error:
-        raise LoadError(f"{http['url']}: {error}") from None
+        raise LoadError(f"{http['url']}: {said(error)}") from None
 
 
 def clone(git: Json, target: Path) -> None:

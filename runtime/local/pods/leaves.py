@@ -18,6 +18,7 @@ from flowdsl.grammar.condition import Requirement
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.events import Outcome, StartPod
+from flowdsl.runtime.local.error import said
 from flowdsl.runtime.local.pods.environment import keyed
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
@@ -85,8 +86,8 @@ def http(wanted: Json, settings: Settings) -> Outcome:
             for name, value in answer.headers.items():
                 headers.setdefault(name.title(), []).append(value)
     except UNANSWERED as error:
-        reason = getattr(error, "reason", error)
-        return Outcome("Failed", f'{method.title()} "{wanted["url"]}": {reason}')
+        why = f'{method.title()} "{wanted["url"]}": {said(error)}'
+        return Outcome("Failed", f"{why}; give its answer with --fake")
     outputs = {"result": text}
     condition = wanted.get("successCondition")
     if not condition:
@@ -132,7 +133,7 @@ def data(wanted: Json, store: Store, settings: Settings) -> Outcome:
             store.put(key, given)
         found: Any = list(store.keys(key))
     except (BadKey, OSError) as error:
-        return _bad_data(f"unable to process data source: unable to source artifact paths: {error}")
+        return _bad_data(f"unable to process data source: unable to source artifact paths: {said(error)}")
     for number, step in enumerate(several(wanted, "transformation")):
         if step.get("expression"):
             try:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from flowdsl.runtime.local.controller.events import Outcome, Phase
+from flowdsl.runtime.local.error import said
 from flowdsl.runtime.local.pods.paths import View
 from flowdsl.runtime.local.pods.store import BadKey, Store, place
 from flowdsl.runtime.parts import part, several
@@ -107,7 +108,7 @@ class Taken:
             except IllegalLink as error:
                 errors.append(str(error))
             except (OSError, BadKey) as error:
-                errors.append(f"artifact {one['name']}: {error}")
+                errors.append(f"artifact {one['name']} cannot be saved: {said(error)}")
         if errors:
             self.errors.append("".join(f"{one}; " for one in errors))
         return saved
@@ -182,7 +183,7 @@ class Taken:
             try:
                 self.store.put(key, path)
             except (OSError, BadKey) as error:
-                self.errors.append(str(error))
+                self.errors.append(f"the log of {name} cannot be saved: {said(error)}")
             else:
                 saved.append({"name": f"{name}-logs", "s3": {"key": key}})
         return saved
