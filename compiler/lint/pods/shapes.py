@@ -8,6 +8,8 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.lint.pods import jobs, trainings
+from flowdsl.compiler.lint.pods.jobs import TAG
 from flowdsl.compiler.lint.pods.pods import values
 from flowdsl.compiler.lint.pods.workloads import pod_of
 from flowdsl.compiler.schema import check_schema, kinds
@@ -31,9 +33,6 @@ if TYPE_CHECKING:
 
     Flaw = tuple[str, str]
 
-_TAG = "tag"
-"""What stands in place of a tag: nothing is said of what holds it, but where a word would be wrong."""
-
 
 def flaw(body: Any) -> Flaw | None:
     """What is refused of an object, and the way out; None where there is nothing, or it is of another kind."""
@@ -53,7 +52,7 @@ def _flaws(body: Any, kind: str, version: str) -> Iterator[Flaw]:
     if version == API_VERSION and kind in kinds():
         for problem in check_schema(body):
             finding = problem.finding
-            if isinstance(finding, (UnknownField, WrongType)) and _TAG not in finding.message:
+            if isinstance(finding, (UnknownField, WrongType)) and TAG not in finding.message:
                 yield f"the {kind} is refused: {finding.message}", finding.advice
 
 
@@ -63,30 +62,23 @@ def _typed(name: str, data: Any, what: str) -> Iterator[Flaw]:
         fault.describe(At(name, fault.path, data)) for fault in reading(False).object(name)(data) or ()
     ]
     for finding in by_schema:
-        if isinstance(finding, (OutOfRange, PatternMismatch, WrongType)) and _TAG not in finding.message:
+        if isinstance(finding, (OutOfRange, PatternMismatch, WrongType)) and TAG not in finding.message:
             yield f"{what} is refused: {finding.message}", finding.advice
     is_sound = not any(isinstance(finding, WrongType) for finding in by_schema)
     for found in values(name, data) if is_sound else ():
-        if _TAG not in found.message:
+        if TAG not in found.message:
             yield f"{what} is refused: {found.message}", found.advice
 
 
 def _counts(body: Any) -> Iterator[Flaw]:
     """The numbers of a Job, or of what keeps pods running."""
     spec, kind = body.get("spec"), body["kind"]
-    for field in _NUMBERS if is_mapping(spec) else ():
-        value = spec.get(field)
-        if isinstance(value, str) and _TAG not in value:
-            yield (
-                f"`{field}` of the {kind} is text, not a whole number",
-                "write a whole number, without quotes",
-            )
-        elif isinstance(value, int) and not isinstance(value, bool) and value < 0:
-            yield f"`{field}` of the {kind} is {value}", "write a whole number from 0"
+    if is_mapping(spec):
+        yield from jobs.counts(spec, f"the {kind}", _NUMBERS)
 
 
 _NUMBERS = (
-    *("activeDeadlineSeconds", "backoffLimit", "completions", "parallelism", "ttlSecondsAfterFinished"),
+    *jobs.NUMBERS,
     *("minReadySeconds", "progressDeadlineSeconds", "replicas", "revisionHistoryLimit"),
 )
 
@@ -147,7 +139,7 @@ def _stored(body: Any) -> Iterator[Flaw]:
 
 def _is_base64(text: str) -> bool:
     """Whether a text may be one in base64, as far as it is known."""
-    if _TAG in text:
+    if TAG in text:
         return True
     try:
         base64.b64decode(text.replace("\n", ""), validate=True)
@@ -166,7 +158,7 @@ def _claim(body: Any) -> Iterator[Flaw]:
         yield "the claim has no `spec.accessModes`", "add `accessModes: [ReadWriteOnce]`, or what it is"
     asked = spec.get("resources")
     requests = asked.get("requests") if is_mapping(asked) else None
-    if asked != _TAG and requests != _TAG and not (is_mapping(requests) and requests.get("storage")):
+    if asked != TAG and requests != TAG and not (is_mapping(requests) and requests.get("storage")):
         yield "the claim does not say how much it asks for", "add `resources: {requests: {storage: 10Gi}}`"
 
 
@@ -179,7 +171,7 @@ def _service(body: Any) -> Iterator[Flaw]:
     if not is_mapping(spec):
         return
     sort = spec.get("type") or "ClusterIP"
-    if isinstance(sort, str) and _TAG not in sort and sort not in _TYPES:
+    if isinstance(sort, str) and TAG not in sort and sort not in _TYPES:
         close = near(sort, _TYPES)
         yield (
             f"the Service has the type `{sort}`",
@@ -206,7 +198,7 @@ def _schedule(body: Any) -> Iterator[Flaw]:
     """When a CronJob starts Jobs."""
     spec = body.get("spec")
     text = spec.get("schedule") if is_mapping(spec) else None
-    if isinstance(text, str) and text and _TAG not in text:
+    if isinstance(text, str) and text and TAG not in text:
         try:
             cron(text)
         except NeverComes:
@@ -216,57 +208,37 @@ def _schedule(body: Any) -> Iterator[Flaw]:
             yield found, "write five fields, as in `0 3 * * *`"
 
 
-_TRAININGS = {
-    "PyTorchJob": ("pytorch", "pytorchReplicaSpecs", ("Master", "Worker")),
-    "TFJob": ("tensorflow", "tfReplicaSpecs", ("Chief", "Evaluator", "Master", "PS", "Worker")),
-}
-"""What the operator looks for: the container, the field of the replicas, and their names."""
-
-
-def _training(body: Any) -> Iterator[Flaw]:
-    """The replicas of a training. Source: Kubeflow Training Operator 1.8, pkg/webhooks.
-
-    The roles of a TFJob may be written in any case: nothing asks for their names before they are made the usual ones.
-    """
-    kind: str = body["kind"]
-    wanted, field, known = _TRAININGS[kind]
+def _of_cron(body: Any) -> Iterator[Flaw]:
+    """What a CronJob starts, and when."""
+    yield from _schedule(body)
     spec = body.get("spec")
-    replicas = spec.get(field) if is_mapping(spec) else None
-    for role, each in replicas.items() if is_mapping(replicas) else ():
-        cased = {one.lower(): one for one in known}.get(str(role).lower()) if kind == "TFJob" else role
-        if cased not in known and _TAG not in str(role):
-            close = near(str(role), known)
-            way = f"write `{close}`" if close else f"write one of {', '.join(known)}"
-            yield f"the {kind} has replicas `{role}`, which there are not", way
-        count = each.get("replicas") if is_mapping(each) else None
-        if kind == "PyTorchJob" and role == "Master" and isinstance(count, int) and count != 1:
-            yield f"the PyTorchJob has {count} masters", "write `replicas: 1` there, and add workers"
-        if kind == "PyTorchJob" and role == "Master" and is_mapping(each) and count is None:
-            yield "the `Master` of the PyTorchJob has no `replicas`", "write `replicas: 1` there"
-        template = each.get("template") if is_mapping(each) else None
-        pod = template.get("spec") if is_mapping(template) else None
-        containers = pod.get("containers") if is_mapping(pod) else None
-        names = [str(one.get("name")) for one in containers if is_mapping(one)] if is_list(containers) else []
-        if names and wanted not in names and not any(_TAG in name for name in names):
-            yield f"`{role}` of the {kind} has no container `{wanted}`", f"call the container `{wanted}`"
+    template = spec.get("jobTemplate") if is_mapping(spec) else None
+    if is_mapping(template) and is_mapping(job := template.get("spec")):
+        yield from jobs.of_jobs(job, "the CronJob")
 
 
-def _mpi(body: Any) -> Iterator[Flaw]:
-    """The replicas of an MPIJob, which its operator leaves lying if they are wrong.
+def _of_job_set(body: Any) -> Iterator[Flaw]:
+    """A JobSet, and the pods of its jobs."""
+    yield from jobs.job_set(body)
+    for each in jobs.listed(body.get("spec"), "replicatedJobs"):
+        node: Any = each
+        for step in ("template", "spec", "template", "spec"):
+            node = node.get(step) if is_mapping(node) else None
+        if is_mapping(node):
+            yield from _typed("PodSpec", node, f"the pod of the job `{each.get('name')}` of the JobSet")
 
-    Source: Kubeflow MPI Operator 0.6, pkg/apis/kubeflow/validation.
-    """
-    spec = body.get("spec")
-    replicas = spec.get("mpiReplicaSpecs") if is_mapping(spec) else None
-    if not is_mapping(replicas) or any(_TAG in str(role) for role in replicas):
-        return
-    if "Launcher" not in replicas:
-        yield "the MPIJob has no `Launcher`", "add one, whose container runs `mpirun`"
-    for role, least, most in (("Launcher", 1, 1), ("Worker", 1, None)):
-        each = replicas.get(role)
-        count = each.get("replicas") if is_mapping(each) else None
-        if isinstance(count, int) and (count < least or (most is not None and count > most)):
-            yield f"`{role}` of the MPIJob has {count} replicas", f"write `replicas: {least}` there"
+
+def _of_training(body: Any) -> Iterator[Flaw]:
+    """A training of Kubeflow, and its pods."""
+    yield from trainings.mpi(body) if body["kind"] == "MPIJob" else trainings.training(body)
+    for owner, pod in trainings.pods(body):
+        yield from _typed("PodSpec", pod, f"the pod of {owner}")
+
+
+def _of_job(body: Any) -> Iterator[Flaw]:
+    """A Job."""
+    yield from _counts(body)
+    yield from jobs.job(body)
 
 
 _KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
@@ -274,9 +246,10 @@ _KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
     ("v1", "Secret"): _stored,
     ("v1", "PersistentVolumeClaim"): _claim,
     ("v1", "Service"): _service,
-    ("batch/v1", "CronJob"): _schedule,
-    ("batch/v1", "Job"): _counts,
-    ("kubeflow.org/v2beta1", "MPIJob"): _mpi,
-    **{("kubeflow.org/v1", kind): _training for kind in _TRAININGS},
+    ("batch/v1", "CronJob"): _of_cron,
+    ("batch/v1", "Job"): _of_job,
+    ("jobset.x-k8s.io/v1alpha2", "JobSet"): _of_job_set,
+    ("kubeflow.org/v2beta1", "MPIJob"): _of_training,
+    **{("kubeflow.org/v1", kind): _of_training for kind in trainings.TRAININGS},
     **{("apps/v1", kind): _counts for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")},
 }

@@ -42,11 +42,12 @@ class Sort(NamedTuple):
 _ANY: frozenset[str] = frozenset()
 _TEMPLATE = frozenset(("metadata", "spec"))
 _ENDING = ("Never", "OnFailure")
-_JOB = """
+JOB_FIELDS = """
     activeDeadlineSeconds backoffLimit backoffLimitPerIndex completionMode completions managedBy manualSelector
     maxFailedIndexes parallelism podFailurePolicy podReplacementPolicy selector successPolicy suspend template
     ttlSecondsAfterFinished
 """
+"""The fields of the spec of a Job."""
 _CRON_JOB = """
     concurrencyPolicy failedJobsHistoryLimit jobTemplate schedule startingDeadlineSeconds successfulJobsHistoryLimit
     suspend timeZone
@@ -74,9 +75,9 @@ def _way(fields: str, *before: tuple[str, frozenset[str]]) -> tuple[tuple[str, f
 
 _SORTS = {
     ("v1", "Pod"): Sort((("spec", _ANY),)),
-    ("batch/v1", "Job"): Sort(_way(_JOB), ends=True),
+    ("batch/v1", "Job"): Sort(_way(JOB_FIELDS), ends=True),
     ("batch/v1", "CronJob"): Sort(
-        _way(_JOB, ("spec", _ANY), ("jobTemplate", frozenset(_CRON_JOB.split()))), ends=True
+        _way(JOB_FIELDS, ("spec", _ANY), ("jobTemplate", frozenset(_CRON_JOB.split()))), ends=True
     ),
     **{
         ("apps/v1", kind): Sort(_way(f"{fields} selector template"), selects=True)

@@ -1,0 +1,411 @@
+"""Jobs and JobSets, as `resource` templates make them: what the API server or the webhook refuses of their specs.
+
+Their manifests are read with types, and tags are words.
+Source: Kubernetes 1.35, pkg/apis/batch/validation; JobSet 0.10, pkg/webhooks and api/jobset/v1alpha2.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.pods.workloads import JOB_FIELDS
+from flowdsl.compiler.tree import is_list, is_mapping
+from flowdsl.diagnostic import near
+from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label, is_dns_subdomain
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from flowdsl.compiler.tree import Object
+
+    Flaw = tuple[str, str]
+
+TAG = "tag"
+"""What stands in place of a tag: nothing is said of what holds it, but where a word would be wrong."""
+
+
+def counts(spec: Object, owner: str, fields: Iterable[str]) -> Iterator[Flaw]:
+    """The fields of an object that are to be whole numbers from 0."""
+    for field in fields:
+        value = spec.get(field)
+        if isinstance(value, str) and TAG not in value:
+            yield f"`{field}` of {owner} is text, not a whole number", "write a whole number, without quotes"
+        elif (number := count(value)) is not None and number < 0:
+            yield f"`{field}` of {owner} is {number}", "write a whole number from 0"
+
+
+def count(value: Any) -> int | None:
+    """A whole number; None of what is none, or not known."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def one_of(owner: Object, field: str, what: str, known: tuple[str, ...]) -> Iterator[Flaw]:
+    """A field that takes a few words."""
+    value = owner.get(field)
+    if isinstance(value, str) and TAG not in value and value not in known:
+        yield f"`{field}` of {what} cannot be `{value}`", _other(value, known)
+
+
+def _other(written: str, known: Collection[str]) -> str:
+    """What to write in place of a word that is not known."""
+    close = near(written, known) or (next(iter(known)) if len(known) == 1 else None)
+    return f"write `{close}`" if close else f"write one of {', '.join(known)}"
+
+
+def misspelt(owner: Object, what: str, known: Iterable[str]) -> Iterator[Flaw]:
+    """A field that is nearly one of those that an object has: what else it is, a later version may have."""
+    known = tuple(known)
+    for field in map(str, owner):
+        if field not in known and TAG not in field and (close := near(field, known, 0.8)) is not None:
+            yield f"{what} has `{field}`, which is not a field of it", f"write `{close}`"
+
+
+def named(body: Object) -> str | None:
+    """The name of an object as long as it will be; None where it is not known."""
+    metadata: object = body.get("metadata")
+    if not is_mapping(metadata):
+        return None
+    name, start = metadata.get("name"), metadata.get("generateName")
+    if not name and isinstance(start, str):
+        name = f"{start[: DNS_LABEL_LENGTH - 5]}xxxxx"  # as the API server makes it
+    return name if isinstance(name, str) and TAG not in name else None
+
+
+def listed(owner: Any, field: str) -> list[Object]:
+    """The mappings in a list of an object."""
+    found: Any = owner.get(field) if is_mapping(owner) else None
+    return [each for each in found if is_mapping(each)] if is_list(found) else []
+
+
+def words(owner: Any, field: str) -> list[str]:
+    """The texts in a list of an object that are known."""
+    found: Any = owner.get(field) if is_mapping(owner) else None
+    return [each for each in found if isinstance(each, str) and TAG not in each] if is_list(found) else []
+
+
+NUMBERS = (
+    *("activeDeadlineSeconds", "backoffLimit", "backoffLimitPerIndex", "completions", "maxFailedIndexes"),
+    *("parallelism", "ttlSecondsAfterFinished"),
+)
+_MOST_PARALLEL = 100_000
+_RULES = 20
+
+
+def job(body: Object) -> Iterator[Flaw]:
+    """What is refused of a Job."""
+    spec = body.get("spec")
+    if not is_mapping(spec):
+        return
+    yield from of_jobs(spec, "the Job")
+    name, completions = named(body), count(spec.get("completions"))
+    if name is not None and completions and spec.get("completionMode") == "Indexed":
+        longest = f"{name}-{completions - 1}"
+        if not is_dns_label(longest):
+            way = f"use at most {DNS_LABEL_LENGTH} lower-case letters, digits and `-` with the index"
+            yield f"the Job cannot name its pods `{longest}`", way
+
+
+def of_jobs(spec: Object, owner: str, is_indexed: bool = False) -> Iterator[Flaw]:
+    """What is refused of the spec of a Job; `is_indexed`: pods have indexes unless it says otherwise."""
+    mode = spec.get("completionMode")
+    if isinstance(mode, str) and TAG in mode:
+        return
+    yield from one_of(spec, "completionMode", owner, ("NonIndexed", "Indexed"))
+    indexed = mode == "Indexed" or (mode is None and is_indexed)
+    completions, parallelism = count(spec.get("completions")), count(spec.get("parallelism"))
+    if mode == "Indexed" and not is_indexed and spec.get("completions") is None:
+        yield f"{owner} is `Indexed` and has no `completions`", "add `completions`, the number of indexes"
+    if indexed and parallelism is not None and parallelism > _MOST_PARALLEL:
+        yield f"`parallelism` of {owner} is {parallelism}", f"write at most {_MOST_PARALLEL}"
+    for field in ("backoffLimitPerIndex", "maxFailedIndexes", "successPolicy") if not indexed else ():
+        if spec.get(field) is not None:
+            way = "add `completionMode: Indexed`, with `completions`"
+            yield f"{owner} has `{field}`, and its pods have no indexes", way
+    most = count(spec.get("maxFailedIndexes"))
+    if most is not None and spec.get("backoffLimitPerIndex") is None:
+        yield f"{owner} has `maxFailedIndexes` and no `backoffLimitPerIndex`", "add `backoffLimitPerIndex`"
+    elif most is not None and completions is not None and most > completions:
+        yield f"`maxFailedIndexes` of {owner} is {most}", f"write at most {completions}, its `completions`"
+    yield from _managed(spec, owner)
+    selector: Any = spec.get("selector")
+    labels = selector.get("matchLabels") if is_mapping(selector) else None
+    own = [key for key in labels if key not in _OWN_LABELS] if is_mapping(labels) else []
+    if own and not spec.get("manualSelector"):
+        yield f"{owner} selects its pods by labels of its own", "take out `selector`: each Job is given one"
+    yield from _failing(spec, owner)
+    yield from _succeeding(spec, owner, completions)
+
+
+_OWN_LABELS = frozenset(
+    f"{prefix}{name}" for prefix in ("", "batch.kubernetes.io/") for name in ("controller-uid", "job-name")
+)
+
+
+def _managed(spec: Object, owner: str) -> Iterator[Flaw]:
+    """The name of what looks after an object in place of its own controller."""
+    manager = spec.get("managedBy")
+    if not isinstance(manager, str) or TAG in manager:
+        return
+    domain, slash, path = manager.partition("/")
+    if not slash or not path or not is_dns_subdomain(domain) or len(manager) > DNS_LABEL_LENGTH:
+        way = "write a domain and a path, as in `kueue.x-k8s.io/multikueue`, of at most 63 characters"
+        yield f"`managedBy` of {owner} cannot be `{manager}`", way
+
+
+_ACTIONS = ("FailJob", "FailIndex", "Ignore", "Count")
+
+
+def _failing(spec: Object, owner: str) -> Iterator[Flaw]:
+    """The rules for pods that fail. Source: validatePodFailurePolicy."""
+    policy: Any = spec.get("podFailurePolicy")
+    yield from one_of(spec, "podReplacementPolicy", owner, ("Failed", "TerminatingOrFailed"))
+    if not is_mapping(policy):
+        return
+    template: Any = spec.get("template")
+    pod = template.get("spec") if is_mapping(template) else None
+    if is_mapping(pod) and pod.get("restartPolicy") == "OnFailure":
+        way = "write `restartPolicy: Never` there: a pod that starts its container again has not failed"
+        yield f"{owner} has `podFailurePolicy`, and its pods have `restartPolicy: OnFailure`", way
+    if spec.get("podReplacementPolicy") == "TerminatingOrFailed":
+        found = f"{owner} has `podFailurePolicy`, and `podReplacementPolicy: TerminatingOrFailed`"
+        yield found, "write `podReplacementPolicy: Failed`, or take it out"
+    rules = listed(policy, "rules")
+    if len(rules) > _RULES:
+        yield f"`podFailurePolicy` of {owner} has {len(rules)} rules", f"write at most {_RULES}"
+    own = (*listed(pod, "initContainers"), *listed(pod, "containers"))
+    containers = [str(each.get("name")) for each in own]
+    rule_owner = f"a rule of `podFailurePolicy` of {owner}"
+    for rule in rules:
+        yield from one_of(rule, "action", rule_owner, _ACTIONS)
+        if rule.get("action") == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
+            yield f"{rule_owner} fails an index, and there is no `backoffLimitPerIndex`", "add it"
+        codes, states = rule.get("onExitCodes"), rule.get("onPodConditions")
+        if bool(codes) == bool(states):
+            found = f"{rule_owner} has {'both' if codes else 'neither'} `onExitCodes` "
+            yield f"{found}{'and' if codes else 'nor'} `onPodConditions`", "give exactly one of them"
+        if is_mapping(codes):
+            yield from _exit_codes(codes, rule_owner, containers)
+
+
+def _exit_codes(codes: Object, owner: str, containers: list[str]) -> Iterator[Flaw]:
+    """The exit codes that a rule is about."""
+    yield from one_of(codes, "operator", owner, ("In", "NotIn"))
+    values: Any = codes.get("values")
+    if is_list(values):
+        numbers = [number for each in values if (number := count(each)) is not None]
+        if not values or numbers != sorted(set(numbers)):
+            found = "none" if not values else ", ".join(map(str, numbers))
+            yield f"the exit codes of {owner} are {found}", "write each once, the lower ones first"
+        if codes.get("operator") == "In" and 0 in numbers:
+            yield f"{owner} is about the exit code 0, with which no container fails", "take out 0"
+    name = codes.get("containerName")
+    if not isinstance(name, str) or not containers or any(TAG in each for each in (name, *containers)):
+        return
+    if name not in containers:
+        yield f"{owner} is about the container `{name}`, which its pods do not have", _other(name, containers)
+
+
+_INDEXES = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
+
+
+def _succeeding(spec: Object, owner: str, completions: int | None) -> Iterator[Flaw]:
+    """The rules by which a Job is done before all of its pods are. Source: validateSuccessPolicy."""
+    policy: Any = spec.get("successPolicy")
+    if not is_mapping(policy):
+        return
+    rules = listed(policy, "rules")
+    if policy.get("rules") in (None, []) or len(rules) > _RULES:
+        yield f"`successPolicy` of {owner} has {len(rules)} rules", f"write from 1 to {_RULES}"
+    for rule in rules:
+        indexes, least = rule.get("succeededIndexes"), count(rule.get("succeededCount"))
+        if indexes is None and rule.get("succeededCount") is None:
+            found = (
+                f"a rule of `successPolicy` of {owner} has neither `succeededIndexes` nor `succeededCount`"
+            )
+            yield found, "give one of them, or both"
+        if isinstance(indexes, str) and TAG not in indexes:
+            if _INDEXES.fullmatch(indexes) is None:
+                way = "write indexes and ranges from low to high, as in `0,2-4`"
+                yield f"`succeededIndexes` of {owner} cannot be `{indexes}`", way
+            elif completions is not None and max(map(int, re.findall(r"\d+", indexes))) >= completions:
+                way = f"write indexes from 0 to {completions - 1}"
+                yield f"`succeededIndexes` of {owner} is `{indexes}`, of {completions} completions", way
+        if least is not None and completions is not None and least > completions:
+            found = f"`succeededCount` of {owner} is {least}, of {completions} completions"
+            yield found, f"write at most {completions}"
+
+
+_JOB_SET = (
+    *("coordinator", "failurePolicy", "managedBy", "network", "replicatedJobs", "startupPolicy"),
+    *("successPolicy", "suspend", "ttlSecondsAfterFinished", "volumeClaimPolicies"),
+)
+_REPLICATED = ("dependsOn", "groupName", "name", "replicas", "template")
+_MOST_PODS = 2**31 - 1
+_REASONS = (
+    *("BackoffLimitExceeded", "DeadlineExceeded", "FailedIndexes", "MaxFailedIndexesExceeded"),
+    "PodFailurePolicy",
+)
+_JOB_SET_ACTIONS = (
+    *("FailJobSet", "RestartJobSet", "RestartJobSetAndIgnoreMaxRestarts"),
+    *("RestartJob", "RestartJobAndIgnoreMaxRestarts"),
+)
+_RULE_NAME = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
+
+
+def job_set(body: Object) -> Iterator[Flaw]:
+    """What is refused of a JobSet."""
+    spec = body.get("spec")
+    if not is_mapping(spec):
+        return
+    yield from misspelt(spec, "the JobSet", _JOB_SET)
+    yield from counts(spec, "the JobSet", ("ttlSecondsAfterFinished",))
+    jobs = listed(spec, "replicatedJobs")
+    names = [each["name"] if isinstance(each.get("name"), str) else TAG for each in jobs]
+    known = None if any(TAG in name for name in names) else names
+    for index, each in enumerate(jobs):
+        yield from _replicated(each, named(body))
+        if each.get("dependsOn"):
+            yield from _depending(spec, each, names[:index])
+        if names[index] in names[:index] and TAG not in names[index]:
+            yield f"two jobs of the JobSet are called `{names[index]}`", "give each a name of its own"
+    network: Any = spec.get("network")
+    domain = network.get("subdomain") if is_mapping(network) else None
+    if isinstance(domain, str) and domain and TAG not in domain and not _is_service(domain):
+        yield f"the `subdomain` of the JobSet cannot be `{domain}`", _SERVICE
+    yield from _managed(spec, "the JobSet")
+    startup: Any = spec.get("startupPolicy")
+    if is_mapping(startup):
+        yield from one_of(startup, "startupPolicyOrder", "the JobSet", ("AnyOrder", "InOrder"))
+    success: Any = spec.get("successPolicy")
+    if is_mapping(success):
+        yield from one_of(success, "operator", "`successPolicy` of the JobSet", ("All", "Any"))
+        yield from _targets(success, "`successPolicy` of the JobSet", known)
+    failure: Any = spec.get("failurePolicy")
+    if is_mapping(failure):
+        yield from _restarting(failure, known)
+    if is_mapping(lead := spec.get("coordinator")):
+        yield from _coordinating(lead, jobs, known)
+
+
+def _replicated(one: Object, name: str | None) -> Iterator[Flaw]:
+    """What is refused of one of the jobs of a JobSet of a name."""
+    own = one.get("name")
+    if not isinstance(own, str):
+        yield "a job of the JobSet has no `name`", "add one to each"
+        return
+    owner = f"the job `{own}` of the JobSet"
+    yield from misspelt(one, owner, _REPLICATED)
+    yield from counts(one, owner, ("replicas",))
+    template: Any = one.get("template")
+    spec = template.get("spec") if is_mapping(template) else None
+    if not is_mapping(spec):
+        if template is None or (is_mapping(template) and spec is None):
+            yield f"{owner} has no `template.spec`", "add `template`, with the `spec` of a Job"
+        return
+    yield from misspelt(spec, owner, JOB_FIELDS.split())
+    yield from counts(spec, owner, NUMBERS)
+    yield from of_jobs(spec, owner, is_indexed=True)
+    pod: Any = spec.get("template")
+    pod = pod.get("spec") if is_mapping(pod) else None
+    if is_mapping(pod) and pod.get("restartPolicy") == "Always":
+        way = "write `restartPolicy: Never`, or `OnFailure`"
+        yield f"the pod of {owner} cannot have `restartPolicy: Always`", way
+    if is_mapping(pod) and pod.get("containers") in (None, []):
+        yield f"the pod of {owner} has no containers", "add `containers`"
+    replicas, width = count(one.get("replicas", 1)), count(spec.get("parallelism", 1))
+    if replicas is not None and width is not None and replicas * width > _MOST_PODS:
+        yield f"{owner} has more than {_MOST_PODS} pods", "ask for fewer `replicas`, or less `parallelism`"
+    if TAG in own or replicas is None:
+        return
+    if name is not None:
+        longest = f"{name}-{own}-{replicas - 1}"
+        completions = count(spec.get("completions"))
+        if completions is not None and spec.get("completionMode") in (None, "Indexed"):
+            longest += f"-{completions - 1}-abcde"
+    else:
+        longest = f"x-{own}-{replicas - 1}"
+    if len(longest) > DNS_LABEL_LENGTH:
+        way = f"shorten the names: with the indexes they have at most {DNS_LABEL_LENGTH} characters"
+        yield f"{owner} makes names of {len(longest)} characters, such as `{longest}`", way
+    elif not _is_service(longest):
+        yield f"{owner} makes Jobs with the name `{longest}`", _SERVICE
+
+
+_SERVICE = "use lower-case letters, digits and `-`, with a letter first and no `-` last"
+
+
+def _is_service(name: str) -> bool:
+    """Whether a text is a label of RFC 1035, as the name of a Service is."""
+    return is_dns_label(name) and not name[0].isdigit()
+
+
+def _depending(spec: Object, one: Object, before: list[str]) -> Iterator[Flaw]:
+    """What a job of a JobSet waits for, which stands before it."""
+    owner = f"the job `{one.get('name')}` of the JobSet"
+    startup: Any = spec.get("startupPolicy")
+    if is_mapping(startup) and startup.get("startupPolicyOrder") == "InOrder":
+        way = "take out one of them: `InOrder` has each wait for those before it"
+        yield f"{owner} has `dependsOn`, beside `startupPolicyOrder: InOrder`", way
+    if not before:
+        yield f"{owner} is the first one and has `dependsOn`", "put what it waits for before it"
+        return
+    for each in listed(one, "dependsOn"):
+        yield from one_of(each, "status", f"`dependsOn` of {owner}", ("Ready", "Complete"))
+        wanted = each.get("name")
+        if not isinstance(wanted, str) or any(TAG in name for name in (wanted, *before)):
+            continue
+        if wanted not in before:
+            yield f"{owner} depends on `{wanted}`, which does not stand before it", _other(wanted, before)
+
+
+def _targets(owner: Object, what: str, known: list[str] | None) -> Iterator[Flaw]:
+    """The jobs of a JobSet that a policy is about; `known` are all of them."""
+    for name in words(owner, "targetReplicatedJobs") if known is not None else ():
+        if known is not None and name not in known:
+            yield f"{what} is about the job `{name}`, which it does not have", _other(name, known)
+
+
+def _restarting(policy: Object, known: list[str] | None) -> Iterator[Flaw]:
+    """What becomes of a JobSet whose jobs fail."""
+    what = "`failurePolicy` of the JobSet"
+    yield from counts(policy, what, ("maxRestarts",))
+    strategies = ("Recreate", "BlockingRecreate", "InPlaceRestart")
+    yield from one_of(policy, "restartStrategy", what, strategies)
+    told = set[str]()
+    for rule in listed(policy, "rules"):
+        owner = f"a rule of {what}"
+        yield from one_of(rule, "action", owner, _JOB_SET_ACTIONS)
+        for reason in words(rule, "onJobFailureReasons"):
+            yield from one_of({"onJobFailureReasons": reason}, "onJobFailureReasons", owner, _REASONS)
+        yield from _targets(rule, owner, known)
+        name = rule.get("name")
+        if not isinstance(name, str) or not name or TAG in name:
+            continue
+        if len(name) > 128 or _RULE_NAME.fullmatch(name) is None:
+            way = "use at most 128 letters, digits, `_`, `,` and `:`, with a letter first"
+            yield f"{owner} cannot be called `{name}`", way
+        if name in told:
+            yield f"two rules of {what} are called `{name}`", "give each a name of its own"
+        told.add(name)
+
+
+def _coordinating(lead: Object, jobs: list[Object], known: list[str] | None) -> Iterator[Flaw]:
+    """The pod of a JobSet that others are told the address of."""
+    name, what = lead.get("replicatedJob"), "`coordinator` of the JobSet"
+    if not isinstance(name, str) or TAG in name or known is None:
+        return
+    if name not in known:
+        yield f"{what} is in the job `{name}`, which it does not have", _other(name, known)
+        return
+    one = jobs[known.index(name)]
+    template: Any = one.get("template")
+    spec: Any = template.get("spec") if is_mapping(template) else None
+    completions = count(spec.get("completions")) if is_mapping(spec) else None
+    if is_mapping(spec) and spec.get("completionMode") == "NonIndexed":
+        yield f"{what} is in the job `{name}`, whose pods have no indexes", "write `completionMode: Indexed`"
+    for field, most in (("jobIndex", count(one.get("replicas", 1))), ("podIndex", completions)):
+        index = count(lead.get(field, 0))
+        if index is not None and most is not None and not 0 <= index < most:
+            way = f"write a number from 0 to {most - 1}" if most > 0 else "name a job that has pods"
+            yield f"`{field}` of {what} is {index}, of {most}", way

@@ -1,0 +1,188 @@
+"""Trainings of Kubeflow, as `resource` templates make them: what their webhooks and operators refuse.
+
+Their manifests are read with types, and tags are words.
+Source: Kubeflow Training Operator 1.8, pkg/webhooks; Kubeflow MPI Operator 0.6, pkg/apis/kubeflow/validation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.pods.jobs import TAG, count, counts, listed, misspelt, named, one_of
+from flowdsl.compiler.tree import is_mapping
+from flowdsl.diagnostic import near
+from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.tree import Object
+
+    Flaw = tuple[str, str]
+
+_SPECS = {
+    "PyTorchJob": ("pytorch", "pytorchReplicaSpecs", ("Master", "Worker")),
+    "TFJob": ("tensorflow", "tfReplicaSpecs", ("Chief", "Evaluator", "Master", "PS", "Worker")),
+}
+"""What the operator looks for: the container, the field of the replicas, and their names."""
+
+TRAININGS = tuple(_SPECS)
+
+_FIELDS = {
+    "PyTorchJob": ("elasticPolicy", "nprocPerNode", "pytorchReplicaSpecs", "runPolicy"),
+    "TFJob": ("enableDynamicWorker", "runPolicy", "successPolicy", "tfReplicaSpecs"),
+    "MPIJob": (
+        *("launcherCreationPolicy", "mpiImplementation", "mpiReplicaSpecs", "runLauncherAsWorker"),
+        *("runPolicy", "slotsPerWorker", "sshAuthMountPath"),
+    ),
+}
+_RUN_POLICY = (
+    *("activeDeadlineSeconds", "backoffLimit", "cleanPodPolicy", "managedBy", "schedulingPolicy", "suspend"),
+    "ttlSecondsAfterFinished",
+)
+_REPLICA = ("replicas", "restartPolicy", "template")
+_RESTARTS = ("Always", "OnFailure", "Never", "ExitCode")
+
+
+def training(body: Object) -> Iterator[Flaw]:
+    """What is refused of a PyTorchJob or TFJob.
+
+    The roles of a TFJob may be written in any case: nothing asks for their names before they are made the usual ones.
+    """
+    kind: str = body["kind"]
+    wanted, field, known = _SPECS[kind]
+    spec = body.get("spec")
+    if not is_mapping(spec):
+        return
+    yield from misspelt(spec, f"the {kind}", _FIELDS[kind])
+    yield from _named(body, kind)
+    yield from _run_policy(spec, kind)
+    if spec.get(field) is None:
+        yield f"the {kind} has no `{field}`", f"add `{field}`, with {' or '.join(known)}"
+    replicas = spec.get(field)
+    for role, each in replicas.items() if is_mapping(replicas) else ():
+        yield from _role(kind, str(role), known)
+        number = each.get("replicas") if is_mapping(each) else None
+        if kind == "PyTorchJob" and role == "Master" and isinstance(number, int) and number != 1:
+            yield f"the PyTorchJob has {number} masters", "write `replicas: 1` there, and add workers"
+        if kind == "PyTorchJob" and role == "Master" and is_mapping(each) and number is None:
+            yield "the `Master` of the PyTorchJob has no `replicas`", "write `replicas: 1` there"
+        if not is_mapping(each):
+            continue
+        owner = f"`{role}` of the {kind}"
+        yield from misspelt(each, owner, _REPLICA)
+        yield from counts(each, owner, ("replicas",))
+        yield from one_of(each, "restartPolicy", owner, _RESTARTS)
+        names = [str(one.get("name")) for one in listed(_pod(each), "containers")]
+        if names and wanted not in names and not any(TAG in name for name in names):
+            yield f"{owner} has no container `{wanted}`", f"call the container `{wanted}`"
+    if kind == "PyTorchJob":
+        yield from _launched(spec, replicas)
+    elif is_mapping(replicas):
+        leads = [str(role) for role in replicas if str(role).lower() in ("chief", "master")]
+        if len(leads) > 1:
+            yield f"the TFJob has {' and '.join(f'`{role}`' for role in leads)}", "keep one of them"
+
+
+def _role(kind: str, role: str, known: tuple[str, ...]) -> Iterator[Flaw]:
+    """The name of replicas."""
+    cased = {one.lower(): one for one in known}.get(role.lower()) if kind == "TFJob" else role
+    if cased not in known and TAG not in role:
+        close = near(role, known)
+        way = f"write `{close}`" if close else f"write one of {', '.join(known)}"
+        yield f"the {kind} has replicas `{role}`, which there are not", way
+
+
+def _pod(replica: Object) -> Any:
+    """The pod of replicas."""
+    template: Any = replica.get("template")
+    return template.get("spec") if is_mapping(template) else None
+
+
+def pods(body: Object) -> Iterator[tuple[str, Object]]:
+    """The pods of a training, each with whose it is."""
+    spec: Any = body.get("spec")
+    for field in ("pytorchReplicaSpecs", "tfReplicaSpecs", "mpiReplicaSpecs") if is_mapping(spec) else ():
+        replicas: Any = spec.get(field)
+        for role, each in replicas.items() if is_mapping(replicas) else ():
+            if is_mapping(each) and is_mapping(pod := _pod(each)):
+                yield f"`{role}` of the {body['kind']}", pod
+
+
+def _named(body: Object, kind: str) -> Iterator[Flaw]:
+    """The name of a training, which is one of a Service, too."""
+    name = named(body)
+    if name is not None and (not is_dns_label(name) or name[0].isdigit()):
+        metadata: Any = body.get("metadata")
+        written = metadata.get("name") or metadata.get("generateName")
+        way = f"use at most {DNS_LABEL_LENGTH} lower-case letters, digits and `-`, with a letter first"
+        yield f"the name of the {kind} cannot be `{written}`", way
+
+
+def _run_policy(spec: Object, kind: str) -> Iterator[Flaw]:
+    """How a training runs and ends."""
+    policy = spec.get("runPolicy")
+    if not is_mapping(policy):
+        return
+    owner = f"`runPolicy` of the {kind}"
+    yield from misspelt(policy, owner, _RUN_POLICY)
+    yield from counts(policy, owner, ("activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"))
+    if kind == "MPIJob":
+        yield from one_of(policy, "cleanPodPolicy", owner, ("None", "Running", "All"))
+
+
+def _launched(spec: Object, replicas: Any) -> Iterator[Flaw]:
+    """How many processes a PyTorchJob starts."""
+    per_node = spec.get("nprocPerNode")
+    if isinstance(per_node, str) and not (per_node.isdecimal() or TAG in per_node):
+        yield from one_of(spec, "nprocPerNode", "the PyTorchJob", ("auto", "cpu", "gpu"))
+    elastic = spec.get("elasticPolicy")
+    if not is_mapping(elastic):
+        return
+    if is_mapping(replicas) and "Worker" not in replicas:
+        yield "the PyTorchJob has `elasticPolicy` and no `Worker`", "add replicas `Worker`"
+    if elastic.get("nProcPerNode") is not None and per_node is not None:
+        found = "the PyTorchJob has `nprocPerNode` and `elasticPolicy.nProcPerNode`"
+        yield found, "keep `nprocPerNode`"
+    least, most = count(elastic.get("minReplicas")), count(elastic.get("maxReplicas"))
+    if least is not None and most is not None and least > most:
+        found = f"the PyTorchJob has `minReplicas: {least}` and `maxReplicas: {most}`"
+        yield found, "write the lower number as `minReplicas`"
+
+
+_MPI_RESTARTS = ("Never", "OnFailure")
+
+
+def mpi(body: Object) -> Iterator[Flaw]:
+    """What is refused of an MPIJob, or has its operator leave it lying."""
+    spec = body.get("spec")
+    if not is_mapping(spec):
+        return
+    yield from misspelt(spec, "the MPIJob", _FIELDS["MPIJob"])
+    yield from _run_policy(spec, "MPIJob")
+    yield from counts(spec, "the MPIJob", ("slotsPerWorker",))
+    yield from one_of(spec, "mpiImplementation", "the MPIJob", ("OpenMPI", "Intel", "MPICH"))
+    policies = ("AtStartup", "WaitForWorkersReady")
+    yield from one_of(spec, "launcherCreationPolicy", "the MPIJob", policies)
+    replicas = spec.get("mpiReplicaSpecs")
+    if not is_mapping(replicas) or any(TAG in str(role) for role in replicas):
+        return
+    if "Launcher" not in replicas:
+        yield "the MPIJob has no `Launcher`", "add one, whose container runs `mpirun`"
+    for role, least, most in (("Launcher", 1, 1), ("Worker", 1, None)):
+        each = replicas.get(role)
+        if not is_mapping(each):
+            continue
+        owner = f"`{role}` of the MPIJob"
+        number = each.get("replicas")
+        if isinstance(number, int) and (number < least or (most is not None and number > most)):
+            yield f"{owner} has {number} replicas", f"write `replicas: {least}` there"
+        yield from misspelt(each, owner, _REPLICA)
+        yield from one_of(each, "restartPolicy", owner, _MPI_RESTARTS)
+    worker: Any = replicas.get("Worker")
+    workers = count(worker.get("replicas", 1)) if is_mapping(worker) else 1
+    if (name := named(body)) is not None and workers is not None:
+        longest = f"{name}-worker-{max(workers, 1) - 1}"
+        if not is_dns_label(longest):
+            way = f"shorten the name: its pods have at most {DNS_LABEL_LENGTH} letters, digits and `-`"
+            yield f"the MPIJob cannot name a pod `{longest}`", way
