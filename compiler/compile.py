@@ -46,14 +46,24 @@ if TYPE_CHECKING:
 Supply: TypeAlias = "Callable[[Sequence[Program], Sequence[dict[str, Any]]], None]"
 
 
+#: Where a function is written: the file, and the line.
+Written = tuple[str, int]
+
+
 class Compiled(NamedTuple):
-    """What a file came to; `text` is empty when there are errors."""
+    """What a file came to; `text` is empty when there are errors.
+
+    `roots` and `called` are where the pipelines are written that it stands for, and those that these call: files and
+    lines.
+    """
 
     text: str
     documents: list[dict[str, Any]]
     diagnostics: list[Diagnostic]
     programs: list[Program]
     manifests: Sequence[Manifest] = ()
+    roots: frozenset[Written] = frozenset()
+    called: frozenset[Written] = frozenset()
 
     @property
     def failed(self) -> bool:
@@ -125,7 +135,8 @@ def compile_loaded(
     with resting_collector():
         unit = _Unit(loaded, profile or NOWHERE)
         try:
-            return _compile(unit, name, kind, with_rbac, supply)
+            made = _compile(unit, name, kind, with_rbac, supply)
+            return made._replace(roots=unit.written(roots=True), called=unit.written(roots=False))
         finally:
             unit.clear()
 
@@ -259,6 +270,12 @@ class _Unit:
     @property
     def failed(self) -> bool:
         return any_error(self.diagnostics)
+
+    def written(self, roots: bool) -> frozenset[Written]:
+        """Where the pipelines are written that are wanted, or that these call."""
+        owners = [graph.owner for trace in self.traces.values() for graph in trace.graphs.values()]
+        codes = [one.code for one in owners if (id(one) in self.traces) is roots and is_function(one.plain)]
+        return frozenset((code.co_filename, code.co_firstlineno) for code in codes)
 
     def clear(self) -> None:
         """Part the graphs from their calls, which hold each other: nothing is left for the collector to find."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import re
@@ -78,6 +79,28 @@ class Result(NamedTuple):
     code: int
     out: str
     err: str
+
+
+PART = """\
+import fitting
+from flowdsl import pipeline, step
+
+@step(image="python:3.12-slim")
+def train(n: int) -> int:
+    return fitting.fit(n)
+
+@pipeline
+def part(n: int) -> int:
+    return train(n)
+"""
+WHOLE = """\
+from flowdsl import Volume, pipeline
+from part import part
+
+@pipeline(code=Volume("shared") / "src")
+def whole(n: int = 1) -> int:
+    return part(n)
+"""
 
 
 @pytest.fixture
@@ -753,6 +776,33 @@ def test_check_writes_nothing(open_folder: Path, capsys: pytest.CaptureFixture[s
 
 
 # --- check -------------------------------------------------------------------------------------------
+
+
+def test_a_pipeline_on_standard_input(
+    flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for command in ("check", "run", "submit"):
+        monkeypatch.setattr("sys.stdin", io.StringIO(PIPELINE))
+        refused = "flowdsl: a pipeline is a file: name it; on standard input `check`, `run` and `submit` take YAML\n"
+        assert flowdsl(command, "-") == (2, "", refused)
+
+
+def test_modules_of_pipelines_that_are_parts_of_others(flowdsl: Callable[..., Result]) -> None:
+    """What the pipeline around them brings is there, whether a folder is checked or its files are."""
+    write("fitting.py", "def fit(n: int) -> int:\n    return n\n")
+    write("part.py", PART)
+    write("whole.py", WHOLE)
+    assert (
+        flowdsl("check", "whole.py")
+        == flowdsl("check", ".")
+        == flowdsl("check", "part.py", "whole.py")
+        == (0, "", "")
+    )
+    code, out, _ = flowdsl("check", "part.py", "--format", "concise")
+    assert (code, out.partition(" `")[0]) == (2, "part.py:1:1: error[FD310]:")
+    write("whole.py", WHOLE.replace('@pipeline(code=Volume("shared") / "src")', "@pipeline"))
+    code, out, _ = flowdsl("check", ".", "--format", "concise")
+    assert (code, out.partition(" `")[0]) == (2, "part.py:1:1: error[FD310]:")
 
 
 def test_check_reports_on_standard_output(flowdsl: Callable[..., Result]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -9,21 +10,29 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flowdsl.cli.config import project
 from flowdsl.cli.display.report import suppressed
-from flowdsl.cli.pipelines.compiling import MANIFESTS, USUAL, Judged, judge, parted, show
+from flowdsl.cli.pipelines.compiling import MANIFESTS, ONLY_YAML, USUAL, Judged, judge, parted, show
 from flowdsl.cli.pipelines.gathering import files
 from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, out
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.regex import regex
 from flowdsl.places.source import Sources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from flowdsl.cli.display.report import Format
     from flowdsl.cli.pipelines.compiling import Target
+    from flowdsl.compiler.compile import Written
     from flowdsl.compiler.manifests import Manifests
 
 _ALONE = ("FD105", "FD107")
 """What is said of a file that cannot be run by itself, as a module of a package cannot."""
+
+_PIPELINE = regex(r"^(?:from|import)\s+flowdsl\b", re.MULTILINE)
+"""What a pipeline in Python has, and YAML at the beginning of no line."""
+
+_LACKING = ("FD310", "FD767")
+"""What is said of modules that the image of a step does not have."""
 
 
 def check_files(
@@ -40,7 +49,7 @@ def check_files(
     `select` and `ignore` are codes or their beginnings; with `strict`, warnings count as errors do.
     """
     wanted, unwanted = _codes(select), _codes(ignore)
-    found = list(_judged([path for target in targets for path in files(target)], goal))
+    found = _judged([path for target in targets for path in files(target)], goal)
 
     def counts(one: Diagnostic) -> bool:
         code = one.finding.code
@@ -69,7 +78,7 @@ def _codes(written: Sequence[str]) -> tuple[str, ...]:
     return codes
 
 
-def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> Iterator[Judged]:
+def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> list[Judged]:
     """The findings of each file; manifests are checked together, because they refer to each other."""
     results: list[Callable[[], Judged] | int] = []
     manifests: list[tuple[Manifests, Sources, frozenset[str]]] = []
@@ -86,12 +95,26 @@ def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> Iterator[Judge
         from flowdsl.compiler.manifests import check_manifests
 
         checked = check_manifests(one for one, _, _ in manifests)
+    judged: list[Judged] = []
     for result in results:
         if not isinstance(result, int):
-            yield result()
+            judged.append(result())
             continue
         _, sources, codes = manifests[result]
-        yield Judged(None, suppressed(checked[result], sources, codes), sources)
+        judged.append(Judged(None, suppressed(checked[result], sources, codes), sources))
+    called: frozenset[Written] = frozenset()
+    called = called.union(*(one.compiled.called for one in judged if one.compiled is not None))
+    return [_as_part(one, called) for one in judged]
+
+
+def _as_part(one: Judged, called: frozenset[Written]) -> Judged:
+    """The findings of a file whose pipelines are all called by those of other files.
+
+    What modules its steps lack these say, whose `code` and `packages` hold there, too.
+    """
+    if one.compiled is None or not one.compiled.roots or not one.compiled.roots <= called:
+        return one
+    return one._replace(diagnostics=[each for each in one.diagnostics if each.finding.code not in _LACKING])
 
 
 def judge_manifests(
@@ -158,6 +181,8 @@ def manifests_of(
     except UnicodeDecodeError as error:
         sources.add(target, data.decode("utf-8", "replace"))
         return undecodable(error, target), sources, codes
+    if target == STDIN and _PIPELINE.search(text) is not None:
+        raise Refused(ONLY_YAML)
     sources.add(target, text)
     found = manifests(text.replace("\r\n", "\n"), target, named=named, within=within)
     return found._replace(version=profile.argo), sources, codes

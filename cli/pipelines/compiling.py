@@ -36,6 +36,9 @@ class Target(NamedTuple):
 MANIFESTS = (".yaml", ".yml", ".json")
 """How the names of files with manifests end."""
 
+ONLY_YAML = "a pipeline is a file: name it; on standard input `check`, `run` and `submit` take YAML"
+"""What is said of a pipeline on standard input."""
+
 USUAL = Target()
 """The cluster and the version of the project's settings."""
 
@@ -76,9 +79,7 @@ def judge(
     from flowdsl.compiler.load import LoadError, load
 
     if str(target) == STDIN:
-        raise Refused(
-            "a pipeline is a file: name it; on standard input `check`, `run` and `submit` take YAML"
-        )
+        raise Refused(ONLY_YAML)
     path, name = parted(target)
     if path.suffix in MANIFESTS and path.is_file():
         language = "JSON" if path.suffix == ".json" else "YAML"
