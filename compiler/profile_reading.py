@@ -7,21 +7,24 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
-from flowdsl.compiler.findings.profile import BadSetting, UnknownCluster, UnknownSetting
-from flowdsl.compiler.options.placement import toleration
+from flowdsl.compiler.findings.profile import BadSetting, OwnShortName, UnknownCluster, UnknownSetting
+from flowdsl.compiler.options.placement import LABELS, toleration
 from flowdsl.compiler.profile import Claim, Pool, Product, Profile, Sharing, Spot
 from flowdsl.compiler.schema.versions import VERSIONS
+from flowdsl.diagnostic import near
+from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
+from flowdsl.values.lift import is_dict
 from flowdsl.volume import AccessMode
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
 T = TypeVar("T")
-Wrong = BadSetting | UnknownCluster | UnknownSetting
+Wrong = BadSetting | OwnShortName | UnknownCluster | UnknownSetting
 
 _MEBI = 1024 * 1024
 
@@ -60,10 +63,19 @@ def profile(
             read = reader.each if tabled else reader.one
             raw = given.pop(key)
             none = key == "spot" and raw is False
+            if key == "share" and is_dict(raw):
+                found += [
+                    UnknownSetting(f"{at}.share", one, tuple(VENDORS)) for one in raw if one not in VENDORS
+                ]
+                raw = {one: table for one, table in raw.items() if one in VENDORS}
             part: Any = raw if none else read(f"{at}.{key}", raw, fields, make)
             if part is not None:
                 given[_RENAMED.get(key, key)] = part
     made = Profile(name, **given)
+    for short in made.labels:
+        meant = None if short in LABELS or "/" in short else near(short, LABELS, 0.8)
+        if meant is not None:
+            found.append(OwnShortName(f"{at}.labels", short, meant))
     for product, one in made.products.items():
         if not all(map(is_label_value, one.labels)):
             want = "named as the nodes are labelled, or have a `label`"
@@ -240,6 +252,14 @@ def _quantity(value: object) -> Decimal:
     raise _Bad("an amount as Kubernetes reads it", '96 or "680Gi"')
 
 
+def _memory(value: object) -> Decimal:
+    """The memory of a node: a number alone lacks its unit, since no node has so few bytes."""
+    found = _quantity(value)
+    if found < _MEBI:
+        raise _Bad("an amount of memory, with its unit", '"680Gi"')
+    return found
+
+
 def _mebibytes(value: object) -> int:
     """Whole MiB, as the labels of nodes count the memory of GPUs."""
     found = math.floor(_quantity(value) / _MEBI)
@@ -312,7 +332,7 @@ _TABLES: dict[str, tuple[bool, dict[str, _Field], Callable[..., Any]]] = {
             "products": _Field(_names),
             "gpus": _Field(_count),
             "cpu": _Field(_quantity),
-            "memory": _Field(_quantity),
+            "memory": _Field(_memory),
         },
         Pool,
     ),

@@ -118,6 +118,7 @@ class Reach:
         from flowdsl.cli.config import project
 
         profile, _, wrong = project(self.beside, self.cluster, others=False)
+        wrong = [one for one in wrong if one.finding.severity == "error"]
         if wrong:
             from flowdsl.cli.display.report import render
             from flowdsl.places.source import Sources

@@ -13,7 +13,7 @@ from flowdsl.cli.display.report import suppressed
 from flowdsl.cli.pipelines.compiling import MANIFESTS, ONLY_YAML, USUAL, Judged, judge, parted, show
 from flowdsl.cli.pipelines.gathering import files
 from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, out
-from flowdsl.diagnostic import Diagnostic
+from flowdsl.diagnostic import Diagnostic, any_error
 from flowdsl.grammar.regex import regex
 from flowdsl.places.source import Sources
 
@@ -167,7 +167,7 @@ def manifests_of(
 
     sources = Sources()
     profile, codes, wrong = project(Path(target), goal.cluster, goal.argo)
-    if wrong:
+    if any_error(wrong):
         return Manifests(target, [], wrong), sources, codes
     try:
         data = _standard_input() if target == STDIN else Path(target).read_bytes()

@@ -85,7 +85,7 @@ def judge(
         language = "JSON" if path.suffix == ".json" else "YAML"
         raise Refused(f"{path} is {language} already, no Python: `flowdsl check`, `run` and `submit` take it")
     profile, codes, wrong = project(path, goal.cluster, goal.argo)
-    if wrong:
+    if any_error(wrong):
         return Judged(None, wrong, Sources())
     with _quiet():
         try:
@@ -100,7 +100,7 @@ def judge(
                 compiled = compile_loaded(loaded, name, kind, with_rbac, profile, supply)
         except LoadError as error:
             return _failed(error)
-    diagnostics = compiled.diagnostics
+    diagnostics = [*wrong, *compiled.diagnostics]
     if search is not None:
         from flowdsl.compiler.sweeping import told
 

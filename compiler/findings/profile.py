@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from flowdsl.diagnostic import Finding, suggest
+from typing import ClassVar
+
+from flowdsl.diagnostic import Finding, Severity, suggest
 
 
 class UnknownSetting(Finding):
@@ -43,6 +45,21 @@ class BadSetting(Finding):
 
 def _shown(table: str) -> str:
     return f"[{table}]" if table else "the settings"
+
+
+class OwnShortName(Finding):
+    """A short name for a label that is spelled nearly as one of the usual ones."""
+
+    code = "FD874"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{key}` in [{table}] is a name of your own"
+    label = "did you mean `{meant}`?"
+    help = (
+        "write `{meant}`, for which flowdsl has another label; a name of your own that is called so is right"
+    )
+    table: str
+    key: str
+    meant: str
 
 
 class UnknownCluster(Finding):

@@ -1,0 +1,11 @@
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def train(rate: float) -> float:
+    return 1 - rate
+
+
+@pipeline
+def nightly() -> None:
+    train(0.1)
