@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from flowdsl.volume import Secret, Volume
+    from flowdsl.volume import Config, Local, Secret, Volume, VolumePath
 
 
 class Companion:
@@ -24,9 +24,9 @@ class Companion:
         *,
         image: str,
         command: Sequence[str] = (),
-        env: Mapping[str, str | int | float] | None = None,
+        env: Mapping[str, str | int | float | Config] | None = None,
         secrets: Mapping[str, Secret] | None = None,
-        mounts: Mapping[str, Volume | Path] | None = None,
+        mounts: Mapping[str, Volume | Local | Path | VolumePath] | None = None,
         cpu: float | str | None = None,
         memory: int | str | None = None,
         mirror: bool = False,

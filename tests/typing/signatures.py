@@ -330,7 +330,7 @@ def library(corpus: Path, rate: float) -> Trained:
     daemon=True,
     ready=Ready(port=80, path="/ready", delay="5s"),
     init=[InitContainer("fetch", image=IMAGE, command=["true"], mirror=True)],
-    sidecars=[Sidecar("cache", image=IMAGE, mounts={"/data": DATA.ro}, env={"A": 1})],
+    sidecars=[Sidecar("cache", image=IMAGE, mounts={"/d": DATA.ro, "/s": Scratch()}, env={"A": Config("c", "k")})],
 )
 def server(port: int) -> str:
     return command("serve", port, source="echo", stdout=True)
