@@ -242,9 +242,10 @@ class Pod:
         ):
             del self.programs[unit.name]
             if self.shape.tries >= ENDLESS:
+                which = self.start.name.partition(".")[2]
                 self.house.notice(
-                    f"{unit.name} of {self.start.name} has failed, and is begun again after {self.shape.pause:g} "
-                    "seconds, as often as it fails: its object has no `backoffLimit`"
+                    f"{unit.name} of {which} has failed, and is begun again after {self.shape.pause:g} seconds, "
+                    "as often as it fails: its object has no `backoffLimit`"
                 )
             self.house.apart(lambda: self._again(unit))
             return

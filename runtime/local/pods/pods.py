@@ -19,6 +19,7 @@ from flowdsl.runtime.local.pods.amounts import Allocatable, amount
 from flowdsl.runtime.local.pods.helper import Helper
 from flowdsl.runtime.local.pods.house import House
 from flowdsl.runtime.local.pods.pod import Pod
+from flowdsl.runtime.local.pods.ports import Ports
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.slots import Amount
@@ -70,6 +71,7 @@ class Pods:
         self.others: dict[str, threading.Event] = {}
         self.jobs: dict[tuple[str, str], Json] = {}  # the objects of those that have ended, by kind and name
         self.trainings = Trainings()
+        self.ports = Ports()
         self.awaited: dict[str, tuple[tuple[str, str], Job]] = {}  # by other nodes than that which plays them
         self.early: list[tuple[Pod, Amount]] = []  # that were started before steps can be
         self.playing: dict[tuple[str, str], str] = {}  # the nodes of those that run, by kind and name
@@ -146,12 +148,21 @@ class Pods:
         elif played.names:
             hosts.touch()
             start = renamed(start, played.names)
+        template, ports = self.ports.settled(start.template)
+        start = start._replace(template=template)
+        for asked, port in ports.items():
+            if asked != port:
+                which = pod.name.removeprefix(f"{self.settings.workflow}.")
+                self.house.notice(
+                    f"Port {asked} of this machine is in use: the pods of {which} meet at port {port}"
+                )
         began = time.time()
         late = threading.Event()
         over_at: list[threading.Timer] = []
 
         def ended(made: Pod, found: Outcome) -> None:
             self.playing.pop(key, None)
+            self.ports.give(ports)
             for timer in over_at:
                 timer.cancel()
             if not made.stopped and (late.is_set() or found.containers is not None):
@@ -169,7 +180,10 @@ class Pods:
 
         self.playing[key] = pod.node
         made = self._start(start, ended, bool(played.names), played.leads)
-        if made is not None and played.deadline is not None:
+        if made is None:
+            del self.playing[key]
+            self.ports.give(ports)
+        elif played.deadline is not None:
 
             def end() -> None:
                 late.set()

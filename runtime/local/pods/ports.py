@@ -1,0 +1,127 @@
+"""Ports at which the pods of a Job meet: two runs at a time on one machine get different ones.
+
+A port is that of the run which has locked the file of that number. One at which another program listens is nobody's.
+"""
+
+from __future__ import annotations
+
+import copy
+import fcntl
+import os
+import socket
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.grammar.regex import regex
+from flowdsl.runtime.parts import several
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+
+Json = dict[str, Any]
+
+_PORTS = ("MASTER_PORT", "PET_MASTER_PORT")
+"""Variables whose whole value is a port."""
+_CLUSTER = "TF_CONFIG"
+_PLACE = regex(r"(?<=:)\d+(?=\")")
+_STEP, _FIRST, _LAST = 97, 1024, 32767
+"""How far the next port is that is looked at, and which ports there are: above them are those of connections."""
+
+
+class Ports:
+    """The ports that this process has."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, tuple[int, int]] = {}  # a file that is locked, and how many have it
+
+    def settled(self, template: Json) -> tuple[Json, dict[int, int]]:
+        """A template with ports that are free, and which of them stand for which."""
+        found = {wanted: self._taken(wanted) for wanted in sorted(set(_asked(template)))}
+        if all(wanted == port for wanted, port in found.items()):
+            return template, found
+        other = copy.deepcopy(template)
+        for one in _variables(other):
+            text = str(one["value"])
+            if one["name"] == _CLUSTER:
+                one["value"] = _PLACE.sub(lambda at: _here(at, found), text)
+            elif text.isdecimal():
+                one["value"] = str(found[int(text)])
+        return other, found
+
+    def _taken(self, wanted: int) -> int:
+        """The port itself, or the next that is free; without any it stays as it is."""
+        port = wanted
+        for _ in range(_LAST // _STEP):
+            if self._take(port):
+                return port
+            port = port + _STEP if port + _STEP <= _LAST else _FIRST + port % _STEP
+        return wanted
+
+    def _take(self, port: int) -> bool:
+        """Whether a port is ours, or now is: those who share it come one after the other."""
+        if port in self._held:
+            file, count = self._held[port]
+            self._held[port] = file, count + 1
+            return True
+        folder = Path(tempfile.gettempdir(), f"flowdsl-ports-{os.getuid()}")
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            file = os.open(folder / str(port), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        except OSError:
+            return _is_free(port)  # there is nowhere to say whose it is
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            return False
+        except OSError:  # no locks on this file system
+            os.close(file)
+            return _is_free(port)
+        if not _is_free(port):
+            os.close(file)
+            return False
+        self._held[port] = file, 1
+        return True
+
+    def give(self, found: dict[int, int]) -> None:
+        """Give ports back."""
+        for port in found.values():
+            file, count = self._held.pop(port, (-1, 0))
+            if count > 1:
+                self._held[port] = file, count - 1
+            elif count:
+                os.close(file)
+
+
+def _is_free(port: int) -> bool:
+    """Whether nobody listens at a port."""
+    with socket.socket() as asked:
+        asked.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            asked.bind(("", port))
+        except OSError:
+            return False
+    return True
+
+
+def _variables(template: Json) -> Iterator[Json]:
+    for container in several(template["containerSet"], "containers"):
+        for one in several(container, "env"):
+            if "value" in one and (one["name"] == _CLUSTER or one["name"] in _PORTS):
+                yield one
+
+
+def _asked(template: Json) -> Iterator[int]:
+    """The ports that the variables of containers name."""
+    for one in _variables(template):
+        text = str(one["value"])
+        if one["name"] == _CLUSTER:
+            yield from map(int, _PLACE.findall(text))
+        elif text.isdecimal():
+            yield int(text)
+
+
+def _here(at: re.Match[str], found: dict[int, int]) -> str:
+    return str(found[int(at[0])])
