@@ -176,6 +176,20 @@ def test_a_pod_is_tried_again_as_often_as_its_policy_says(
         assert done.phase == ("Failed" if message else "Succeeded")
 
 
+@pytest.mark.parametrize(
+    ("source", "policy"),
+    [
+        ("import time; time.sleep(100)", {"activeDeadlineSeconds": 1}),
+        ("import sys; sys.exit(1)", {"backoffLimit": 0}),
+    ],
+)
+def test_a_limit_of_the_operator_is_not_told_by_the_counts(tmp_path: Path, source: str, policy: Json) -> None:
+    failure = {"failureCondition": "status.replicaStatuses.Master.failed > 0"}
+    template = torch_job({"Master": replica(source, 1)}, spec={"runPolicy": policy}, resource=failure)
+    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+        assert WAITED in pods.run(template).message
+
+
 def test_pods_without_a_limit_are_begun_again_until_they_succeed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from flowdsl.compiler.lint.pods.shapes import flaw as shape_flaw
 from flowdsl.compiler.lint.pods.workloads import flaw as workload_flaw
 from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import is_list, is_mapping, string
+from flowdsl.compiler.tree import inside, is_list, is_mapping, string
 from flowdsl.diagnostic import Finding, near, suggest
 from flowdsl.grammar.condition import conditions
 from flowdsl.grammar.error import GrammarError
@@ -60,6 +60,18 @@ class NeverFails(Finding):
     help = "add `failureCondition`, such as `{failed}`, or a `timeout`"
     kind: str
     failed: str
+
+
+class UnseenEnd(Finding):
+    """A wait for the replicas of a training whose end they do not tell."""
+
+    code = "FD876"
+    severity = "warning"
+    title = "when `{limit}` ends the {kind}, this waits for ever"
+    label = "the operator counts no replica as failed then"
+    help = "add a `timeout` to the template, which ends the wait, or leave out `{limit}`"
+    limit: str
+    kind: str
 
 
 def resource_manifests(view: View) -> Iterator[Problem]:
@@ -366,16 +378,52 @@ def endless(view: View) -> Iterator[Problem]:
     for template in view.templates if not any(limits) and view.base is None else ():
         resource: Object = template.data.get("resource") or {}
         text = string(resource, "successCondition")
-        if not text or resource.get("failureCondition") or any(map(template.data.get, _LIMITS)):
+        if not any(mark in text for mark in _ENDS) or any(map(template.data.get, _LIMITS)):
             continue
         kind, body = _known(string(resource, "manifest"))
-        if (failed := _FAILED.get(kind)) is not None and any(mark in text for mark in _ENDS):
+        if kind in _COUNTED:
+            yield from _unseen(template, resource, kind, body)
+        if resource.get("failureCondition"):
+            continue
+        if (failed := _FAILED.get(kind)) is not None:
             spec: object = body.get("spec")
             attempts = str(spec.get("backoffLimit", "")) if is_mapping(spec) else ""
             failed = failed.format(attempts if attempts.isdecimal() else _ATTEMPTS)
             yield Problem((*template.path, "resource", "successCondition"), NeverFails(kind, failed))
 
 
+def _unseen(template: Template, resource: Object, kind: str, body: Object) -> Iterator[Problem]:
+    """A limit by which the operator ends a training without a word of it in the counts of its replicas.
+
+    Source: Kubeflow Training Operator 1.8, ReconcileJobs: where a limit is reached, it sets the condition alone.
+    """
+    field, usual = _COUNTED[kind]
+    text = string(resource, "failureCondition")
+    try:
+        told = [one.key for one in conditions(text)] if text else []
+    except GrammarError:
+        return
+    if any(not key.startswith("status.replicaStatuses.") for key in told):
+        return
+    spec = inside(body, "spec") if is_mapping(body.get("spec")) else {}
+    policy: object = spec.get("runPolicy")
+    replicas: object = spec.get(field)
+    if not is_mapping(policy) or not is_mapping(replicas):
+        return
+    again = [
+        one for one in replicas.values() if is_mapping(one) and (one.get("restartPolicy") or usual) != "Never"
+    ]
+    limit = policy.get("backoffLimit")
+    found = "activeDeadlineSeconds" if policy.get("activeDeadlineSeconds") else ""
+    if not found and limit is not None and (again or str(limit) == "0"):
+        found = "backoffLimit"
+    if found:
+        name = "failureCondition" if text else "successCondition"
+        yield Problem((*template.path, "resource", name), UnseenEnd(found, kind))
+
+
+_COUNTED = {"PyTorchJob": ("pytorchReplicaSpecs", "OnFailure"), "TFJob": ("tfReplicaSpecs", "Never")}
+"""Where the replicas are, and whether they begin again that do not say it."""
 _LIMITS = ("activeDeadlineSeconds", "timeout")
 _ENDS = ("succeeded", "Succeeded", "Complete")
 _ATTEMPTS = 6

@@ -131,15 +131,29 @@ def _names(found: Json, members: Sequence[Member]) -> list[str]:
     return [one.host for one in members]
 
 
-def _status(kind: str, replicas: dict[str, Json], usual: str, ended: Ended, leads: Sequence[str]) -> Json:
+def _silent(spec: Json, ended: Ended) -> bool:
+    """Whether the operator ends a job without counting its pods: when it is late, and at the first failure of all."""
+    return ended.late or part(spec, "runPolicy").get("backoffLimit") == 0
+
+
+def _status(
+    kind: str,
+    replicas: dict[str, Json],
+    usual: str,
+    ended: Ended,
+    leads: Sequence[str],
+    *,
+    silent: bool = False,
+) -> Json:
     """The status of a job: how many pods of each role have ended, and whether it has succeeded with these.
 
-    Pods that were begun again as often as is allowed run when the operator deletes them: it counts none as failed.
+    Pods that were begun again as often as is allowed run when the operator deletes them: it counts none as failed,
+    nor where it is `silent`.
     """
     counts: dict[str, Json] = {}
     for role, one in replicas.items():
         succeeded, failed = ended.counts(role.lower())
-        if _restarted(one, usual) and not ended.late:
+        if _restarted(one, usual) or silent:
             failed = 0
         numbers = {"succeeded": succeeded, "failed": failed}
         counts[role] = {name: number for name, number in numbers.items() if number}
@@ -189,7 +203,9 @@ def _torch_leads(found: Json, members: Sequence[Member]) -> list[str]:
 
 
 def _torch_status(found: Json, ended: Ended) -> Json:
-    return _status("PyTorchJob", _torch(part(found, "spec")), _TORCH_USUAL, ended, ["master-0"])
+    spec = part(found, "spec")
+    silent = _silent(spec, ended)
+    return _status("PyTorchJob", _torch(spec), _TORCH_USUAL, ended, ["master-0"], silent=silent)
 
 
 PYTORCH_JOB = Sort(
@@ -257,7 +273,8 @@ def _tf_leads(found: Json, members: Sequence[Member]) -> list[str]:
 
 def _tf_status(found: Json, ended: Ended) -> Json:
     spec = part(found, "spec")
-    return _status("TFJob", _tensorflow(spec), _TENSORFLOW_USUAL, ended, _deciding(spec, ended.members))
+    leads, silent = _deciding(spec, ended.members), _silent(spec, ended)
+    return _status("TFJob", _tensorflow(spec), _TENSORFLOW_USUAL, ended, leads, silent=silent)
 
 
 TF_JOB = Sort(
