@@ -66,6 +66,14 @@ def _output(hint: Any, tokens: Sequence[Token]) -> Path | None:
     return None if tokens[0].value == STDIN else _file(hint, tokens)
 
 
+def _output_or_folder(hint: Any, tokens: Sequence[Token]) -> Path | None:
+    """The path of a file to write, or of a folder that is there; None for `-`, which is standard output."""
+    text = tokens[0].value
+    if text.endswith("/") and not Path(text).is_dir():
+        raise Refused(f"{text} is no folder that is there: make it first, or name a file")
+    return Path(text) if text.endswith("/") else _output(hint, tokens)
+
+
 FormatOption = Annotated[Format, Parameter(help="How findings are shown.")]
 ClusterOption = Annotated[str | None, Parameter(help="A cluster of the project's settings.")]
 VersionOption = Annotated[
@@ -73,6 +81,7 @@ VersionOption = Annotated[
     Parameter(help="A version of Argo; else that of the cluster, or 4.1."),
 ]
 OutputOption = Annotated[Path | None, Parameter(name=["--output", "-o"], converter=_output)]
+OutputOrFolderOption = Annotated[Path | None, Parameter(name=["--output", "-o"], converter=_output_or_folder)]
 FolderOption = Annotated[Path | None, Parameter(name=["--output", "-o"], converter=_folder)]
 FolderArgument = Annotated[Path, Parameter(converter=_folder)]
 FileArgument = Annotated[Path, Parameter(converter=_target)]

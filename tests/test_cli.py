@@ -213,6 +213,11 @@ USAGE = (
     ("compile",),
     ("compile", "-"),
     ("compile", "pipeline.py", "other.py"),
+    ("compile", "pipeline.py", "other.py", "-o", "a.yaml"),
+    ("compile", "pipeline.py", "other.py", "--check", "-p", "name=ada"),
+    ("compile", "pipeline.py", "pipeline.py", "--check"),
+    ("compile", "pipeline.py", "-o", "deploy/"),
+    ("graph", "pipeline.py", "other.py"),
     ("compile", "pipeline.py", "--chek"),
     ("compile", "pipeline.py", "--unheard-of"),
     ("compile", "pipeline.py", "-o"),
@@ -271,6 +276,7 @@ def test_every_example_of_the_help_is_right(flowdsl: Callable[..., Result]) -> N
     Path("pipelines").mkdir()
     write("pipelines/one.py", PIPELINE)
     Path("manifests").mkdir()
+    Path("deploy").mkdir()
     manifest = flowdsl("compile", "pipelines/one.py").out
     for name in ("manifests/one.yaml", "workflow.yaml"):
         write(name, manifest)
@@ -655,8 +661,6 @@ def test_a_failed_replacement_leaves_the_old_file(
     [
         ("deploy/a.yaml", "deploy/a.yaml cannot be written: there is no folder deploy"),
         ("pipeline.py/a.yaml", "pipeline.py/a.yaml cannot be written: Not a directory"),
-        (".", ". is a folder: name a file in it, as pipeline.yaml"),
-        ("deploy/", "deploy/ is a folder: name a file in it, as deploy/pipeline.yaml"),
         ("pipeline.py", "pipeline.py is the pipeline itself: name another file to write"),
         ("link.py", "link.py is the pipeline itself: name another file to write"),
         ("round", "round cannot be written: Too many levels of symbolic links"),
@@ -669,6 +673,58 @@ def test_an_output_that_cannot_be(name: str, said: str, flowdsl: Callable[..., R
     for command in (("compile", "pipeline.py", "-o", name), ("graph", "pipeline.py", "--svg", name)):
         assert flowdsl(*command) == (2, "", f"flowdsl: {said}\n")
     assert Path("pipeline.py").read_text(encoding="utf-8") == PIPELINE
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (".", ". is a folder: name a file in it, as pipeline.yaml"),
+        ("deploy/", "deploy/ is a folder: name a file in it, as deploy/pipeline.yaml"),
+    ],
+)
+def test_a_picture_is_no_folder(name: str, said: str, flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    assert flowdsl("graph", "pipeline.py", "--svg", name) == (2, "", f"flowdsl: {said}\n")
+
+
+def test_several_files_go_to_a_folder(flowdsl: Callable[..., Result]) -> None:
+    write("one.py", PIPELINE)
+    write("two.py", TWO)
+    Path("deploy").mkdir()
+    assert flowdsl("compile", "one.py", "two.py", "two.py:night", "--as", "template", "-o", "deploy/") == (
+        0,
+        "",
+        "",
+    )
+    assert sorted(file.name for file in Path("deploy").iterdir()) == ["night.yaml", "one.yaml", "two.yaml"]
+    for target, file in (("one.py", "one.yaml"), ("two.py", "two.yaml"), ("two.py:night", "night.yaml")):
+        alone = flowdsl("compile", target, "--as", "template")
+        assert alone.out == Path("deploy", file).read_text(encoding="utf-8")
+    assert flowdsl("compile", "one.py", "two.py", "--as", "template", "-o", "deploy", "--check") == (
+        0,
+        "",
+        "",
+    )
+    Path("deploy/two.yaml").write_text("", encoding="utf-8")
+    code, out, _ = flowdsl("compile", "one.py", "two.py", "--as", "template", "-o", "deploy", "--check")
+    assert (code, out.count("+++ ")) == (1, 1)
+    assert out.startswith("--- deploy/two.yaml\tcommitted\n")
+
+
+def test_one_file_goes_to_a_folder(flowdsl: Callable[..., Result]) -> None:
+    write("one.py", PIPELINE)
+    assert flowdsl("compile", "one.py", "-o", ".") == (0, "", "")
+    assert flowdsl("compile", "one.py", "-o", "./", "--check") == (0, "", "")
+    assert flowdsl("compile", "one.py").out == Path("one.yaml").read_text(encoding="utf-8")
+
+
+def test_of_several_files_none_is_written_with_a_mistake_in_one(flowdsl: Callable[..., Result]) -> None:
+    write("one.py", PIPELINE)
+    write("two.py", WRONG)
+    Path("deploy").mkdir()
+    code, out, err = flowdsl("compile", "one.py", "two.py", "-o", "deploy")
+    assert (code, out, [*Path("deploy").iterdir()]) == (2, "", [])
+    assert err.startswith("two.py:11:")
 
 
 def test_an_output_without_permission(open_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -748,10 +804,11 @@ def test_check_of_a_file_that_is_not_there_or_not_text(flowdsl: Callable[..., Re
     code, out, err = flowdsl("compile", "pipeline.py", "--check", "-o", "a.yaml")
     assert (code, err) == (1, "")
     assert "\\xff" in out
-    assert flowdsl("compile", "pipeline.py", "--check", "-o", ".") == (
+    Path("deploy/pipeline.yaml").mkdir(parents=True)
+    assert flowdsl("compile", "pipeline.py", "--check", "-o", "deploy") == (
         2,
         "",
-        "flowdsl: . cannot be read: Is a directory\n",
+        "flowdsl: deploy/pipeline.yaml cannot be read: Is a directory\n",
     )
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from flowdsl.cli.completion import Shell
+from flowdsl.cli.process import Refused
 from flowdsl.cli.root import (
     FLAG,
     PARAMETERS,
@@ -18,6 +19,7 @@ from flowdsl.cli.root import (
     FolderArgument,
     FormatOption,
     OutputOption,
+    OutputOrFolderOption,
     VersionOption,
     app,
 )
@@ -55,13 +57,14 @@ Examples:
   flowdsl compile pipeline.py --as template | kubectl apply -f -
   flowdsl compile pipeline.py --cluster gke -o gke.yaml
   flowdsl compile pipeline.py -p name=ada | kubectl create -f -
+  flowdsl compile pipelines/*.py --as template -o deploy/
   flowdsl compile pipeline.py --check""",
 )
 def compile_command(
     file: FileArgument,
     /,
-    *,
-    output: OutputOption = None,
+    *files: FileArgument,
+    output: OutputOrFolderOption = None,
     check: Annotated[bool, FLAG] = False,
     kind: Annotated[Kind | None, Parameter(name="--as")] = None,
     with_rbac: Annotated[bool, FLAG] = False,
@@ -80,8 +83,10 @@ def compile_command(
     ----------
     file
         FILE, or FILE:NAME for one of its pipelines. Without a name: all that no other one calls.
+    files
+        More of them; each has a file of its own in the folder of -o.
     output
-        The file to write. It is left alone when its content is the same.
+        The file to write, or a folder: for FILE.yaml, or NAME.yaml. It is left alone when its content is the same.
     check
         Write nothing, show what would change in the file of -o (else FILE with .yaml for .py).
         Exit 1 if anything would.
@@ -95,14 +100,33 @@ def compile_command(
     explain_cache
         Show instead what the keys of cached steps are made of. With --format json as JSON.
     """
-    from flowdsl.cli.pipelines.compiling import Target, compile_file
+    from flowdsl.cli.pipelines.compiling import Target, compile_file, compile_files
 
     supply = None
+    if files and (parameter or explain_cache):
+        word = "-p" if parameter else "--explain-cache"
+        raise Refused(f"{word} is for one FILE: compile the others by themselves")
     if parameter:
         from flowdsl.cli.runs.given import supplying
 
         supply = supplying(parameter)
     goal = Target(cluster, argo_version)
+    folder = output if output is not None and output.is_dir() and not explain_cache else None
+    if files or folder is not None:
+        if output is not None and folder is None:
+            raise Refused(
+                f"-o {output}: the YAML of several files goes to a folder; there is none of this name"
+            )
+        return compile_files(
+            (file, *files),
+            folder=folder,
+            check=check,
+            kind=kind,
+            with_rbac=with_rbac,
+            goal=goal,
+            format=format,
+            supply=supply,
+        )
     return compile_file(
         file,
         output=output,

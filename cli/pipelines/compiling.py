@@ -251,6 +251,48 @@ def compile_file(
     return DONE
 
 
+def compile_files(
+    targets: Sequence[Path],
+    *,
+    folder: Path | None,
+    check: bool,
+    kind: Kind | None,
+    with_rbac: bool,
+    goal: Target,
+    format: Format,
+    supply: Supply | None = None,
+) -> int:
+    """Compile files, each to one of its name in a folder; the exit code. With an error in one, none is written.
+
+    Without a folder they are only compared, with the files beside them. Raises `Refused`.
+    """
+    if folder is None and not check:
+        raise Refused(
+            "the YAML of several files is several files: name a folder for them with -o, or add --check"
+        )
+    written: dict[Path, Path] = {}
+    for target in targets:
+        path, name = parted(target)
+        file = path.with_suffix(".yaml") if folder is None else folder / f"{name or path.stem}.yaml"
+        if file in written:
+            raise Refused(
+                f"{written[file]} and {target} would both be {file}: compile each to a file of its own"
+            )
+        written[file] = target
+    judged = [judge(target, kind, with_rbac, goal, supply=supply) for target in targets]
+    show(judged, format, err)
+    texts = [one.compiled.text for one in judged if one.compiled is not None and not one.failed]
+    if len(texts) < len(judged):
+        return WRONG
+    if check:
+        changes = "".join(map(difference, texts, written))
+        out(changes)
+        return NO if changes else DONE
+    for text, file in zip(texts, written, strict=True):
+        save(text, file)
+    return DONE
+
+
 def refuse_source(output: Path, target: Path) -> None:
     """Never write over the pipeline itself; raises `Refused`."""
     if same(output, parted(target)[0]):
