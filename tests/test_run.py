@@ -857,6 +857,38 @@ def test_what_was_tried_again_or_waited_is_taken_from_an_earlier_run(
     assert done.out.endswith("after a change: flowdsl run - --from last --of four\n")
 
 
+SERVED = """
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: served}
+spec:
+  entrypoint: main
+  onExit: bye
+  templates:
+    - name: main
+      steps:
+        - [{name: server, template: server}]
+        - [{name: first, template: first}]
+        - [{name: ask, template: ask, arguments: {parameters: [{name: at, value: "{{steps.server.ip}}"}]}}]
+    - {name: server, daemon: true, container: {image: "busybox:1.36", command: [sleep, "600"]}}
+    - {name: first, container: {image: "busybox:1.36", command: [sh, -c, ":"]}}
+    - name: ask
+      inputs: {parameters: [{name: at}]}
+      container: {image: "busybox:1.36", command: [sh, -c, "echo {{inputs.parameters.at}}; exit 3"]}
+    - {name: bye, container: {image: "busybox:1.36", command: [sleep, "0.5"]}}
+"""
+
+
+def test_a_server_serves_again_what_runs_again(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "served.yaml").write_text(SERVED)
+    done = flowdsl("served.yaml", "--name", "one")
+    assert ["server", "Failed", "main:", "Error", "(exit", "code", "143)"] in rows(done.out)
+    assert done.out.endswith("after a change: flowdsl run served.yaml --from ask --of one\n")
+    (folder / "served.yaml").write_text(SERVED.replace("exit 3", "exit 0"))
+    done = flowdsl("served.yaml", "--from", "ask", "--of", "one")
+    assert (done.code, "server: started" in done.err, "first: started" in done.err) == (0, True, False)
+
+
 NAMED = """
 from flowdsl import pipeline, step
 

@@ -201,13 +201,13 @@ def failures(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _failed(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
-    """The steps that failed, and those whose loop goes on without them."""
+    """The steps that failed, and those without which the run goes on: of a loop, or daemons that were ended."""
     failed: list[Entry] = []
     borne: list[Entry] = []
     for one in entries:
         if one.leaf:
             if one.failed and one.node is not None and one.node.type != "Skipped":
-                failed.append(one)
+                (borne if one.needless else failed).append(one)
             continue
         inner, outer = _failed((*one.rounds, *one.children))
         borne.extend(outer)

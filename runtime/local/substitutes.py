@@ -260,6 +260,7 @@ class Earlier:
             if identity in nodes
             and identity not in again
             and identity not in gone
+            and not nodes[identity].get("podIP")  # a daemon: what runs again needs one that serves
             and (outcome.phase == "Succeeded" or _borne(nodes[identity], nodes))
         }
         for node in nodes.values():  # one that succeeded after a while does so at once

@@ -48,6 +48,7 @@ class Node:
         self.outputs = part(found, "outputs") or None
         self.memo = part(found, "memoizationStatus") or None
         self.daemoned = bool(found.get("daemoned"))
+        self.ip = text(found, "podIP")
 
     @property
     def fulfilled(self) -> bool:

@@ -26,6 +26,7 @@ _SENTENCE = regex(
 )
 
 
+_KILLED = ("137", "143")
 _UNEVEN = "the lists that are walked together differ in length"
 
 
@@ -105,6 +106,11 @@ class RunNode(Protocol):
         ...
 
     @property
+    def ip(self) -> str:
+        """Of a daemon that has served: where."""
+        ...
+
+    @property
     def memo(self) -> Json | None:
         """What memoization has to say of it."""
         ...
@@ -169,6 +175,12 @@ class Entry(NamedTuple):
     def failed(self) -> bool:
         """Whether its phase is Failed or Error."""
         return self.phase in FAILURES
+
+    @property
+    def needless(self) -> bool:
+        """Whether it is a daemon that was ended when nothing needed it any more, which Argo may call a failure."""
+        node = self.node if self.node is None else self.node.result()
+        return node is not None and bool(node.ip) and (node.outputs or {}).get("exitCode") in _KILLED
 
     @property
     def culprit(self) -> Entry | None:

@@ -331,11 +331,8 @@ class Pod:
             outcome = ending.outcome(self.shape, self.ways, self._taken(logs))
         except OSError as error:
             outcome = Outcome("Error", f"wait: Error (exit code 64): {error}")
-        if self.start.template.get("daemon"):
-            if self.stopped == "":
-                outcome = outcome._replace(phase="Succeeded", message="")
-            elif outcome.phase == "Succeeded":
-                outcome = outcome._replace(phase="Failed", message="")
+        if self.start.template.get("daemon") and outcome.phase == "Succeeded":
+            outcome = outcome._replace(phase="Failed")
         for one in self.programs.values():
             one.free()
         if self.refusal is not None:
