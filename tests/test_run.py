@@ -889,6 +889,13 @@ def test_a_server_serves_again_what_runs_again(flowdsl: Callable[..., Result], f
     assert (done.code, "server: started" in done.err, "first: started" in done.err) == (0, True, False)
 
 
+def test_a_server_that_is_faked_is_one_at_an_address(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "served.yaml").write_text(SERVED.replace("exit 3", "test {{inputs.parameters.at}} = db.local"))
+    done = flowdsl("served.yaml", "--fake", "server=db.local", "--name", "one")
+    assert (done.code, "server: serves" in done.err) == (0, True)
+    assert flowdsl("served.yaml", "--fake", "server=", "--fake", "ask=", "--name", "two").code == 0
+
+
 NAMED = """
 from flowdsl import pipeline, step
 

@@ -35,6 +35,9 @@ _LOOK_EVERY = 0.1
 """Seconds after which a run is looked at though nothing happened: what watches it may have put off a look."""
 _STATUS_EVERY = 1.0
 """Seconds between two writings of workflow.json while a run goes on."""
+_HERE = "127.0.0.1"
+_STOPPED = events.Outcome("Failed", "main: Error (exit code 143)", {"exitCode": "143"})
+"""How a daemon ends that is ended."""
 
 
 class Executor(Protocol):
@@ -99,6 +102,8 @@ class Runner:
         self._caches = Caches(caches, folder)
         self._events: deque[events.Event] = deque()
         self._wakes: list[float] = []
+        self._served: set[str] = set()
+        """The nodes of daemons in place of which something else serves."""
         self._status_at = 0.0
         self._status_due = False
         self._saved = 0
@@ -238,8 +243,16 @@ class Runner:
                 outcome = self._fake(action) if self._fake is not None else None
                 if outcome is None:
                     pods.start(action)
+                elif action.template.get("daemon") and outcome.phase == "Succeeded":
+                    address = str((outcome.outputs or {}).get("result") or _HERE)
+                    self._events.append(events.PodRunning(time.time(), action.node, address))
+                    self._served.add(action.node)
                 else:
                     self._events.append(events.PodEnded(time.time(), action.node, outcome))
+            case events.StopPod() if action.node in self._served:
+                self._served.remove(action.node)
+                outcome = _STOPPED._replace(message=action.message or _STOPPED.message)
+                self._events.append(events.PodEnded(time.time(), action.node, outcome))
             case events.StopPod():
                 pods.stop(action)
             case events.WakeAt(at):
