@@ -990,6 +990,33 @@ def nightly(config: dict[str, dict[str, float]] = {{"a": {{"lrs": 1.0}}}}) -> No
     assert [line[: len(said or "")] for line in found] == ([] if said is None else [said])
 
 
+def test_a_round_that_prints_no_json_is_named(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "rounds.yaml").write_text(
+        """\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: rounds}
+spec:
+  entrypoint: main
+  templates:
+    - name: main
+      steps:
+        - - {name: each, template: each, withItems: [1, 2], arguments: {parameters: [{name: x, value: "{{item}}"}]}}
+        - - {name: all, template: all, arguments: {parameters: [{name: x, value: "{{steps.each.outputs.result}}"}]}}
+    - name: each
+      inputs: {parameters: [{name: x}]}
+      container: {image: "busybox:1.36", command: [sh, -c, "test {{inputs.parameters.x}} = 1 && echo 1 || uname"]}
+    - name: all
+      inputs: {parameters: [{name: x}]}
+      container: {image: "busybox:1.36", command: [echo, "{{inputs.parameters.x}}"]}
+"""
+    )
+    done = flowdsl("rounds.yaml", "-q")
+    assert (done.code, "invalid character 'L' looking for beginning of value" in done.out) == (1, True)
+    (said,) = [line for line in done.out.splitlines() if "printed" in line]
+    assert said.startswith('each(1): it printed "Linux", and Argo reads each result of a loop as JSON: ')
+
+
 def test_a_step_alone_that_takes_more_than_before(flowdsl: Callable[..., Result], folder: Path) -> None:
     text = """\
 from pathlib import Path

@@ -15,7 +15,7 @@ from flowdsl.cli.display.texts import clip, visible
 from flowdsl.cli.files import shown
 from flowdsl.cli.process import STDIN
 from flowdsl.runtime.local import logs
-from flowdsl.runtime.local.absent import absent_key
+from flowdsl.runtime.local.absent import absent_key, no_json
 from flowdsl.runtime.local.rounds import tables, texts_of, value_of
 from flowdsl.runtime.phases import FAILURES, OMITTED, PENDING, SKIPPED
 from flowdsl.runtime.status.outputs import given
@@ -56,7 +56,9 @@ def summary(
     )
     failed = [] if machine.phase == "Succeeded" else _failed(entries)[0]
     parts.append(_failures(failed, folder, paint))
-    parts.append("".join(f"{line}\n" for line in absent_keys(entries)))
+    parts.append(
+        "".join(f"{line}\n" for line in (*absent_keys(entries), *no_results(entries, machine.message)))
+    )
     parts.append(_results(machine, files, settings, paint))
     parts.append(_last(machine, folder, failed, paint, settings))
     return "\n".join(part for part in parts if part)
@@ -231,6 +233,15 @@ def absent_keys(entries: Sequence[Entry]) -> list[str]:
     leaves = [one for top in entries for one in top.walk() if one.leaf and one.failed]
     nodes = [one.node for top in entries for one in top.walk() if one.node is not None]
     wrong = ((one.path, absent_key(one.node, nodes)) for one in leaves if one.node is not None)
+    return list(islice((f"{path}: {why}" for path, why in wrong if why), _FAILED))
+
+
+def no_results(entries: Sequence[Entry], message: str) -> list[str]:
+    """What Argo does not say of loops that nothing could follow: the rounds that printed no JSON."""
+    walked = [one for top in entries for one in top.walk()]
+    said = [message, *(one.node.message for one in walked if one.failed and one.node is not None)]
+    rounds = (one for loop in walked for one in loop.rounds)
+    wrong = ((one.path, no_json(one.node, said)) for one in rounds if one.node is not None)
     return list(islice((f"{path}: {why}" for path, why in wrong if why), _FAILED))
 
 

@@ -1,4 +1,4 @@
-"""Keys that objects do not have, behind errors for which Argo has no other words than the expression."""
+"""What is behind errors of Argo that do not say it: keys that objects do not have, and results that are no JSON."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from flowdsl.compiler.evaluation.evaluate import absent
 from flowdsl.diagnostic import suggest
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.regex import regex
+from flowdsl.runtime.local.controller import go_json
 from flowdsl.runtime.parts import several
+from flowdsl.runtime.phases import SUCCEEDED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from flowdsl.runtime.status.tree import RunNode
 
 Json = dict[str, Any]
 
+_LONGEST = 40
 _FAILED = regex(r'failed to evaluate expression(?: "(?P<nil>.*)"|: (?P<said>.*))$')
 
 
@@ -32,6 +35,23 @@ def absent_key(node: RunNode, nodes: Iterable[RunNode]) -> str:
         if (key := absent(text, scope)) is not None:
             more = suggest(key.key, key.known) or "it is empty"
             return f"{_spelled(key.of)} has no key `{key.key}`: {more}"
+    return ""
+
+
+def no_json(node: RunNode, messages: Collection[str]) -> str:
+    """What a round of a loop printed that is no JSON, if one of some messages is about that; else nothing."""
+    text = (node.result().outputs or {}).get("result")
+    if text is None or node.phase != SUCCEEDED:
+        return ""
+    try:
+        go_json.loads(text)
+    except go_json.JsonError as error:
+        if any(one.endswith(str(error)) for one in messages):
+            start = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+            return (
+                f"it printed {json.dumps(start, ensure_ascii=False)}, and Argo reads each result of a loop as JSON: "
+                "print JSON, or hand the value on as an output parameter"
+            )
     return ""
 
 
