@@ -8,6 +8,7 @@ controller of version 4.1.2.
 from __future__ import annotations
 
 import math
+import re
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowdsl.compiler.evaluation import conditions
+from flowdsl.compiler.evaluation import chance, conditions
 from flowdsl.compiler.evaluation.evaluate import evaluate, text_of
 from flowdsl.compiler.evaluation.functions import FUNCTIONS
-from flowdsl.compiler.evaluation.values import ExpressionError, json_of, shown
+from flowdsl.compiler.evaluation.values import ExpressionError, NotHere, json_of, shown
 from flowdsl.grammar.expression import MOST_IN_A_ROW
 from flowdsl.grammar.functions import builtins, sprig
 from flowdsl.grammar.govaluate import is_time
@@ -170,6 +171,37 @@ def test_every_function_is_evaluated_or_says_so() -> None:
         except ExpressionError as error:
             missing += "is not evaluated here" in str(error)
     assert missing <= 45
+
+
+CHANCES = {
+    "sprig.uuidv4()": r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}",
+    "sprig.randAlphaNum(5)": r"[A-Za-z0-9]{5}",
+    "sprig.randAlpha(300)": r"[A-Za-z]{300}",
+    "sprig.randNumeric(3) + sprig.randAscii(2)": r"[0-9]{3}[ -~]{2}",
+    "sprig.randAlpha(-1) + sprig.randBytes(0)": "",
+    "sprig.randBytes(4)": r"[A-Za-z0-9+/]{6}==",
+    "string(sprig.randInt(3, 5))": r"[34]",
+    "sprig.shuffle('a\u00fcb')": r"(?=.*a)(?=.*\u00fc)(?=.*b)...",
+    "join(map(1..3, sprig.trim(sprig.randAlpha(9))), ' ')": r"(\w{9}) (?!\1)(\w{9}) (?!\2)\w{9}",
+    "join(map(1..2, join(map(1..2, sprig.randAlpha(9)), '')), ' ')": r"(\w{18}) (?!\1)\w{18}",
+}
+
+
+@pytest.mark.parametrize("expression", CHANCES)
+def test_what_is_made_by_chance_is_the_same_for_the_same_seed(expression: str) -> None:
+    def made() -> Any:
+        with chance.by(chance.Chance("seed")):
+            return evaluate(expression, {})
+
+    assert re.fullmatch(CHANCES[expression], made())
+    assert made() == made()
+    with pytest.raises(NotHere):  # where nothing runs, nobody knows it
+        evaluate(expression, {})
+
+
+def test_a_chance_among_no_numbers_is_an_error() -> None:
+    with chance.by(chance.Chance("seed")), pytest.raises(ExpressionError, match="invalid argument to Intn"):
+        evaluate("sprig.randInt(3, 3)", {})
 
 
 @given(st.floats())

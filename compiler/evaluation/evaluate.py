@@ -13,6 +13,7 @@ import contextlib
 from functools import partial
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.evaluation.chance import CHANCES
 from flowdsl.compiler.evaluation.functions import FUNCTIONS
 from flowdsl.compiler.evaluation.lists import ordered
 from flowdsl.compiler.evaluation.operators import binary, cut, flag, member, unary
@@ -311,17 +312,22 @@ def _constant(node: t.Node) -> bool | None:
 
 
 def _asks(node: t.Node) -> bool:
-    """Whether a part asks for the element of a predicate that it stands in."""
-    if isinstance(node, t.Element):
+    """Whether a part asks for the element of a predicate that it stands in, or is another one each time."""
+    if isinstance(node, t.Element) or _differs(node):
         return True
     if isinstance(node, t.Call) and len(node.arguments) > 1 and isinstance(node.arguments[1], t.Closure):
         return any(map(_asks, (node.arguments[0], *node.arguments[2:]))) or _asks_outside(node.arguments[1])
     return any(map(_asks, t.children(node)))
 
 
+def _differs(node: t.Node) -> bool:
+    """Whether a part is a function that gives something else each time."""
+    return isinstance(node, t.Member) and isinstance(node.key, t.Literal) and node.key.value in CHANCES
+
+
 def _asks_outside(closure: t.Closure) -> bool:
     """Whether a predicate asks for more than its own element: for a name that `let` binds it cannot be known."""
-    return any(isinstance(each, t.Let) for each in t.walk(closure))
+    return any(isinstance(each, t.Let) or _differs(each) for each in t.walk(closure))
 
 
 def elements(value: Value, function: str) -> list[Value]:

@@ -1,6 +1,6 @@
 """The functions below `sprig.`: numbers, lists, objects and defaults; those of text are in sprig_text.py.
 
-Source: github.com/Masterminds/sprig 3.3.0. What needs a network, a key or chance is not computed here.
+Source: github.com/Masterminds/sprig 3.3.0. What needs a network or a key is not computed here.
 """
 
 # What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
@@ -13,6 +13,7 @@ import math
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.evaluation.chance import CHANCES
 from flowdsl.compiler.evaluation.sprig_numbers import (
     divided,
     folded,
@@ -79,7 +80,7 @@ def _call(name: str, arguments: tuple[Value, ...]) -> Value:
     if len(arguments) < least or (most is not None and len(arguments) > most):
         raise ExpressionError(f"invalid number of arguments: expected {least}, got {len(arguments)}")
     given = [_typed(argument, signature.argument(index)) for index, argument in enumerate(arguments)]
-    function = _FUNCTIONS.get(name) or TEXTS.get(name)
+    function = _FUNCTIONS.get(name) or TEXTS.get(name) or CHANCES.get(name)
     if function is None:
         raise NotHere(f"sprig.{name} is not evaluated here")
     try:

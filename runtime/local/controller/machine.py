@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.evaluation.chance import Chance, by
 from flowdsl.compiler.evaluation.values import json_of
 from flowdsl.runtime.local.controller import events, leaves, stops
 from flowdsl.runtime.local.controller.cache import Cache
@@ -52,6 +53,8 @@ class Machine:
         self.phase = ""
         self.message = ""
         self.started = 0.0
+        self._chance = Chance("")
+        """What expressions have by chance: the same when the events of the run are gone through again."""
         self.finished: float | None = None
         self._entry: Node | None = None
         self._hooks = WorkflowHooks(run, self._note_end, self._finish)
@@ -79,8 +82,11 @@ class Machine:
         """What is to be done after an event."""
         if self._ended:
             return []
+        if isinstance(event, events.Started):
+            self._chance = Chance(f"{self.run.name} {event.now!r}")
         try:
-            self._operate(event)
+            with by(self._chance):
+                self._operate(event)
         except Panic as panic:
             self._give_up(str(panic))
         actions, self._actions = self._actions, []
