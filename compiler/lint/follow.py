@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.asked import Names
-from flowdsl.compiler.lint.pods.bodies import ArtifactPath, OutputSource
+from flowdsl.compiler.lint.pods.bodies import ArtifactPath, NeverGiven, OutputSource
 from flowdsl.compiler.lint.pods.findings import Incomplete
 from flowdsl.compiler.lint.variables.arguments import MissingArgument, NoArtifactSource
 from flowdsl.compiler.lint.variables.findings import UnknownOutput, UnknownVariable
@@ -185,6 +185,7 @@ class Lost:
         self.lists: list[Path] = []
         self.unknown: list[UnknownField] = []
         self.mixed: set[Path] = set()
+        self.needless: set[Path] = set()
         self.told: set[Path] = set()
         """The paths of what the schema says, and those of all that holds it."""
         for problem in told:
@@ -196,6 +197,8 @@ class Lost:
             self.told.update(path[:length] for length in range(len(path) + 1))
         if isinstance(finding, (ArtifactPath, OutputSource, SeveralBodies)):
             self.mixed.add(path)
+        elif isinstance(finding, NeverGiven):
+            self.needless.add(path)
         elif isinstance(finding, UnknownField):
             self.unknown.append(finding)
         elif isinstance(finding, NoName) or (isinstance(finding, MissingField) and finding.field == "name"):
@@ -224,8 +227,13 @@ class Lost:
         self.names[listed].add(str(name))
 
     def meaning(self, problem: Problem) -> bool:
-        """Whether nobody knows which variables there are: in a template of several sorts, or a field with no place."""
+        """Whether nobody knows which variables there are: in a template of several sorts, or a field with no place.
+
+        Of what is to be taken out as a whole, its parts need not be mended.
+        """
         path = problem.path
+        if not self.needless.isdisjoint(path[:length] for length in range(len(path))):
+            return True
         return isinstance(problem.finding, (UnknownOutput, UnknownVariable)) and not self.mixed.isdisjoint(
             path[:length] for length in range(len(path) + 1)
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.kinds import BODIES
 from flowdsl.compiler.schema import check_schema, fields, is_type
 from flowdsl.compiler.schema.findings import MissingField, UnknownField, WrongType
 from flowdsl.compiler.tree import is_list, is_mapping, value_at
@@ -61,7 +62,8 @@ def sound(document: Object, written: Callable[[Path], str] = lambda _: "") -> So
                 document = _put(document, path, meant)
         elif isinstance(finding, UnknownField) and finding.target is not None:
             there = finding.target
-            if value_at(document, there) is None and is_mapping(value_at(document, there[:-1]) or {}):
+            owner: object = value_at(document, there[:-1]) or {}
+            if value_at(document, there) is None and is_mapping(owner) and not _is_second(owner, there[-1]):
                 document = _put(_put(document, there, value_at(document, path)), path, None)
                 moved[there] = path
     left = [_as_written(each, lambda path: written(_back(path, moved))) for each in check_schema(document)]
@@ -75,6 +77,11 @@ def sound(document: Object, written: Callable[[Path], str] = lambda _: "") -> So
     inside = [each for each in left if any(each.path[:n] in renamed for n in range(len(each.path)))]
     kept += (each._replace(path=_back(each.path, moved)) for each in inside)
     return Sound(_harmless(document, left), kept, moved)
+
+
+def _is_second(template: Object, field: object) -> bool:
+    """Whether a field would be a second body of a template, whose rules then tell of the two."""
+    return field in BODIES and any(template.get(body) is not None for body in BODIES)
 
 
 def _back(path: Path, moved: dict[Path, Path]) -> Path:

@@ -26,7 +26,13 @@ from flowdsl.compiler.lint.variables.known import known_at
 from flowdsl.compiler.lint.variables.scope import MEASURED, Scope
 from flowdsl.compiler.lint.variables.texts import EXPRESSIONS, HTTP, QUERIES, SIMPLE, harmless, strings
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault, PassedOn, WrongOperand
-from flowdsl.compiler.lint.variables.unreplaced import is_quoted, left_open, must_close, unreplaced
+from flowdsl.compiler.lint.variables.unreplaced import (
+    is_quoted,
+    left_alone,
+    left_open,
+    must_close,
+    unreplaced,
+)
 from flowdsl.compiler.lint.variables.uses import (
     RESULTS,
     WORD_OF,
@@ -238,7 +244,8 @@ class Reader:
                 whole = field == "when" and tag.start == 0 and tag.end == len(text)
                 use: typing.Use = "condition" if whole else "value"
                 inside_tag = InTag(tag.inside, "}}" in text[tag.end :])
-                yield from self.expression(path, tag.body, place, use, inside_tag)
+                for problem in self.expression(path, tag.body, place, use, inside_tag):
+                    yield left_alone(problem, tag, place)
             elif tag.kind == "simple" and "{{" not in tag.body:
                 name = tag.body.strip()
                 spot = Spot.of_name(path, name, tag)

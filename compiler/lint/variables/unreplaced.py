@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.view import LOOPS
-from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
+from flowdsl.compiler.lint.variables.findings import BrokenExpression, LiteralTag, UnknownVariable
+from flowdsl.compiler.lint.variables.typing_findings import UnknownName
 from flowdsl.compiler.lint.variables.uses import WORD_OF, of_metric
 from flowdsl.compiler.lint.workflow.loops import no_list
+from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.tree import compact
 from flowdsl.diagnostic import near
 from flowdsl.grammar.labels import DISPLAY_NAME
@@ -20,6 +22,7 @@ from flowdsl.grammar.template import ROOTS, masked
 
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.variables.uses import Place
+    from flowdsl.compiler.problem import Problem
     from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
     from flowdsl.grammar.template import Tag
@@ -178,6 +181,27 @@ def _uncounted(path: Path, text: str) -> str:
     if path[-1] == "withParam":
         return "a list with braces in it cannot be read" if no_list(text) else ""
     return "" if path[-1] == "format" or "withItems" in path else "braces are no number"
+
+
+_FREE_FIELDS = frozenset(("body", "data", "source"))
+_FREE_LISTS = frozenset(("args", "command"))
+_OWN = regex(rf"\b(?:{'|'.join(sorted((*ROOTS, 'sprig')))})\s*(?:\?\.|[.\[])")
+"""What only Argo has, in an expression."""
+
+
+def left_alone(problem: Problem, tag: Tag, place: Place) -> Problem:
+    """What is wrong with an expression, as a tag that stays in a text, where that may be another program's.
+
+    In the text of a template Argo leaves what it cannot compute. Source: SubstituteParams in workflow/common/util.go.
+    """
+    path, finding = problem.path, problem.finding
+    is_value = path[-1] == "value" and path[-3:-2] == ("env",)
+    if place.call is not None or not (is_value or path[-1] in _FREE_FIELDS or path[-2] in _FREE_LISTS):
+        return problem
+    if not isinstance(finding, (BrokenExpression, UnknownName)) or _OWN.search(tag.body):
+        return problem  # which names what only Argo has
+    way = f"{finding.advice}, or ignore this where the braces belong to the text"
+    return problem._replace(finding=LiteralTag(short(f"={tag.body}"), finding.message, way))
 
 
 def is_quoted(condition: str, offset: int) -> bool:
