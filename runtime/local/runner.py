@@ -46,6 +46,9 @@ class Executor(Protocol):
     def start(self, pod: events.StartPod) -> None:
         """Begin with a pod; what becomes of it is reported as events."""
 
+    def know(self, pod: events.StartPod, outcome: events.Outcome) -> None:
+        """Take into account what a pod has done that ended before."""
+
     def stop(self, stop: events.StopPod) -> None:
         """End a pod."""
 
@@ -159,10 +162,12 @@ class Runner:
         )
         self.machine.run.patched = judged
         open_pods: dict[str, events.StartPod] = {}
+        done: list[tuple[events.StartPod, events.Outcome]] = []
         stops: dict[str, events.StopPod] = {}
         for event in past:
             if isinstance(event, events.PodEnded):
-                open_pods.pop(event.node, None)
+                if (ended := open_pods.pop(event.node, None)) is not None:
+                    done.append((ended, event.outcome))
                 stops.pop(event.node, None)
             for action in self.machine.handle(event):
                 match action:
@@ -188,7 +193,10 @@ class Runner:
             *open_pods.values(),
             *(one for one in stops.values() if one.node in open_pods),
         ]
-        return self._go(self._make(self._events.append), log, first, again)
+        pods = self._make(self._events.append)
+        for pod, outcome in done:
+            pods.know(pod, outcome)
+        return self._go(pods, log, first, again)
 
     def past(self) -> bool:
         """Whether the run that was taken up had ended already."""

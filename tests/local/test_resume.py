@@ -187,3 +187,48 @@ def test_two_processes_do_not_run_in_one_folder(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.wait()
+
+
+def test_what_is_waited_for_after_a_break_was_begun_before(tmp_path: Path) -> None:
+    name = {"name": "train"}
+    labels = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+    body: Json = {
+        "name": "node",
+        "image": "busybox:1.36",
+        "command": ["sh", "-c", "echo began >> /log/began; sleep 1"],
+    }
+    body["volumeMounts"] = [{"name": "log", "mountPath": "/log"}]
+    pod = {
+        "restartPolicy": "Never",
+        "containers": [body],
+        "volumes": [{"name": "log", "persistentVolumeClaim": {"claimName": "log"}}],
+    }
+    job = {"name": "node", "template": {"metadata": {"labels": labels}, "spec": {"template": {"spec": pod}}}}
+    trainer, done = "trainer.kubeflow.org/v1alpha1", "status.terminalState == Completed"
+    objects: dict[str, tuple[str, str, str, Json, str]] = {
+        "runtime": (
+            "apply",
+            trainer,
+            "TrainingRuntime",
+            {"template": {"spec": {"replicatedJobs": [job]}}},
+            "",
+        ),
+        "job": ("apply", trainer, "TrainJob", {"runtimeRef": {"kind": "TrainingRuntime", **name}}, ""),
+        "workers": ("get", "jobset.x-k8s.io/v1alpha2", "JobSet", {}, done),
+    }
+    templates: list[Json] = [{"name": "main", "steps": [[{"name": one, "template": one}] for one in objects]}]
+    for one, (action, version, kind, spec, success) in objects.items():
+        text = json.dumps({"apiVersion": version, "kind": kind, "metadata": name, "spec": spec})
+        resource = {"action": action, "manifest": text, **({"successCondition": success} if success else {})}
+        templates.append({"name": one, "resource": resource})
+    wanted = {"metadata": {"name": "wf"}, "spec": {"entrypoint": "main", "templates": templates}}
+    folder, file = tmp_path / "run", tmp_path / "manifest.json"
+    file.write_text(json.dumps(wanted))
+    began = tmp_path / "claim/began"
+    with subprocess.Popen([sys.executable, "-c", PROGRAM, str(folder), str(file)]) as running:
+        while not began.exists():
+            time.sleep(0.02)
+        running.send_signal(signal.SIGKILL)
+    machine = runner(folder).resume()
+    assert machine.phase == "Succeeded", machine.message
+    assert began.read_text().split() == ["began", "began"]

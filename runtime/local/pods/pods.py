@@ -112,6 +112,20 @@ class Pods:
         else:
             self._start(pod, self._ended)
 
+    def know(self, pod: StartPod, outcome: Outcome) -> None:
+        """Take into account what a pod has done that ended before: the object that it has made is there."""
+        if "resource" not in pod.template or self.settings.kubectl:
+            return
+        wanted = self._training(pod.template["resource"])
+        if isinstance(wanted, Wanted):
+            found = wanted.job_set
+            state = "Completed" if outcome.phase == "Succeeded" else "Failed"
+            condition = {"type": state, "status": "True"}
+            status = {"terminalState": state, "conditions": [condition]}
+            self.jobs[found["kind"], found["metadata"]["name"]] = {**found, "status": status}
+        else:
+            self._change(pod.template["resource"])
+
     def _play(self, pod: StartPod) -> None:
         """Run the pods of a Job; another object that can be played runs nothing."""
         from flowdsl.runtime.local.pods.jobs import failed, hosts_file, job, outcome, over, renamed, why_not
