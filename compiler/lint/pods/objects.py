@@ -300,10 +300,11 @@ def object_conditions(view: View) -> Iterator[Problem]:
                     yield Problem(path, never, part=(one.start, one.end))
 
 
-_PHASES: dict[str, tuple[str, ...]] = {
-    "PersistentVolumeClaim": ("Pending", "Bound", "Lost"),
-    "Pod": ("Pending", "Running", "Succeeded", "Failed", "Unknown"),
-    "Workflow": ("Pending", "Running", "Succeeded", "Failed", "Error"),
+_PHASES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "JobSet": ("terminalState", ("Completed", "Failed")),
+    "PersistentVolumeClaim": ("phase", ("Pending", "Bound", "Lost")),
+    "Pod": ("phase", ("Pending", "Running", "Succeeded", "Failed", "Unknown")),
+    "Workflow": ("phase", ("Pending", "Running", "Succeeded", "Failed", "Error")),
 }
 _OF_JOBS = (
     "active completedIndexes completionTime conditions failed failedIndexes ready startTime succeeded terminating "
@@ -318,24 +319,30 @@ _STATUS = {
     "DaemonSet": ("currentNumberScheduled", "desiredNumberScheduled", "numberAvailable", "numberReady"),
     "Deployment": (*_OF_SETS.split(), "terminatingReplicas", "unavailableReplicas"),
     "Job": tuple(_OF_JOBS.split()),
+    "JobSet": ("conditions", "replicatedJobsStatus", "restarts", "restartsCountTowardsMax", "terminalState"),
     "StatefulSet": (*_OF_SETS.split(), "currentReplicas", "currentRevision", "updateRevision"),
+    "TrainJob": ("conditions", "jobsStatus", "trainerStatus"),
     **dict.fromkeys(_TRAININGS, tuple(_OF_TRAININGS.split())),
 }
 _DONE = {
     "DaemonSet": "status.numberReady > 0",
     "Deployment": "status.readyReplicas > 0",
     "Job": "status.succeeded > 0",
+    "JobSet": "status.terminalState == Completed",
     "MPIJob": "status.replicaStatuses.Launcher.succeeded > 0",
     "PyTorchJob": "status.replicaStatuses.Master.succeeded > 0",
     "StatefulSet": "status.readyReplicas > 0",
     "TFJob": "status.replicaStatuses.Worker.succeeded > 0",
+    "TrainJob": "status.jobsStatus.0.succeeded > 0",
 }
 """What kinds without phases tell in their place."""
 _GROUPS = {
     **dict.fromkeys(("DaemonSet", "Deployment", "StatefulSet"), "apps/"),
     "Job": "batch/",
+    "JobSet": "jobset.x-k8s.io/",
     "PersistentVolumeClaim": "v1",
     "Pod": "v1",
+    "TrainJob": "trainer.kubeflow.org/",
     "Workflow": "argoproj.io/",
     **dict.fromkeys(_TRAININGS, "kubeflow.org/v"),
 }
@@ -360,9 +367,9 @@ def _never(asked: Requirement, kind: str, text: str) -> NeverEqual | None:
     root, _, field = asked.key.partition(".")
     if asked.holds_of_nothing or root != "status" or not field:
         return None
-    phases, fields = _PHASES.get(kind, ()), _STATUS.get(kind, ())
+    (told, phases), fields = _PHASES.get(kind, ("", ())), _STATUS.get(kind, ())
     word = asked.values[0] if asked.values else ""
-    if field == "phase" and phases and word and not set(phases).intersection(asked.values):
+    if field == told and word and not set(phases).intersection(asked.values):
         return NeverEqual(text, "false", f"no {kind} is `{word}`", suggest(word, phases))
     name = field.partition(".")[0]
     if name == "phase" and kind in _DONE:
@@ -430,6 +437,8 @@ _ATTEMPTS = 6
 """The pods of a Job that fail before it has, where it does not say how many."""
 _FAILED = {
     "Job": "status.failed > {}",
+    "JobSet": "status.terminalState == Failed",
     "Pod": "status.phase == Failed",
+    "TrainJob": "status.jobsStatus.0.failed > 0",
     "Workflow": "status.phase in (Failed, Error)",
 }

@@ -241,6 +241,25 @@ def _of_job(body: Any) -> Iterator[Flaw]:
     yield from jobs.job(body)
 
 
+_ANCESTORS = ("trainer", "model-initializer", "dataset-initializer")
+
+
+def _runtime(body: Any) -> Iterator[Flaw]:
+    """The Jobs of a runtime that the Trainer knows. Source: Kubeflow Trainer 2.0 to 2.2, pkg/webhooks."""
+    jobs: Any = body
+    for field in ("spec", "template", "spec", "replicatedJobs"):
+        jobs = jobs.get(field) if is_mapping(jobs) else None
+    for each in jobs if is_list(jobs) else ():
+        labels: Any = each
+        for field in ("template", "metadata", "labels"):
+            labels = labels.get(field) if is_mapping(labels) else None
+        step = labels.get("trainer.kubeflow.org/trainjob-ancestor-step") if is_mapping(labels) else None
+        count = each.get("replicas", 1) if is_mapping(each) else 1
+        if step in _ANCESTORS and isinstance(count, int) and count != 1:
+            found = f"the Job `{each.get('name')}` of the {body['kind']} has {count} replicas"
+            yield found, "write `replicas: 1`: `numNodes` says how many pods it has"
+
+
 _KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
     ("v1", "ConfigMap"): _stored,
     ("v1", "Secret"): _stored,
@@ -250,6 +269,8 @@ _KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
     ("batch/v1", "Job"): _of_job,
     ("jobset.x-k8s.io/v1alpha2", "JobSet"): _of_job_set,
     ("kubeflow.org/v2beta1", "MPIJob"): _of_training,
+    ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"): _runtime,
+    ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"): _runtime,
     **{("kubeflow.org/v1", kind): _of_training for kind in trainings.TRAININGS},
     **{("apps/v1", kind): _counts for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")},
 }
