@@ -275,6 +275,94 @@ def test_a_step_that_is_there_twice_is_named_by_its_place(
     assert flowdsl(["retry", "mine", "b"]) == 0
 
 
+JOBS = "/apis/batch/v1/namespaces/default/jobs"
+TRAIN_JOBS = "/apis/trainer.kubeflow.org/v1alpha1/namespaces/default/trainjobs"
+JOB_SETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets"
+WORKERS = {"inputs": {"parameters": [{"name": "flowdsl-workers", "value": "train-1a2b"}]}}
+
+
+def job(name: str, *ended: str, owner: str = "mine-uid", **more: Any) -> Object:
+    conditions = [{"type": one, "status": "True"} for one in ended]
+    metadata = {"name": name, "uid": f"{name}-uid", "ownerReferences": [{"uid": owner}]}
+    return {"metadata": metadata, "status": {"conditions": conditions}, **more}
+
+
+def making(*kinds: str) -> Object:
+    """What a run says that makes objects of these kinds."""
+    versions = {"Job": "batch/v1", "TrainJob": "trainer.kubeflow.org/v1alpha1"}
+    manifests = [f"apiVersion: {versions[kind]}\nkind: {kind}\n" for kind in kinds]
+    return {
+        "templates": [
+            {"name": f"t{n}", "resource": {"action": "apply", "manifest": one}}
+            for n, one in enumerate(manifests)
+        ]
+    }
+
+
+def test_the_parts_of_a_step_on_several_pods_run_again_together(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spread = workflow(
+        node("mine", "DAG", "Failed", "train", "other"),
+        node("train", "DAG", "Failed", "service"),
+        node("service", "Pod", "Succeeded", "workers", boundaryID="train", **WORKERS),
+        node("workers", "Retry", "Failed", "first", "second", boundaryID="train", **WORKERS),
+        node("first", "Pod", "Failed", boundaryID="train", nodeFlag={"retried": True}, **WORKERS),
+        node("second", "Pod", "Failed", boundaryID="train", nodeFlag={"retried": True}, **WORKERS),
+        node("other", "Pod", "Succeeded"),
+        phase="Failed",
+        **making("Job"),
+    )
+    spread["metadata"]["uid"] = "mine-uid"
+    cluster.put(spread)
+    for one in (
+        job("train-1a2b-0", "Failed"),
+        job("train-1a2b-1", "Failed"),
+        job("train-1a2b-2"),
+        job("train-1a2b-3", "Failed", owner="another"),
+        job("else-1a2b", "Failed"),
+    ):
+        cluster.objects.put(JOBS, one)
+    assert flowdsl(["retry", "mine", "--dry-run"]) == 0
+    assert len([one for one in cluster.objects.known if one.startswith(JOBS)]) == 5
+    assert flowdsl(["retry", "mine"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [one.partition("; ")[2] for one in said] == ["again: service, first, second"] * 2
+    assert set(cluster.run["status"]["nodes"]) == {"mine", "train", "other"}
+    assert cluster.pods == ["mine-other"]
+    left = sorted(one.rpartition("/")[2] for one in cluster.objects.known if one.startswith(JOBS))
+    assert left == ["else-1a2b", "train-1a2b-2", "train-1a2b-3"]
+
+
+def test_a_train_job_begins_again_when_its_job_set_is_gone(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spread = workflow(
+        node("mine", "DAG", "Failed", "train"),
+        node("train", "DAG", "Failed", "runtime"),
+        node("runtime", "Pod", "Succeeded", "job", boundaryID="train", **WORKERS),
+        node("job", "Pod", "Succeeded", "jobset", boundaryID="train", **WORKERS),
+        node("jobset", "Pod", "Succeeded", "workers", boundaryID="train", **WORKERS),
+        node("workers", "Pod", "Failed", boundaryID="train", **WORKERS),
+        phase="Failed",
+        **making("TrainJob"),
+    )
+    spread["metadata"]["uid"] = "mine-uid"
+    cluster.put(spread)
+    cluster.objects.put(TRAIN_JOBS, job("train-1a2b", "Failed"))
+    cluster.objects.put(JOB_SETS, job("train-1a2b", "Failed", owner="train-1a2b-uid"))
+    assert flowdsl(["retry", "mine", "--request-timeout", "0.5"]) == 5
+    assert (
+        "trainjobs of `mine` are still ending (train-1a2b): nothing else was changed"
+        in capsys.readouterr().err
+    )
+    assert cluster.run["status"]["phase"] == "Failed"
+    cluster.objects.drop(f"{JOB_SETS}/train-1a2b")
+    assert flowdsl(["retry", "mine"]) == 0
+    assert "again: runtime, job, jobset, workers" in capsys.readouterr().out
+    assert set(cluster.run["status"]["nodes"]) == {"mine", "train"}
+
+
 @pytest.mark.parametrize(
     ("nodes", "said"),
     [

@@ -6,7 +6,7 @@ Source: Argo 4.1, workflow/executor/resource.go, which makes what a `resource` t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from flowdsl.grammar.labels import RUN
 from flowdsl.grammar.named import NamedTuple
@@ -16,9 +16,9 @@ from flowdsl.runtime.cluster.trouble import CONFLICT, Refusal, Unreachable, Unsu
 from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
-    from flowdsl.runtime.cluster.seam import Cluster, Json
+    from flowdsl.runtime.cluster.seam import Cluster, Json, Listing
 
 JOBS = (
     Kind("batch", "v1", "jobs", "Job"),
@@ -32,6 +32,7 @@ JOBS = (
 
 _VERSION = regex(r"""["']?apiVersion["']?\s*:\s*["']?([\w.-]+)/(\w+)""")
 _KIND = regex(r"""["']?kind["']?\s*:\s*["']?(\w+)""")
+_ATTEMPT = regex(r"-\d+\Z")
 _ENDS = ("Complete", "Completed", "Succeeded", "Failed")
 
 
@@ -67,7 +68,15 @@ def _templates(workflow: Json) -> Iterator[Json]:
     yield from part(status, "storedTemplates").values()
 
 
-def jobs(cluster: Cluster, workflow: Json) -> Made:
+class Lists(Protocol):
+    """What is needed of a cluster to look for jobs."""
+
+    def list(self, kind: Kind, *, namespace: str | None = None) -> Listing:
+        """The objects of a kind."""
+        ...
+
+
+def jobs(cluster: Lists, workflow: Json) -> Made:
     """The jobs that a run has made: those that it owns, and those that have its label."""
     metadata = workflow["metadata"]
     made = Made([], [])
@@ -89,6 +98,20 @@ def _belongs(found: Json, run: Json) -> bool:
     # A run of an earlier time may have had the name.
     young = str(found["metadata"].get("creationTimestamp")) >= str(run.get("creationTimestamp"))
     return young and part(found["metadata"], "labels").get(RUN) == run["name"]
+
+
+def named(found: Made, names: Collection[str]) -> list[tuple[Kind, Json]]:
+    """Those jobs that have one of the names, or such a one with the number of an attempt behind it."""
+    return [
+        (kind, job)
+        for kind, job in found.jobs
+        if (name := str(job["metadata"]["name"])) in names or _ATTEMPT.sub("", name) in names
+    ]
+
+
+def below(kind: Kind) -> tuple[Kind, ...]:
+    """The kind, and the jobs that one of it makes."""
+    return (kind, *(one for one in JOBS if kind.name == "TrainJob" and one.name == "JobSet"))
 
 
 def has_ended(job: Json) -> bool:

@@ -1,6 +1,7 @@
 """Which nodes of a run that has ended run again, and the run without what came of them.
 
-Source of all rules: Argo 4.1.2, FormulateRetryWorkflow in workflow/util/util.go.
+Source of all rules: Argo 4.1.2, FormulateRetryWorkflow in workflow/util/util.go; but the parts of a step on several
+pods run again together, for an object that has ended is no good to the part that waits for it.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.ports import WORKERS
 from flowdsl.grammar.labels import ARCHIVING, COMPLETED
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.cluster.trouble import Unfit
@@ -26,10 +28,14 @@ _LABELS = (COMPLETED, ARCHIVING)
 
 
 class Retried(NamedTuple):
-    """A run that is to go on, and the nodes whose pods have to go first: new ones get their names."""
+    """A run that is to go on, and the nodes whose pods have to go first: new ones get their names.
+
+    So have the `objects` of steps on several pods, where they have ended: their names, which a number may follow.
+    """
 
     workflow: Json
     gone: frozenset[str]
+    objects: frozenset[str]
 
 
 def retried(workflow: Json, chosen: Collection[str], parameters: Mapping[str, str], now: str) -> Retried:
@@ -46,7 +52,10 @@ def retried(workflow: Json, chosen: Collection[str], parameters: Mapping[str, st
             f"`{name}` succeeded: name the step from which it runs again, as in flowdsl retry {name} STEP"
         )
     graph = _Graph(name, part(workflow, "status").get("nodes") or {})
-    removed, reset = graph.effect(graph.seeds(chosen), everything=bool(parameters))
+    everything = bool(parameters)
+    removed, reset = graph.effect(graph.seeds(chosen), everything=everything)
+    if parts := graph.first_parts(removed):
+        removed, reset = graph.effect(graph.seeds({*chosen, *parts}), everything=everything)
     leaving = {each for each, node in graph.nodes.items() if _of_exit(name, str(node["name"]))}
     made = copy.deepcopy(workflow)
     _begin(made, parameters, now)
@@ -61,7 +70,8 @@ def retried(workflow: Json, chosen: Collection[str], parameters: Mapping[str, st
             node.pop(key, None)
             if kept:
                 node[key] = kept
-    return Retried(made, frozenset(removed | leaving))
+    gone = frozenset(removed | leaving)
+    return Retried(made, gone, frozenset(graph.objects(gone)))
 
 
 def _begin(made: Json, parameters: Mapping[str, str], now: str) -> None:
@@ -105,6 +115,12 @@ def _of_exit(run: str, name: str) -> bool:
     return rest != name and rest[:1] in ("", ".", "[", "(")
 
 
+def _object_of(node: Json) -> str:
+    """The name of the object of a step on several pods of which a node is a part; else nothing."""
+    inputs = several(part(node, "inputs"), "parameters")
+    return next((str(one.get("value") or "") for one in inputs if one["name"] == WORKERS), "")
+
+
 class _Graph:
     """The nodes of a run, and where each hangs. One that hangs on several counts as below the last of their ids."""
 
@@ -136,6 +152,17 @@ class _Graph:
                     found.add(child)
                     waiting.append(child)
         return found
+
+    def objects(self, among: Collection[str]) -> set[str]:
+        """The names of the objects of which nodes are parts."""
+        return {found for each in among if (found := _object_of(self.nodes[each]))}
+
+    def first_parts(self, removed: Collection[str]) -> set[str]:
+        """Of the objects of which parts run again, the part that all others come after."""
+        asked = self.objects(removed)
+        parts = [each for each, node in self.nodes.items() if _object_of(node) in asked] if asked else []
+        later = {below for each in parts for below in self.below(each)}
+        return {each for each in parts if each not in later}
 
     def seeds(self, chosen: Collection[str]) -> list[str]:
         """Where running again begins, from the top: what was chosen, and failures that nothing made good."""

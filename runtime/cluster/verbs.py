@@ -11,7 +11,7 @@ import uuid
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from flowdsl.grammar.labels import NODE_ID, RUN
-from flowdsl.runtime.cluster import gates
+from flowdsl.runtime.cluster import gates, made
 from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
 from flowdsl.runtime.cluster.retrying import retried
 from flowdsl.runtime.cluster.seam import whole
@@ -25,7 +25,7 @@ from flowdsl.runtime.cluster.trouble import (
     Unreachable,
     Vanished,
 )
-from flowdsl.runtime.parts import part
+from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.phases import over, phase
 from flowdsl.runtime.status.compressed import opened
 from flowdsl.runtime.status.packing import is_packed, packed
@@ -219,22 +219,29 @@ def change(cluster: Objects, workflow: Json, edit: Callable[[Json], bool]) -> Js
 def _retry(cluster: Objects, workflow: Json, nodes: Collection[str], parameters: Mapping[str, str]) -> Json:
     """Let a run that has ended go on.
 
-    The pods are listed before the run is read, so that one of somebody else's retry is never among those that
-    are deleted. They go before the run is put back: the controller would take them for the new ones.
+    The pods and jobs are listed before the run is read, so that one of somebody else's retry is never among those
+    that are deleted. They go before the run is put back: the controller would take them for the new ones.
     """
     metadata = workflow["metadata"]
     name, namespace = str(metadata["name"]), metadata.get("namespace")
     pods: list[Json] = []
+    jobs = made.Made([], [])
 
     def look() -> None:
+        nonlocal jobs
         pods[:] = cluster.list(POD, labels=f"{RUN}={name}", namespace=namespace).items
+        jobs = made.jobs(cluster, workflow)
 
     def edit(found: Json) -> bool:
-        made = retried(found, nodes, parameters, rfc3339(time.time()))
-        old = [one for one in pods if _node_of(one) in made.gone]
-        _away(cluster, name, old, namespace)
+        after = retried(found, nodes, parameters, rfc3339(time.time()))
+        if after.objects and jobs.problems:
+            raise Unfit(f"the jobs of `{name}` that have ended cannot be deleted: {jobs.problems[0]}")
+        ended = [(kind, one) for kind, one in made.named(jobs, after.objects) if made.has_ended(one)]
+        for kind in dict.fromkeys(kind for kind, _ in ended):
+            _away(cluster, name, kind, [one for of, one in ended if of == kind], namespace)
+        _away(cluster, name, POD, [one for one in pods if _node_of(one) in after.gone], namespace)
         found.clear()
-        found.update(made.workflow)
+        found.update(after.workflow)
         look()  # for another try
         return True
 
@@ -246,22 +253,28 @@ def _node_of(pod: Json) -> str:
     return str(part(pod["metadata"], "annotations").get(NODE_ID) or "")
 
 
-def _away(cluster: Objects, run: str, pods: list[Json], namespace: str | None) -> None:
-    """Delete pods, and wait until they are gone. Raises Overdue."""
-    left = {str(one["metadata"]["uid"]): str(one["metadata"]["name"]) for one in pods}
+def _away(cluster: Objects, run: str, kind: Kind, old: list[Json], namespace: str | None) -> None:
+    """Delete pods or jobs, and wait until they and the jobs that these have made are gone. Raises Overdue."""
+    left = {str(one["metadata"]["uid"]): str(one["metadata"]["name"]) for one in old}
     for uid, name in left.items():
         try:
-            cluster.delete(POD, name, uid=uid, namespace=namespace)
+            cluster.delete(kind, name, uid=uid, namespace=namespace)
         except Refusal as refusal:
             if refusal.code != CONFLICT:  # it has another uid: the one that was meant is gone
                 raise
+    labels = f"{RUN}={run}" if kind == POD else ""
     pauses = cluster.policy.pauses()
     while left:
-        there = cluster.list(POD, labels=f"{RUN}={run}", namespace=namespace).items
-        uids = {str(one["metadata"]["uid"]) for one in there}
+        there = [
+            one["metadata"]
+            for each in made.below(kind)
+            for one in cluster.list(each, labels=labels, namespace=namespace).items
+        ]
+        uids = {str(one["uid"]) for one in there}
+        uids.update(str(owner.get("uid")) for one in there for owner in several(one, "ownerReferences"))
         left = {uid: name for uid, name in left.items() if uid in uids}
         if left:
-            ending = f"pods of `{run}` are still ending ({', '.join(sorted(left.values())[:3])})"
+            ending = f"{kind.plural} of `{run}` are still ending ({', '.join(sorted(left.values())[:3])})"
             try:
                 pauses.again(Unreachable(ending, sent=False))
             except Unreachable:
