@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from flowdsl.compiler.carry.tree import local_names
 from flowdsl.compiler.findings.bodies import NoTerminal
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.values.lift import is_dict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Call
 
+
+_ASKS = frozenset(("argv", "breakpoint", "input", "set_trace"))
+_UNWATCHED = "take it out, and call the step as a function where somebody watches: in a test"
 
 _PERHAPS = (
     *(ast.Try, ast.If, ast.IfExp, ast.BoolOp, ast.Match, ast.For, ast.While),
@@ -34,35 +38,41 @@ def terminal(
 ) -> Iterator[Diagnostic]:
     """Where a step asks a person for an answer, or reads a word of its command line; `text` is its script."""
     names = step.code.co_names
-    if "stdin" in names or ("input" not in names and "argv" not in names):
+    if "stdin" in names or _ASKS.isdisjoint(names):
         return
-    if any(
-        "argo" in options for options in (step.options, *(one.options for one in calls().get(id(step), ())))
-    ):
+    options = (step.options, *(one.options for one in calls().get(id(step), ())))
+    if any("argo" in each for each in options):
         return
-    own = {*local_names(node), *module.namespace}
+    variables = [name for each in options if is_dict(env := each.get("env")) for name in env]
+    own = {*local_names(node), *module.namespace, *map(str, variables)}
     changed = any(_is_argv(one) and isinstance(one.ctx, ast.Store) for one in ast.walk(node))
     if changed or text.count("argv") > ast.unparse(node).count("argv"):
         own.add("argv")  # this function sets it, or another one may
     todo: list[ast.AST] = [one for one in node.body if not isinstance(one, _PERHAPS)]
-    found: list[tuple[ast.expr, str]] = []
+    found: list[tuple[ast.expr, NoTerminal]] = []
+
+    def note(asked: ast.expr, reason: str, *way: str) -> None:
+        found.append((asked, NoTerminal(step.name, ast.unparse(asked), reason, *way)))
+
     while todo:
         one = todo.pop()
         match one:
             case ast.With(items) if any("suppress" in ast.unparse(each) for each in items):
                 continue
             case ast.Call(ast.Name("input")) if "input" not in own:
-                found.append((one, "nobody can answer in a pod: it raises EOFError"))
+                note(one, "nobody can answer in a pod: it raises EOFError")
+            case ast.Call(ast.Name("breakpoint")) if not {"breakpoint", "PYTHONBREAKPOINT"} & own:
+                note(one, "nobody can answer in a pod: it raises BdbQuit", _UNWATCHED)
+            case ast.Call(ast.Attribute(ast.Name("pdb"), "set_trace")):
+                note(one, "nobody can answer in a pod: it raises BdbQuit", _UNWATCHED)
             case ast.Subscript(of, ast.Constant(int() as at), ast.Load()) if at > 0 and _is_argv(of):
                 if "argv" not in own:
-                    found.append(
-                        (one, "the script of a step is started without arguments: it raises IndexError")
-                    )
+                    note(one, "the script of a step is started without arguments: it raises IndexError")
             case _:
                 pass
         todo.extend(each for each in ast.iter_child_nodes(one) if not isinstance(each, _PERHAPS))
-    for asked, reason in sorted(found, key=lambda each: (each[0].lineno, each[0].col_offset)):
-        yield Diagnostic(NoTerminal(step.name, ast.unparse(asked), reason), module.span(asked))
+    for asked, finding in sorted(found, key=lambda each: (each[0].lineno, each[0].col_offset)):
+        yield Diagnostic(finding, module.span(asked))
 
 
 def _is_argv(node: ast.AST) -> TypeGuard[ast.Attribute]:

@@ -93,10 +93,11 @@ class NoTerminal(Finding):
     code = "FD369"
     title = "`{step}` asks for `{call}`, and a step has neither a terminal nor arguments"
     label = "{reason}"
-    help = "make it a parameter of the step, and of the pipeline: a run is given it by `-p`"
+    help = "{way}"
     step: str
     call: str
     reason: str
+    way: str = "make it a parameter of the step, and of the pipeline: a run is given it by `-p`"
 
 
 class NewerPython(Finding):

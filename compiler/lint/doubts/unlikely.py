@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.tree import Object
 
 _INTEGER = regex(r"[+-]?[0-9]{1,9}")
 
@@ -43,12 +44,14 @@ class NeverReached(Finding):
 
     code = "FD802"
     severity = "warning"
-    title = "the `timeout` of {text} is never reached: {what} ends after {seconds}s"
+    title = "the `{field}` of {text} is never reached: {what} ends after {seconds}s"
     label = "longer than {seconds}s"
-    help = "make `timeout` shorter, or `activeDeadlineSeconds` longer"
+    help = "make `{field}` shorter, or `{limit}` longer"
     text: str
     what: str
     seconds: str
+    field: str = "timeout"
+    limit: str = "activeDeadlineSeconds"
 
 
 class EmptyScript(Finding):
@@ -97,9 +100,14 @@ def devices(view: View) -> Iterator[Problem]:
 
 
 def times(view: View) -> Iterator[Problem]:
-    """No `timeout` is longer than the run, or than the deadline of its own template."""
+    """No `timeout` is longer than the run, or than the deadline of its own template, and no wait longer than that."""
     for template in view.templates:
         text = string(template.data, "timeout")
+        pending = string(template.data, "pendingTimeout")
+        whole, waiting = _seconds(text), _seconds(pending)
+        if whole is not None and waiting is not None and waiting > whole:
+            finding = NeverReached(pending, "the step", f"{whole:g}", "pendingTimeout", "timeout")
+            yield Problem((*template.path, "pendingTimeout"), finding)
         limits = [
             (what, int(str(each)))
             for what, owner in (("the run", view.spec), ("the step", template.data))
@@ -142,6 +150,8 @@ _AGAIN = {"OnFailure": "Failed", "OnError": "Error"}
 _CODES = regex(
     r"\s*(?:asInt\()?\s*lastRetry\.exitCode\s*\)?\s*(?:in\s*\[([\d,\s]*)\]|==\s*['\"]?(\d+)['\"]?)\s*"
 )
+_HOST = "kubernetes.io/hostname"
+_WITHOUT_CODES = ("dag", "steps", "suspend", "http", "plugin")
 _OF_ARGO = frozenset(("2", "64", "65", "137", "143"))
 """The exit codes of the pod that makes an object and waits for it. Source: Argo Workflows, cmd/argoexec/main.go."""
 
@@ -173,10 +183,13 @@ def attempts(view: View) -> Iterator[Problem]:
             )
             finding = NeverTriedAgain(reason, "leave the policy out, or take `OnFailure`")
             yield Problem((*path, "retryStrategy", "retryPolicy"), finding)
-        elif owner.get("resource") is not None and _of_other_pods(expression):
-            reason = "when the object fails, the exit code is 64, that of Argo's own pod, which waits for it"
-            finding = NeverTriedAgain(reason, "leave the exit codes out")
+        elif (cause := _no_such_code(owner, expression)) is not None:
+            finding = NeverTriedAgain(cause, "leave the exit codes out")
             yield Problem((*path, "retryStrategy", "expression"), finding)
+        if inside(strategy, "affinity").get("nodeAntiAffinity") is not None and _is_bound(owner):
+            reason = "its pods are bound to one node, and a second attempt asks for another one"
+            finding = NeverTriedAgain(reason, "let them run on other nodes too, or on the same one again")
+            yield Problem((*path, "retryStrategy", "affinity"), finding)
         wait, longest = (_seconds(string(backoff, field)) for field in ("duration", "maxDuration"))
         cap = _seconds(string(backoff, "cap"))
         if wait is not None and longest is not None and min(wait, cap or wait) >= longest:
@@ -185,11 +198,35 @@ def attempts(view: View) -> Iterator[Problem]:
             yield Problem((*path, "retryStrategy", "backoff", "maxDuration"), finding)
 
 
-def _of_other_pods(expression: str) -> bool:
-    """Whether an expression asks for exit codes only, and for none of a pod of Argo's own."""
+def _no_such_code(template: Object, expression: str) -> str | None:
+    """Why a template ends with none of the exit codes that an expression asks for, if it asks for nothing else."""
     asked = [_CODES.fullmatch(each) for each in expression.split("||")]
+    if None in asked:
+        return None
+    if any(template.get(body) is not None for body in _WITHOUT_CODES):
+        return "it is no pod, and has no exit code"
     codes = {code.strip() for each in asked if each is not None for code in (each[1] or each[2]).split(",")}
-    return None not in asked and codes.isdisjoint(_OF_ARGO)
+    if template.get("resource") is not None and codes.isdisjoint(_OF_ARGO):
+        return "when the object fails, the exit code is 64, that of Argo's own pod, which waits for it"
+    return None
+
+
+def _is_bound(template: Object) -> bool:
+    """Whether the pods of a template can run on one node only."""
+    if _HOST in inside(template, "nodeSelector"):
+        return True
+    required = inside(template, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    terms = [entries(term, "matchExpressions") for term in entries(required, "nodeSelectorTerms")]
+    nodes = [
+        {
+            str(node)
+            for one in term
+            if (one.get("key"), one.get("operator")) == (_HOST, "In")
+            for node in one.get("values") or ()
+        }
+        for term in terms
+    ]
+    return bool(nodes) and all(nodes) and len(set[str]().union(*nodes)) == 1
 
 
 def _number(value: object, otherwise: int) -> int:

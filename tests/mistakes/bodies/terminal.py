@@ -36,6 +36,21 @@ def called(score: float) -> None:
     print(sys.argv[1])
 
 
+@step(image="python:3.12-slim")
+def looked_at(score: float) -> None:
+    import pdb
+
+    breakpoint()
+    pdb.set_trace()
+    print(score)
+
+
+@step(image="python:3.12-slim", env={"PYTHONBREAKPOINT": "0"})
+def passed(score: float) -> None:
+    breakpoint()
+    print(score)
+
+
 @pipeline
 def nightly() -> None:
     score = train(10)
@@ -43,3 +58,5 @@ def nightly() -> None:
     given(score)
     called(score)
     extended(score)
+    looked_at(score)
+    passed(score)
