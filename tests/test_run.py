@@ -1017,6 +1017,65 @@ spec:
     assert said.startswith('each(1): it printed "Linux", and Argo reads each result of a loop as JSON: ')
 
 
+LIMITED = """
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: limited}
+spec:
+  entrypoint: main
+  arguments: {parameters: [{name: word}]}
+  templates:
+    - name: main
+      inputs:
+        parameters:
+          - {name: size, valueFrom: {configMapKeyRef: {name: limits, key: size}}}
+      synchronization: {semaphores: [{configMapKeyRef: {name: limits, key: places}}]}
+      container:
+        image: "busybox:1.36"
+        command: [sh, -c, "echo {{workflow.parameters.word}} {{inputs.parameters.size}} $TOKEN"]
+        env:
+          - {name: TOKEN, valueFrom: {secretKeyRef: {name: hub, key: token}}}
+"""
+OBJECTS = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: limits, labels: {workflows.argoproj.io/configmap-type: Parameter}}
+data: {size: "7", places: "2"}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: hub}
+data: {token: YWJj}
+"""
+
+
+def test_config_maps_and_secrets_of_the_files(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "all.yaml").write_text(f"{LIMITED}---{OBJECTS}")
+    (folder / "limited.yaml").write_text(LIMITED)
+    (folder / "objects.yaml").write_text(OBJECTS)
+    (folder / "other.yaml").write_text(LIMITED.replace("name: limited", "name: other"))
+    (folder / "size").write_text("size=8\nplaces=1\n")
+
+    def printed(*words: str) -> str:
+        done = flowdsl(*words, "-p", "word=hi")
+        assert (done.code, "warning" in done.err) == (0, False)
+        assert ("other: not run" in done.err) == ("other.yaml" in words)
+        newest = max((folder / ".flowdsl/runs").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+        (log,) = newest.glob("logs/*/main.log")
+        return log.read_text()
+
+    assert printed("all.yaml") == "hi 7 abc\n"
+    assert printed("limited.yaml", "objects.yaml", "other.yaml") == "hi 7 abc\n"
+    assert printed("all.yaml", "--config-map", "limits=size") == "hi 8 abc\n", "an option comes first"
+    assert (
+        printed("limited.yaml", "--config-map", "limits=objects.yaml", "--secret", "hub=all.yaml")
+        == "hi 7 abc\n"
+    )
+    done = flowdsl("limited.yaml", "-p", "word=hi", "--secret", "hub=limited.yaml")
+    assert done.code == 2
+    assert "there is no Secret `hub` in that file; there is Workflow `limited`" in done.err
+
+
 def test_a_step_alone_that_takes_more_than_before(flowdsl: Callable[..., Result], folder: Path) -> None:
     text = """\
 from pathlib import Path

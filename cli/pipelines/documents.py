@@ -70,7 +70,7 @@ def right_documents(
             if one.failed:
                 break
     names = {one.partition("=")[0] for one in given}
-    show([_without_defaults(one, names) for one in found], "text", err)
+    show([_without_given(one, names) for one in found], "text", err)
     if any(any_error(one.diagnostics) or one.traceback for one in found):
         return None
     documents = [one for target in targets for one in held.get(target, ())]
@@ -84,14 +84,15 @@ def right_documents(
     return Documents(meant, [one for one in documents if id(one) not in own], programs)
 
 
-def _without_defaults(judged: Judged, names: Collection[str]) -> Judged:
-    """What was found, without what is said of values that parameters of these names have by default."""
+def _without_given(judged: Judged, names: Collection[str]) -> Judged:
+    """What was found, without what is said of parameters of these names where no other value is given."""
+    from flowdsl.compiler.lint.variables.arguments import ToBeGiven
     from flowdsl.compiler.lint.variables.typing_findings import FailsByDefault
 
     left = [
         one
         for one in judged.diagnostics
-        if not (isinstance(one.finding, FailsByDefault) and one.finding.name in names)
+        if not (isinstance(one.finding, (FailsByDefault, ToBeGiven)) and one.finding.name in names)
     ]
     return judged._replace(diagnostics=left)
 

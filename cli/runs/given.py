@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.process import Refused
+from flowdsl.cli.runs import objects
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.ir import Reference
@@ -89,7 +90,7 @@ def _path(option: str, name: str, text: str) -> Path:
 
 
 def data(texts: Sequence[str], option: str) -> dict[str, dict[str, str]]:
-    """The data of ConfigMaps or Secrets: a folder with a file for each key, or a file of lines KEY=VALUE.
+    """The data of ConfigMaps or Secrets: a folder with a file for each key, a file of lines KEY=VALUE, or the object.
 
     Raises RunError.
     """
@@ -99,10 +100,13 @@ def data(texts: Sequence[str], option: str) -> dict[str, dict[str, str]]:
             if path.is_dir():
                 files = [one for one in sorted(path.iterdir()) if one.is_file()]
                 found[name] = {one.name: one.read_text(encoding="utf-8") for one in files}
+            elif (known := objects.data(path, name, option)) is not None:
+                found[name] = known
             else:
                 found[name] = _lines(path.read_text(encoding="utf-8"), f"{option} {name}={path}")
         except (OSError, UnicodeDecodeError) as error:
-            raise RunError(f"{option} {name}={path} cannot be read: {error}") from None
+            reason = getattr(error, "strerror", None) or error
+            raise RunError(f"{option} {name}={path} cannot be read: {reason}") from None
     return found
 
 

@@ -8,13 +8,13 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.cli.pipelines.compiling import USUAL
+from flowdsl.cli.pipelines.compiling import USUAL, parted
 from flowdsl.cli.pipelines.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out, said
-from flowdsl.cli.runs import given
+from flowdsl.cli.runs import given, objects
 from flowdsl.cli.runs.asking import ask, unasked, waiting
 from flowdsl.grammar.named import NamedTuple
-from flowdsl.runtime.documents import base_of
+from flowdsl.runtime.documents import base_of, is_cron, is_run
 from flowdsl.runtime.local import earlier as past
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.files import Files
@@ -88,6 +88,8 @@ class _Found(NamedTuple):
     program: Program | None
     targets: Sequence[str]
     """What to name for another run of it; nothing for a sweep, whose steps are not run by themselves."""
+    left: Sequence[str] = ()
+    """The workflows in more files, which are not run."""
 
 
 def run_files(
@@ -104,11 +106,17 @@ def run_files(
     right = right_documents(targets, goal, search=search, given=options.parameters)
     if right is None:
         return WRONG
+    options = options._replace(
+        config_maps=[*options.config_maps, *objects.given(targets, "--config-map", options.config_maps)],
+        secrets=[*options.secrets, *objects.given(targets, "--secret", options.secrets)],
+    )
     try:
         document, references = chosen(right.meant, right.others)
         program = next((one for each, one in right.programs if each is document), None)
         again = () if search is not None else targets
-        return _begin(_Found(document, references, program, again), options)
+        named = parted(Path(targets[0]))[1] is not None  # then nobody expects the others of its file
+        left = [base_of(one) for one in right.others if not named and (is_run(one) or is_cron(one))]
+        return _begin(_Found(document, references, program, again, left), options)
     except RunError as error:
         raise Refused(str(error)) from None
 
@@ -216,7 +224,8 @@ def _ready(found: _Found, options: Options, refused: contextlib.ExitStack) -> tu
     if verdict.refusals:
         raise RunError(_together(verdict.refusals))
     run = _Run(folder, manifest, settings, options, data, stand_ins, found.program)
-    notes = [*verdict.notes, *_make_room(options.folder, mounts, taken)]
+    left = [f"{', '.join(found.left)}: not run, as of more files only what the first one needs is taken"]
+    notes = [*(left if found.left else ()), *verdict.notes, *_make_room(options.folder, mounts, taken)]
     return run, Inputs(manifest, found.references, data.config_maps, settings), notes
 
 
