@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint import WRITTEN, lint, shelf
 from flowdsl.compiler.lint.config_maps import config_maps, lacking
+from flowdsl.compiler.lint.makers import maker
 from flowdsl.compiler.lint.pods.limits import for_version
 from flowdsl.compiler.lint.variables import arguments
 from flowdsl.compiler.schema import beside, kinds
@@ -84,6 +85,8 @@ class Manifests(NamedTuple):
     version: str = LATEST
     others: tuple[Any, ...] = ()
     """Documents of other kinds, which those of Argo may name."""
+    makers: tuple[Document, ...] = ()
+    """Those of them that make workflows."""
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
@@ -99,10 +102,12 @@ def manifests(text: str, file: str, *, named: bool = True, within: bool = True) 
     documents, problems = read(text, file)
     found: list[Document] = []
     others: list[Any] = []
+    makers: list[Document] = []
     for part in (part for one in documents for part in one.listed):
         if is_argo(part.body) or (within and _is_beside(part.body)) or _wants_to_be(part.body):
             found.append(part)
         elif within and is_mapping(part.body) and str(part.body.get("kind")) in _MAKERS:
+            makers.append(part)
             found += part.held(kinds())
         else:
             others.append(part.body)
@@ -111,7 +116,7 @@ def manifests(text: str, file: str, *, named: bool = True, within: bool = True) 
         hint = _KFP if any(map(_is_kfp, documents)) else ""
         finding = OtherObjects(file) if objects else NoManifest(file, hint)
         problems = [Diagnostic(finding, Span(file, 1, 0, 1, 0))]
-    return Manifests(file, found, problems, others=tuple(others))
+    return Manifests(file, found, problems, others=tuple(others), makers=tuple(makers))
 
 
 def _is_object(document: Document) -> bool:
@@ -144,6 +149,11 @@ def check_manifests(
             *(each for each in one.problems if alone or not isinstance(each.finding, OtherObjects)),
             *(each for part in one.documents for each in _findings(part, shelved, one.version, maps)),
             *_repeated(one.documents),
+            *(
+                Diagnostic(found.finding, part.place(found))
+                for part in one.makers
+                for found in maker(part.body)
+            ),
         ]
         for one in files
     ]
