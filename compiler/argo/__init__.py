@@ -67,7 +67,9 @@ def _document(program: ir.Program, kind: str, patcher: Patcher) -> Json:
     program, inline = inlined(program)
     foreign = {one.name: one for one in program.templates if isinstance(one.body, ir.Reference)}
     inside = {one.name: one for one in program.templates if one.name in inline}
-    writer = Writer(origins, inside, foreign, patcher, spec, program.volumes)
+    writer = Writer(
+        origins, inside, foreign, patcher, spec, program.volumes, objects.everywhere(program, patcher)
+    )
     listed = [one for one in program.templates if one.name not in inline and one.name not in foreign]
     spec["templates"] = templates = [writer.template(one) for one in listed]
     for index, one in enumerate(listed):

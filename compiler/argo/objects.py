@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.argo import patch as patches
-from flowdsl.compiler.argo.placement import admission
+from flowdsl.compiler.argo.placement import PLACES, admission
 from flowdsl.compiler.argo.provenance import mark, of_runs
 from flowdsl.compiler.options.patch import CRON, METADATA
 
@@ -104,6 +104,16 @@ def around(program: ir.Program, kind: str, spec: Json, origins: Origins) -> Json
             origins.note(found, field, places[option])
     found["workflowMetadata"] = _marked({}, program, _MARKS, origins, runs=True)
     found["workflowSpec"] = spec
+    return found
+
+
+def everywhere(program: ir.Program, patcher: Patcher) -> Json:
+    """What the patch of the pipeline says of where all pods run."""
+    whole: Mapping[str, Any] = program.options.get("argo", {})
+    found: Json = {}
+    said = {field: whole[field] for field in PLACES if whole.get(field)}
+    if said:
+        patcher.merge(found, said, patches.SPEC, program.places["argo"])
     return found
 
 

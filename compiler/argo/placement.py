@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.grammar.labels import QUEUE, RUN
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Mapping
+
     from flowdsl.compiler import ir
     from flowdsl.compiler.argo.origins import Field, Json
 
+
+PLACES = ("nodeSelector", "affinity", "tolerations", "schedulerName")
+"""What Argo takes from the workflow where a template says nothing."""
 
 PACKED, SPREAD = "flowdsl/pack", "flowdsl/step"
 """Labels of pods: of all that are packed, and of those of one template that are spread."""
@@ -23,6 +29,27 @@ def fields(placement: ir.Placement, template: str) -> tuple[Field, ...]:
         ("tolerations", [dict(one) for one in placement.tolerations], ("tolerations", "gpu", "pool", "spot")),
         ("priorityClassName", placement.priority, ("priority",)),
     )
+
+
+def beside(
+    fields: Iterable[Field], everywhere: Mapping[str, Any], written: Container[str]
+) -> Iterator[Field]:
+    """Those fields with what the pipeline says of all pods, where words such as `gpu` and `spot` only add to it.
+
+    Of what a workflow and a template say, Argo takes the latter alone: addSchedulingConstraints in workflowpod.go.
+    """
+    for field, value, options in fields:
+        around, whole = everywhere.get(field), value
+        if field == "tolerations" and value and is_list(around) and "tolerations" not in written:
+            whole = [*filter(is_mapping, around), *(one for one in value if one not in around)]
+        elif field == "nodeSelector" and value and is_mapping(around) and "node" not in written:
+            whole = {**around, **value}
+        yield field, whole, options
+
+
+def placed(found: Json, everywhere: Mapping[str, Any]) -> Json:
+    """What the pods of a Job are, which Argo does not make, with where the pipeline wants all pods."""
+    return {**{field: everywhere[field] for field in PLACES if field in everywhere}, **found}
 
 
 def labels(placement: ir.Placement, template: str) -> dict[str, str]:

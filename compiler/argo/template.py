@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import ir
 from flowdsl.compiler.argo import (
@@ -40,7 +40,7 @@ class Writer:
     """Writes templates; those `inline` are written inside the one task that uses them.
 
     Those that are `foreign` are not written: their tasks name what is in the cluster. `spec` and `claims` hold for
-    all pods of the run.
+    all pods of the run, and so does what the pipeline patches: `everywhere`.
     """
 
     def __init__(
@@ -51,8 +51,10 @@ class Writer:
         patcher: Patcher,
         spec: Json,
         claims: tuple[ir.PodVolume, ...],
+        everywhere: Mapping[str, Any],
     ) -> None:
         self.spec = spec
+        self.everywhere = everywhere
         self.claims = claims
         self.origins = origins
         self.patcher = patcher
@@ -66,7 +68,8 @@ class Writer:
         found = self._patched(template)
         if template.settings.distributed.workers and isinstance(template.body, ir.Pod):
             servers = distributed.aside(template)
-            others = None if servers is None else self._patched(servers)
+            others = None if servers is None else placement.placed(self._patched(servers), self.everywhere)
+            found = placement.placed(found, self.everywhere)
             found = distributed.job(found, template, self.spec, self.claims, others)
             for name in ("inputs", "resource"):
                 self.origins.note(found, name, template.place)
@@ -94,7 +97,8 @@ class Writer:
         settings = template.settings
         placed = settings.placement is not USUAL.placement
         if placed:
-            self.origins.write(found, placement.fields(settings.placement, template.name), template)
+            fields = placement.fields(settings.placement, template.name)
+            self.origins.write(found, placement.beside(fields, self.everywhere, template.places), template)
         if settings.control is not USUAL.control or settings.placement.spot:
             spot = settings.placement.spot
             self.origins.write(found, control.fields(settings.control, spot=spot), template)
