@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.tree import is_list, is_mapping
+from flowdsl.compiler.tree import is_list, is_mapping, value_at
 from flowdsl.grammar.labels import QUEUE, RUN
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ PLACES = ("nodeSelector", "affinity", "tolerations", "schedulerName")
 
 PACKED, SPREAD = "flowdsl/pack", "flowdsl/step"
 """Labels of pods: of all that are packed, and of those of one template that are spread."""
+
+
+_REQUIRED, _ALL = "requiredDuringSchedulingIgnoredDuringExecution", "matchExpressions"
 
 
 def fields(placement: ir.Placement, template: str) -> tuple[Field, ...]:
@@ -44,7 +47,26 @@ def beside(
             whole = [*filter(is_mapping, around), *(one for one in value if one not in around)]
         elif field == "nodeSelector" and value and is_mapping(around) and "node" not in written:
             whole = {**around, **value}
+        elif field == "affinity" and value and is_mapping(around) and "where" not in written:
+            whole = {**around, **value}
+            if "nodeAffinity" in value and is_mapping(nodes := around.get("nodeAffinity")):
+                whole["nodeAffinity"] = {**nodes, **_both(nodes, value["nodeAffinity"])}
         yield field, whole, options
+
+
+def _both(around: Json, own: Json) -> Json:
+    """What nodes have to be by two conditions: each is a list of terms, of which one has to hold."""
+    terms = value_at(around, (_REQUIRED, "nodeSelectorTerms"))
+    if not is_list(terms):
+        return own
+    inner: list[Json] = own[_REQUIRED]["nodeSelectorTerms"]
+    joined: list[Json] = [
+        {**one, _ALL: [*(one.get(_ALL) or []), *other[_ALL]]}
+        for one in terms
+        if is_mapping(one) and one and is_list(one.get(_ALL, []))
+        for other in inner
+    ]
+    return {_REQUIRED: {"nodeSelectorTerms": joined or inner}}
 
 
 def placed(found: Json, everywhere: Mapping[str, Any]) -> Json:
@@ -90,11 +112,11 @@ def _others(labels: dict[str, str]) -> Json:
 def _nodes(placement: ir.Placement) -> Json:
     terms = [
         {
-            "matchExpressions": [
+            _ALL: [
                 {"key": key, "operator": operator, **({"values": list(values)} if values else {})}
                 for key, operator, values in group
             ]
         }
         for group in placement.affinity
     ]
-    return {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    return {_REQUIRED: {"nodeSelectorTerms": terms}}
