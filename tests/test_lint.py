@@ -363,6 +363,28 @@ def test_what_a_referenced_template_has_is_not_guessed() -> None:
     assert codes(document) == []
 
 
+def test_annotations_are_not_longer_than_kubernetes_takes() -> None:
+    def run(where: str, notes: Object) -> Object:
+        body = {"name": "main", "container": {"image": "a:1", "command": ["ls"]}}
+        places: Object = {"metadata": {}, "podMetadata": {}, "template": {}}
+        places[where] = {"annotations": notes}
+        return {
+            "apiVersion": "argoproj.io/v1alpha1",
+            "kind": "Workflow",
+            "metadata": {"generateName": "a-", **places["metadata"]},
+            "spec": {
+                "entrypoint": "main",
+                "podMetadata": places["podMetadata"],
+                "templates": [{**body, "metadata": places["template"]}],
+            },
+        }
+
+    for where in ("metadata", "podMetadata", "template"):
+        assert codes(run(where, {"a": "x" * 131_071, "b": "y" * 131_071})) == []
+        assert codes(run(where, {"a": "x" * 131_071, "b": "y" * 131_072})) == ["FD505"]
+    assert codes(run("template", {"a": "{{workflow.name}}" + "x" * 262_144})) == []
+
+
 def test_sizes() -> None:
     def items(count: int) -> Object:
         loop = task("t", v="{{item.v}}")

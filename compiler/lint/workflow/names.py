@@ -403,6 +403,17 @@ def _metadata(metadata: Object, path: Path, filled: bool = True) -> Iterator[Pro
     yield from label_faults(inside(metadata, "labels"), (*path, "labels"), "a label", filled)
     for field, what in (("annotations", "an annotation"), ("labelsFrom", "a label")):
         yield from _keys(inside(metadata, field), (*path, field), what, filled)
+    notes = {str(key): str(value) for key, value in inside(metadata, "annotations").items()}
+    # What tags become may be shorter. Source: Kubernetes, ValidateAnnotationsSize.
+    size = sum(len(text.encode(errors="replace")) for each in notes.items() for text in each)
+    if size > _MOST_NOTES and not any("{{" in value for value in notes.values()):
+        longest = max(notes, key=lambda key: len(notes[key]))
+        what = f"so long an annotation: with all others of the object it comes to {size} bytes"
+        form = f"keep annotations within {_MOST_NOTES} bytes in all, and put long texts into a file"
+        yield Problem((*path, "annotations", longest), BadLabel(longest, what, form))
+
+
+_MOST_NOTES = 256 * 1024
 
 
 def label_faults(labels: Object, path: Path, what: str, filled: bool) -> Iterator[Problem]:
