@@ -180,7 +180,8 @@ class Steps(Frame):
 
     def turns_away(self, again: Callable[[], None]) -> bool:
         """An exit hook without a place makes the group an error, unless one is free before its steps have ended."""
-        if self.execution.call.frame is None:
+        ended = all(child.fulfilled for child in self.group.children.values())
+        if self.execution.call.frame is None and (ended or not self.run.awaits_pods()):
             self.hook_refused(FULL, True)
         elif not self._fails_for_hooks():
             self.group.message = FULL
