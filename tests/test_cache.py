@@ -192,7 +192,7 @@ from flowdsl import command, container, pipeline
 
 @container(image="busybox:1.37.0", cache=True)
 def train(rows: int) -> int:
-    return command("/bin/train", paths={"return": "/loss.txt"})
+    return command("/bin/train", rows, paths={"return": "/loss.txt"})
 
 @pipeline
 def main(rows: int = 3) -> None:
