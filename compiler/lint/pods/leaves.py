@@ -31,14 +31,15 @@ class NoAnswer(Finding):
     duration: str
 
 
-class TwoBodies(Finding):
-    """Two bodies for one request: Argo sends that of `bodyFrom`."""
+class NotSent(Finding):
+    """Two bodies for one request, or two values for a header: Argo sends those of `bodyFrom` and `valueFrom`."""
 
     code = "FD828"
     severity = "warning"
-    title = "`body` is not sent, because there is `bodyFrom`"
+    title = "`{field}` is not sent, because there is `{field}From`"
     label = "not sent"
     help = "keep one of them"
+    field: str
 
 
 _HOST = r"(?:\[[^\]\s/?#]*\]|(?:[-\w.~!$&'()*+,;=<>\"\]]|[^\x00-\x7f]|%[89A-Fa-f][0-9A-Fa-f])+)"
@@ -96,6 +97,8 @@ def _headers(request: Object, path: Path) -> Iterator[Problem]:
         if _CONTROL.search(value):
             finding = BadRequest(f"the header `{name}`", "has several lines", "write its value on one line")
             yield Problem((*place, "value"), finding)
+        if value and inside(header, "valueFrom").get("secretKeyRef") is not None:
+            yield Problem((*place, "value"), NotSent("value"), on_key=True)
 
 
 _CONTROL = regex(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -114,7 +117,7 @@ def _body(request: Object, path: Path) -> Iterator[Problem]:
         finding = BadRequest("the body", "has no source", "add `bytes` to `bodyFrom`, or write `body`")
         yield Problem((*path, "bodyFrom"), finding)
     elif source is not None and request.get("body"):
-        yield Problem((*path, "body"), TwoBodies(), on_key=True)
+        yield Problem((*path, "body"), NotSent("body"), on_key=True)
 
 
 def gates(view: View) -> Iterator[Problem]:
