@@ -1076,6 +1076,29 @@ def test_config_maps_and_secrets_of_the_files(flowdsl: Callable[..., Result], fo
     assert "there is no Secret `hub` in that file; there is Workflow `limited`" in done.err
 
 
+SINGLE = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: single}
+spec:
+  entrypoint: greet
+  arguments: {parameters: [{name: who, value: you}]}
+  templates:
+  - name: greet
+    inputs: {parameters: [{name: who}]}
+    script: {image: "alpine:3.22", command: [sh], source: "echo hello {{inputs.parameters.who}}"}
+"""
+
+
+@pytest.mark.parametrize("word", ["--only", "--from"])
+def test_the_step_of_a_run_that_has_no_other(word: str, flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "single.yaml").write_text(SINGLE, encoding="utf-8")
+    assert flowdsl("single.yaml", "-q", "-p", "who=her", "--name", "one").code == 0
+    assert flowdsl("single.yaml", word, "greet", "--of", "one", "--name", "two", "-q").code == 0
+    found = json.loads((folder / ".flowdsl/runs/two/workflow.json").read_text(encoding="utf-8"))
+    assert found["status"]["nodes"]["two"]["inputs"]["parameters"] == [{"name": "who", "value": "her"}]
+
+
 def test_a_step_alone_that_takes_more_than_before(flowdsl: Callable[..., Result], folder: Path) -> None:
     text = """\
 from pathlib import Path

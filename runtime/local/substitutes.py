@@ -386,7 +386,8 @@ def _named(nodes: Collection[Json], step: str, run: str) -> list[Json]:
     for wanted in (step, hyphened):
         if found := [node for node in nodes if _is(node, wanted, run)]:
             return found
-    return [node for node in nodes if node.get("templateName") == hyphened and node["name"] != run]
+    alone = [node for node in nodes if node["name"] != run or node["type"] in _STEPS]
+    return [node for node in alone if node.get("templateName") == hyphened]
 
 
 def _is(node: Json, step: str, run: str) -> bool:
