@@ -19,6 +19,17 @@ _NAMES = regex(
 )
 
 
+_PROFILE = regex(r"(?:[1-7]c\.)?[12347]g\.[1-9]\d*gb(?:[-.+][a-z]+)*")
+
+
+def is_mig_profile(text: str) -> bool:
+    """Whether a text may be a MIG profile, as `1g.5gb`: a GPU has seven slices, and no instance of five or six.
+
+    Source: NVIDIA Multi-Instance GPU User Guide; its device plug-in writes `.me` for `+me`.
+    """
+    return _PROFILE.fullmatch(text) is not None
+
+
 def is_gpu(resource: str) -> bool:
     """Whether a resource counts devices that compute, of whatever vendor, and not their memory or the like."""
     return _NAMES.fullmatch(resource) is not None

@@ -21,11 +21,10 @@ from flowdsl.compiler.ir import Resources
 from flowdsl.compiler.options.reading import Parts, Wrong, said
 from flowdsl.compiler.profile import Sharing
 from flowdsl.gpu import GPU
-from flowdsl.grammar.devices import VENDORS
+from flowdsl.grammar.devices import VENDORS, is_mig_profile
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
-from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Doubter, Reader
     from flowdsl.compiler.profile import Profile
 
-_MIG = regex(r"(?:\d+c\.)?\d+g\.\d+gb[-.+a-z]*")
 
 #: No container starts with less. Source: containerd and Docker, 4 and 6 MiB.
 _LEAST_MEMORY = 4 * 1024 * 1024
@@ -98,7 +96,7 @@ def resource_name(gpu: GPU, profile: Profile) -> str:
     if gpu.resource is not None:
         return gpu.resource
     if gpu.mig is not None:
-        return f"nvidia.com/mig-{gpu.mig}"
+        return f"nvidia.com/mig-{gpu.mig.replace('+', '.')}"
     return VENDORS[gpu.vendor]
 
 
@@ -119,7 +117,7 @@ def gpu_request(name: str, written: object) -> GPU:
         parts.add("resource", BadGpuResource(resource))
     if mig is not None and (gpu.resource is not None or gpu.vendor != "nvidia"):
         parts.add("mig", MigVendor())
-    elif mig is not None and _MIG.fullmatch(mig) is None:
+    elif mig is not None and not is_mig_profile(mig):
         parts.add("mig", OptionType("mig of GPU", 'a profile such as "1g.5gb"', said(mig)))
     if share is not None and (gpu.resource is not None or gpu.mig is not None):
         parts.add("share", ShareWith())

@@ -15,7 +15,12 @@ def train(size: int) -> int:
     return size
 
 
+@step(image=PYTHON, gpu=GPU(1, mig="1g.10gb+me"))
+def decode(size: int) -> None:
+    print(size)
+
+
 @pipeline(queue="batch")
 def case() -> None:
     sizes = fan_out(embed, over={"part": [1, 2, 3]})
-    train(sizes[0])
+    decode(train(sizes[0]))

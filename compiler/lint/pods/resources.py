@@ -10,7 +10,7 @@ from flowdsl.compiler.amounts import amounts, asked_by
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside
 from flowdsl.diagnostic import Finding, near
-from flowdsl.grammar.devices import VENDORS
+from flowdsl.grammar.devices import VENDORS, is_mig_profile
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
@@ -234,6 +234,13 @@ def _amount(name: str, value: Any, path: Path, read: dict[str, tuple[Decimal, st
                 else "use cpu, memory, ephemeral-storage or a device such as `nvidia.com/gpu`"
             )
             yield Problem(path, UnknownResource(name, way), on_key=True)
+        elif (
+            (profile := name.removeprefix(_MIG)) != name
+            and profile[:1].isdigit()
+            and not is_mig_profile(profile)
+        ):
+            way = "write a profile that GPUs have behind `mig-`, such as `1g.5gb` or `3g.40gb`"
+            yield Problem(path, UnknownResource(name, way), on_key=True)
     text = "0" if value is None else str(value)  # Kubernetes takes what is left empty for nothing
     if "{{" in text:
         return
@@ -252,6 +259,7 @@ def _amount(name: str, value: Any, path: Path, read: dict[str, tuple[Decimal, st
         read[name] = amount, text
 
 
+_MIG = "nvidia.com/mig-"
 _PAGES = "hugepages-"
 _EXACT = Context(prec=100)
 _LARGEST = 60

@@ -23,9 +23,15 @@ def partition(lr: float) -> None:
     print(lr)
 
 
+@step(image="pytorch/pytorch:2.7.1", gpu=GPU(1, mig="5g.40gb"))
+def impossible(lr: float) -> None:
+    print(lr)
+
+
 @pipeline
 def nightly() -> None:
     memory(0.1)
     product(0.1)
     blank(0.1)
     partition(0.1)
+    impossible(0.1)
