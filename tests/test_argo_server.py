@@ -452,6 +452,17 @@ def test_retry(standing: Standing, cluster: ArgoServer) -> None:
         cluster.act("retry", before)
 
 
+def test_a_distributed_step_is_not_retried(standing: Standing, cluster: ArgoServer) -> None:
+    made = {"inputs": {"parameters": [{"name": "flowdsl-workers", "value": "train-1a2b"}]}}
+    standing.workflows["mine"] = before = workflow(phase="Failed", root=ROOT, train={**TRAIN, **made})
+    before["status"]["nodes"]["mine"]["children"] = ["mine-1"]
+    with pytest.raises(
+        Unsupported, match=r"fail again at once \(train-1a2b\): retry it through the Kubernetes API"
+    ):
+        cluster.act("retry", before)
+    assert all(method == "GET" for method, *_ in standing.asked)
+
+
 # --- which server ------------------------------------------------------------------------------------------
 
 

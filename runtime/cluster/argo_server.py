@@ -233,7 +233,13 @@ class ArgoServer(Kubernetes):
 
     def _retry(self, workflow: Json, nodes: Sequence[str], parameters: Mapping[str, str]) -> Json:
         # Raises Unfit for what the server would refuse.
-        retried(workflow, nodes, parameters, rfc3339(time.time()))
+        planned = retried(workflow, nodes, parameters, rfc3339(time.time()))
+        if planned.objects:
+            ended = ", ".join(sorted(planned.objects))
+            raise Unsupported(
+                f"the {self.called} cannot delete what a distributed step has made, with which it would fail again "
+                f"at once ({ended}): retry it through the Kubernetes API"
+            )
         selector = f"id={nodes[0]}" if nodes else ""
         if len(nodes) > 1:
             raise Unsupported(f"the {self.called} runs one step again at a time")
