@@ -51,7 +51,9 @@ class _Strings(NamedTuple):
 
 def in_python(text: str, spans: Sequence[Span]) -> str | Refused:
     """A program of Python, with variables in place of tags."""
-    strings = list(_python_strings(masked(text)))
+    strings = list(_python_strings(_without(text, spans)))
+    if strings[-1:] == [None]:  # tags that are no values may have quotes
+        strings = list(_python_strings(masked(text)))
     loose = [span for span in spans if _around(span, strings) is None]
     whole = _expressions(text, spans)
     for span in loose:
@@ -69,6 +71,13 @@ def in_python(text: str, spans: Sequence[Span]) -> str | Refused:
     lines = "".join(f"import {one}\n" for one in needed if not (one == "os" and _IMPORT.search(text)))
     first = max((one.end() for one in _FUTURE.finditer(made)), default=0)
     return made[:first] + lines + made[first:]
+
+
+def _without(text: str, spans: Sequence[Span]) -> str:
+    """A text with names as long as its tags in their places: Python 3.12 reads f-strings before it has them."""
+    for start, stop, _ in spans:
+        text = f"{text[:start]}{'x' * (stop - start)}{text[stop:]}"
+    return text
 
 
 def _expressions(text: str, spans: Sequence[Span]) -> set[int] | None:
