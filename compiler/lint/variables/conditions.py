@@ -70,6 +70,15 @@ def condition(text: str) -> tuple[Fault, ...] | GrammarError:
     return tuple(made.found)
 
 
+def is_condition(text: str) -> bool:
+    """Whether govaluate can read a condition, and compute it."""
+    found = condition(text)
+    return not isinstance(found, GrammarError) and not any(isinstance(each.finding, FATAL) for each in found)
+
+
+FATAL = (WrongOperand, WrongResult)
+
+
 class _Kinds:
     def __init__(self, text: str, tags: dict[int, re.Match[str]]) -> None:
         self.text = text

@@ -9,14 +9,17 @@ from flowdsl.compiler.lint.manifest.globals import sample
 from flowdsl.compiler.lint.variables import conditions
 from flowdsl.compiler.lint.variables.findings import BrokenExpression
 from flowdsl.compiler.lint.variables.hyphens import as_keys
-from flowdsl.compiler.lint.variables.typing_findings import WrongOperand, WrongResult
+from flowdsl.compiler.lint.variables.kinds import WORDS
+from flowdsl.compiler.lint.variables.typing_findings import WrongResult
 from flowdsl.compiler.lint.variables.unreplaced import is_quoted
 from flowdsl.compiler.lint.variables.uses import loop_around
 from flowdsl.compiler.lint.workflow.arriving import arriving
 from flowdsl.compiler.problem import Fault
 from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.tree import compact, is_mapping, string
+from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.expression import parse
 from flowdsl.grammar.govaluate import is_time
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG
@@ -39,6 +42,7 @@ _JOINED = regex(r"&&|\|\||\?")
 
 def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
     """The findings about tags in a condition, whose known values cannot be read there."""
+    yield from _said(text)
     for tag in TAG.finditer(text):
         computed = tag[1].startswith("=")
         name = tag[1].lstrip("=").strip()
@@ -58,13 +62,48 @@ def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
             if not read or shape in seen or (plain and _JOINED.search(text)):
                 continue
             seen.add(shape)
-            if _fails(read) and not _fails(text):
+            if not conditions.is_condition(read) and conditions.is_condition(text):
                 found = _closed(read, name, tag.start()) if closing else None
                 found = found or (_listed(read, name, tag.start()) if value == _LIST else None)
                 found = found or (_fault(read) if quoted else None)
                 found = found or (_fault(read) if plain else _finding(read, name, tag.start(), whole))
                 yield Fault(found, tag.span())
                 break
+
+
+def _said(text: str) -> Iterator[Fault]:
+    """The findings about texts that an expression gives which is all of a condition."""
+    tag = TAG.fullmatch(text)
+    if tag is None or not tag[1].startswith("="):
+        return
+    try:
+        tree = parse(tag[1][1:])
+    except GrammarError:
+        return  # which is told of the expression
+    for node in _texts(tree):
+        if not conditions.is_condition(str(node.value)):
+            way = "write `true` or `false`, or a comparison"
+            begin = tag.start(1) + 1
+            finding = WrongResult(
+                short(tag[1][1 + node.start : 1 + node.end]), WORDS["text"], "true or false", way
+            )
+            yield Fault(finding, (begin + node.start, begin + node.end))
+
+
+def _texts(node: t.Node) -> Iterator[t.Literal]:
+    """The texts that are written, of which one is the result; not the empty one, with which Argo runs the step."""
+    match node:
+        case t.Literal(str(value)) if value:
+            yield node
+        case t.Conditional(_, yes, no):
+            yield from _texts(yes)
+            yield from _texts(no)
+        case t.Binary("??", _, right):
+            yield from _texts(right)
+        case t.Let(_, _, body):
+            yield from _texts(body)
+        case _:
+            pass
 
 
 def _finding(read: str, name: str, start: int, whole: bool) -> Finding:
@@ -96,18 +135,9 @@ def _fault(read: str) -> Finding:
     """What is wrong with a condition as it is read, whatever word or number a variable becomes."""
     found = conditions.condition(read)
     if not isinstance(found, GrammarError):
-        return next(each.finding for each in found if isinstance(each.finding, _FATAL))
+        return next(each.finding for each in found if isinstance(each.finding, conditions.FATAL))
     way = "write comparisons such as `'{{...}}' == 'yes'` with && and ||"
     return BrokenExpression(short(read), found.expected, found.start + 1, way)
-
-
-_FATAL = (WrongOperand, WrongResult)
-
-
-def _fails(text: str) -> bool:
-    """Whether govaluate cannot read a condition, or compute it."""
-    found = conditions.condition(text)
-    return isinstance(found, GrammarError) or any(isinstance(each.finding, _FATAL) for each in found)
 
 
 def values(view: View, name: str, place: Place) -> Iterator[str]:
