@@ -115,10 +115,9 @@ def _axis(name: str, texts: Sequence[str]) -> Json:
     numbers = [_number(text) for text in texts]
     known = [one for one in numbers if one is not None]
     if len(known) < len(texts):
-        order = list(dict.fromkeys(texts))
-        places = [order.index(text) for text in texts]
-        ticks = {"tickvals": list(range(len(order))), "ticktext": [_label(text) for text in order]}
-        return {"label": _label(name), "values": places, **ticks}
+        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        ticks = {"tickvals": [*places.values()], "ticktext": [_label(text) for text in places]}
+        return {"label": _label(name), "values": [places[text] for text in texts], **ticks}
     if min(known) <= 0 or max(known) / min(known) < MAGNITUDES:
         return {"label": _label(name), "values": known}
     powers = [math.log10(one) for one in known]
