@@ -524,6 +524,42 @@ def test_what_the_server_writes_is_no_difference(diff: Callable[..., tuple[int, 
     assert diff(cluster) == (0, "", "")
 
 
+PARAMETER = """
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def train(epochs: int) -> None:
+    print(epochs)
+
+
+@pipeline
+def nightly(epochs: int = 5) -> None:
+    train(epochs)
+"""
+
+
+def test_another_value_of_a_parameter_is_compared(
+    flowdsl: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    (tmp_path / "pipeline.py").write_text(PARAMETER)
+    (tmp_path / "t.yaml").write_text(TEMPLATE)
+    words = ("pipeline.py", "--as", "template", "-p", "epochs=7")
+    code, text, err = flowdsl(Standing(), "compile", *words)
+    assert (code, err) == (0, "")
+    there: Json = yaml.safe_load(text)
+    there["metadata"]["namespace"] = "ml"
+    cluster = Standing([there], created=lambda _, body: body)
+    assert flowdsl(cluster, "diff", *words) == (0, "", "")
+    code, text, _ = flowdsl(cluster, "diff", *words[:-1], "epochs=8")
+    assert code == 1
+    changed = [one for one in text.splitlines() if one[:1] in "+-" and "epochs" in one]
+    assert changed == ['-    - {name: epochs, value: "7"}', '+    - {name: epochs, value: "8"}']
+    assert flowdsl(cluster, "diff", *words[:-1], "epochs=many")[0] == 2
+    said = "flowdsl: -p is for a pipeline, which is compiled with it: what YAML says is in it\n"
+    assert flowdsl(cluster, "diff", "t.yaml", "-p", "epochs=7") == (2, "", said)
+
+
 def test_a_difference_is_shown_in_the_order_of_the_file(diff: Callable[..., tuple[int, str, str]]) -> None:
     last = json.dumps({"metadata": {"labels": {"team": "a", "gone": "x"}}})
     before = stored(

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.display.texts import line
 from flowdsl.cli.files import changes
-from flowdsl.cli.pipelines.compiling import Target
+from flowdsl.cli.pipelines.compiling import MANIFESTS, Target, parted
 from flowdsl.cli.pipelines.documents import right_documents
-from flowdsl.cli.process import DONE, NO, WRONG, Refused, err, out
+from flowdsl.cli.process import DONE, NO, STDIN, WRONG, Refused, err, out
 from flowdsl.compiler.yaml.emit import emit_one
 from flowdsl.runtime.drift import KINDS, as_stored, comparable, live, of_run
 
 if TYPE_CHECKING:
     from flowdsl.cli.clusters.reach import Reach
+    from flowdsl.compiler.compile import Supply
     from flowdsl.compiler.written_as import Kind
     from flowdsl.runtime.cluster.seam import Cluster
 
 Json = dict[str, Any]
 
 
-def differ(reach: Reach, target: str, kind: Kind | None) -> int:
-    """Show how the objects of a file differ from those of the cluster; the exit code."""
-    right = right_documents([target], Target(reach.cluster), kind)
+def differ(reach: Reach, target: str, kind: Kind | None, supply: Supply | None = None) -> int:
+    """Show how the objects of a file differ from those of the cluster; the exit code.
+
+    `supply` writes values into what a pipeline becomes.
+    """
+    if supply is not None and (target == STDIN or parted(Path(target))[0].suffix in MANIFESTS):
+        raise Refused("-p is for a pipeline, which is compiled with it: what YAML says is in it")
+    right = right_documents([target], Target(reach.cluster), kind, supply=supply)
     if right is None:
         return WRONG
     reach = reach.of(target)

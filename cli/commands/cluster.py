@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
-from flowdsl.cli.root import FileArgument, app, option
+from flowdsl.cli.root import PARAMETERS, FileArgument, app, option
 from flowdsl.compiler.written_as import Kind
 
 top = App(
@@ -119,6 +119,7 @@ def doctor_command(
     help_epilogue="""\
 Examples:
   flowdsl diff pipeline.py --as template
+  flowdsl diff pipeline.py --as template -p epochs=20
   flowdsl diff workflow.yaml -n ml""",
 )
 def diff_command(
@@ -126,6 +127,7 @@ def diff_command(
     /,
     *,
     kind: Annotated[Kind | None, Parameter(name="--as")] = None,
+    parameter: Annotated[list[str], PARAMETERS] | None = None,
     reach: Reach = USUAL,
 ) -> int:
     """Show what would change in the cluster if a pipeline were applied.
@@ -141,7 +143,14 @@ def diff_command(
         FILE, or FILE:NAME for one of its pipelines; or YAML or JSON with workflows.
     kind
         What a pipeline becomes; see flowdsl compile.
+    parameter
+        NAME=VALUE, another value for a parameter; see flowdsl compile.
     """
     from flowdsl.cli.clusters.differing import differ
 
-    return differ(reach, str(file), kind)
+    supply = None
+    if parameter:
+        from flowdsl.cli.runs.given import supplying
+
+        supply = supplying(parameter)
+    return differ(reach, str(file), kind, supply)

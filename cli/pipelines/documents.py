@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from flowdsl.cli.pipelines.compiling import Judged, Target
+    from flowdsl.compiler.compile import Supply
     from flowdsl.compiler.ir import Program
     from flowdsl.compiler.sweeping import Search
     from flowdsl.compiler.written_as import Kind
@@ -46,11 +47,13 @@ def right_documents(
     kind: Kind | None = None,
     search: Search | None = None,
     given: Sequence[str] = (),
+    supply: Supply | None = None,
 ) -> Documents | None:
     """The documents of some files; None if one has an error. Findings go to standard error.
 
     A target is FILE or FILE:NAME. `kind` is what pipelines become, `search` what is tried of them; `given`, NAME=VALUE,
-    are parameters that get other values than those by default. Raises Refused.
+    are parameters that get other values than those by default; `supply` writes values into what pipelines become.
+    Raises Refused.
     """
     found: list[Judged] = []
     held: dict[str, list[Json]] = {}
@@ -62,7 +65,7 @@ def right_documents(
         held = dict(zip(manifests, read, strict=True))
     for target in targets:
         if target not in held:
-            one = judge(Path(target), kind, goal=goal, search=search)
+            one = judge(Path(target), kind, goal=goal, search=search, supply=supply)
             found.append(one)
             if one.compiled is not None:
                 held[target] = one.compiled.documents
