@@ -38,6 +38,17 @@ class Refused(Exception):
     """A command that cannot be done as it was asked for; the text is one line that says why. Exit code 2."""
 
 
+@contextlib.contextmanager
+def extra(option: str, name: str, module: str) -> Generator[None]:
+    """Let an option use a module that comes with an extra; raises `Refused` where there is no such module."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != module:
+            raise
+        raise Refused(f"{option} needs an extra: pip install 'flowdsl[{name}]'") from None
+
+
 _THIS_MACHINE = "localhost,127.0.0.1,::1"
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, cast, dataclass_transform
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from flowdsl.places.place import Place
 
@@ -191,6 +191,12 @@ def _variants(name: str) -> Iterator[str]:
     yield name
     for at in range(len(name)):
         yield name[:at] + name[at + 1 :]
+
+
+def instead(written: str, known: Collection[str]) -> str:
+    """What to write in place of a word that is none of the few that there are: the one that is near, or one of all."""
+    close = near(written, known) or (next(iter(known)) if len(known) == 1 else None)
+    return f"write `{close}`" if close else f"write one of {', '.join(known)}"
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

@@ -34,6 +34,11 @@ def is_dns_label(text: str) -> bool:
     return len(text) <= DNS_LABEL_LENGTH and DNS_LABEL.fullmatch(text) is not None
 
 
+def is_service_name(text: str) -> bool:
+    """Whether Services take a text as their name: a label that no digit begins. Source: RFC 1035, Kubernetes."""
+    return is_dns_label(text) and not text[0].isdigit()
+
+
 def is_dns_subdomain(text: str) -> bool:
     """Whether `text` names a Kubernetes object: labels of RFC 1123 joined by dots, at most 253 characters."""
     return len(text) <= DNS_SUBDOMAIN_LENGTH and DNS_SUBDOMAIN.fullmatch(text) is not None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from flowdsl.cli.files import save
 from flowdsl.cli.pipelines.compiling import Target, judge, refuse_source, show
-from flowdsl.cli.process import DONE, WRONG, Refused, err, out
+from flowdsl.cli.process import DONE, WRONG, err, extra, out
 from flowdsl.compiler.graph import dot, mermaid, picture, together
 
 if TYPE_CHECKING:
@@ -27,11 +27,7 @@ def draw(target: Path, *, language: Literal["mermaid", "dot"], svg: Path | None,
     refuse_source(svg, target)
     from flowdsl.cli.display.svg import svg as rendered
 
-    try:
+    with extra("--svg", "svg", "grandalf"):
         text = rendered(whole)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "grandalf":
-            raise
-        raise Refused("--svg needs an extra: pip install 'flowdsl[svg]'") from None
     save(text, svg)
     return DONE

@@ -16,7 +16,7 @@ from flowdsl.cli.display.signs import SIGNS, plain, shown, style_of
 from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import clip, line, safe, wrap
 from flowdsl.cli.files import save
-from flowdsl.cli.process import DONE, Refused, err, out
+from flowdsl.cli.process import DONE, Refused, err, extra, out
 from flowdsl.runtime.local.rounds import differing, objective_of, tables, texts_of
 from flowdsl.runtime.parts import part, text
 from flowdsl.runtime.phases import OMITTED, SKIPPED
@@ -106,12 +106,8 @@ def charts(name: str, reach: Reach, metric: str | None, path: Path) -> int:
         )
     from flowdsl.cli.display.charts import page
 
-    try:
+    with extra("--charts", "sweep", "plotly"):
         text = page(line(run.name), sweeps)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "plotly":
-            raise
-        raise Refused("--charts needs an extra: pip install 'flowdsl[sweep]'") from None
     save(text, path)
     return DONE
 

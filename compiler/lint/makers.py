@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.tree import is_list, is_mapping
-from flowdsl.diagnostic import Finding, near
+from flowdsl.diagnostic import Finding, instead, near
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -63,13 +63,7 @@ def _word(owner: Object, field: str, path: Path, known: Collection[str]) -> Iter
     """A field that takes a few words, where it has another one."""
     value = owner.get(field)
     if isinstance(value, str) and value and value not in known:
-        yield (*path, field), f"`{field}` cannot be `{short(value)}`", _other(value, known)
-
-
-def _other(written: str, known: Collection[str]) -> str:
-    """What to write in place of a word that is not known."""
-    close = near(written, known) or (next(iter(known)) if len(known) == 1 else None)
-    return f"write `{close}`" if close else f"write one of {', '.join(known)}"
+        yield (*path, field), f"`{field}` cannot be `{short(value)}`", instead(value, known)
 
 
 _TYPES = ("double", "int", "categorical", "discrete")
@@ -115,7 +109,7 @@ def _experiment(document: Object, spec: Object) -> Iterator[tuple[Path, str, str
             yield path, "the algorithm has no `algorithmName`", "add it, as in `algorithmName: random`"
         elif isinstance(called, str) and called not in _ALGORITHMS and near(called, _ALGORITHMS, 0.75):
             place = (*path, "algorithmName")
-            yield place, f"Katib has no algorithm `{called}`", _other(called, _ALGORITHMS)
+            yield place, f"Katib has no algorithm `{called}`", instead(called, _ALGORITHMS)
     if not spec.get("parameters") and spec.get("nasConfig") is None:
         yield _SPEC, "the Experiment has no `parameters`", "add those that the trials differ in"
     for index, parameter in _listed(spec, "parameters"):
@@ -250,7 +244,7 @@ def _replaced(spec: Object, template: Object, text: str, path: Path) -> Iterator
             yield (*place, "reference"), f"another parameter refers to `{reference}` already", way
         elif drawn and reference not in drawn and not _OF_TRIAL.fullmatch(reference):
             found = f"the Experiment has no parameter `{reference}`"
-            yield (*place, "reference"), found, _other(reference, drawn)
+            yield (*place, "reference"), found, instead(reference, drawn)
         elif name not in used:
             way = f"write ${{trialParameters.{name}}} where it belongs, or take the parameter out"
             if unknown:  # which is the same mistake
@@ -298,7 +292,7 @@ def _source(parameter: Object, path: Path, known: Collection[str]) -> Iterator[t
     source = parameter.get("src")
     name = source.get("dependencyName") if is_mapping(source) else None
     if isinstance(name, str) and known and name not in known:
-        yield (*path, "src", "dependencyName"), f"there is no dependency `{name}`", _other(name, known)
+        yield (*path, "src", "dependencyName"), f"there is no dependency `{name}`", instead(name, known)
 
 
 def _target(parameter: Object, path: Path, resource: object) -> Iterator[tuple[Path, str, str]]:

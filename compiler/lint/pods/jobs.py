@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods.workloads import JOB_FIELDS
 from flowdsl.compiler.tree import is_list, is_mapping
-from flowdsl.diagnostic import near
-from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label, is_dns_subdomain
+from flowdsl.diagnostic import instead, near
+from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label, is_dns_subdomain, is_service_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from flowdsl.compiler.tree import Object
 
@@ -44,13 +44,7 @@ def one_of(owner: Object, field: str, what: str, known: tuple[str, ...]) -> Iter
     """A field that takes a few words."""
     value = owner.get(field)
     if isinstance(value, str) and TAG not in value and value not in known:
-        yield f"`{field}` of {what} cannot be `{value}`", _other(value, known)
-
-
-def _other(written: str, known: Collection[str]) -> str:
-    """What to write in place of a word that is not known."""
-    close = near(written, known) or (next(iter(known)) if len(known) == 1 else None)
-    return f"write `{close}`" if close else f"write one of {', '.join(known)}"
+        yield f"`{field}` of {what} cannot be `{value}`", instead(value, known)
 
 
 def misspelt(owner: Object, what: str, known: Iterable[str]) -> Iterator[Flaw]:
@@ -203,7 +197,10 @@ def _exit_codes(codes: Object, owner: str, containers: list[str]) -> Iterator[Fl
     if not isinstance(name, str) or not containers or any(TAG in each for each in (name, *containers)):
         return
     if name not in containers:
-        yield f"{owner} is about the container `{name}`, which its pods do not have", _other(name, containers)
+        yield (
+            f"{owner} is about the container `{name}`, which its pods do not have",
+            instead(name, containers),
+        )
 
 
 _INDEXES = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
@@ -271,7 +268,7 @@ def job_set(body: Object) -> Iterator[Flaw]:
             yield f"two jobs of the JobSet are called `{names[index]}`", "give each a name of its own"
     network: Any = spec.get("network")
     domain = network.get("subdomain") if is_mapping(network) else None
-    if isinstance(domain, str) and domain and TAG not in domain and not _is_service(domain):
+    if isinstance(domain, str) and domain and TAG not in domain and not is_service_name(domain):
         yield f"the `subdomain` of the JobSet cannot be `{domain}`", _SERVICE
     yield from _managed(spec, "the JobSet")
     startup: Any = spec.get("startupPolicy")
@@ -328,16 +325,11 @@ def _replicated(one: Object, name: str | None) -> Iterator[Flaw]:
     if len(longest) > DNS_LABEL_LENGTH:
         way = f"shorten the names: with the indexes they have at most {DNS_LABEL_LENGTH} characters"
         yield f"{owner} makes names of {len(longest)} characters, such as `{longest}`", way
-    elif not _is_service(longest):
+    elif not is_service_name(longest):
         yield f"{owner} makes Jobs with the name `{longest}`", _SERVICE
 
 
 _SERVICE = "use lower-case letters, digits and `-`, with a letter first and no `-` last"
-
-
-def _is_service(name: str) -> bool:
-    """Whether a text is a label of RFC 1035, as the name of a Service is."""
-    return is_dns_label(name) and not name[0].isdigit()
 
 
 def _depending(spec: Object, one: Object, before: list[str]) -> Iterator[Flaw]:
@@ -356,14 +348,14 @@ def _depending(spec: Object, one: Object, before: list[str]) -> Iterator[Flaw]:
         if not isinstance(wanted, str) or any(TAG in name for name in (wanted, *before)):
             continue
         if wanted not in before:
-            yield f"{owner} depends on `{wanted}`, which does not stand before it", _other(wanted, before)
+            yield f"{owner} depends on `{wanted}`, which does not stand before it", instead(wanted, before)
 
 
 def _targets(owner: Object, what: str, known: list[str] | None) -> Iterator[Flaw]:
     """The jobs of a JobSet that a policy is about; `known` are all of them."""
     for name in words(owner, "targetReplicatedJobs") if known is not None else ():
         if known is not None and name not in known:
-            yield f"{what} is about the job `{name}`, which it does not have", _other(name, known)
+            yield f"{what} is about the job `{name}`, which it does not have", instead(name, known)
 
 
 def _restarting(policy: Object, known: list[str] | None) -> Iterator[Flaw]:
@@ -396,7 +388,7 @@ def _coordinating(lead: Object, jobs: list[Object], known: list[str] | None) -> 
     if not isinstance(name, str) or TAG in name or known is None:
         return
     if name not in known:
-        yield f"{what} is in the job `{name}`, which it does not have", _other(name, known)
+        yield f"{what} is in the job `{name}`, which it does not have", instead(name, known)
         return
     one = jobs[known.index(name)]
     template: Any = one.get("template")

@@ -17,7 +17,7 @@ from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, Unknow
 from flowdsl.compiler.schema.table import API_VERSION
 from flowdsl.compiler.schema.validate import At, reading
 from flowdsl.compiler.tree import is_list, is_mapping
-from flowdsl.diagnostic import near
+from flowdsl.diagnostic import instead, near
 from flowdsl.grammar.cron import NeverComes, cron
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import (
@@ -172,11 +172,7 @@ def _service(body: Any) -> Iterator[Flaw]:
         return
     sort = spec.get("type") or "ClusterIP"
     if isinstance(sort, str) and TAG not in sort and sort not in _TYPES:
-        close = near(sort, _TYPES)
-        yield (
-            f"the Service has the type `{sort}`",
-            f"write `{close}`" if close else f"write one of {', '.join(_TYPES)}",
-        )
+        yield f"the Service has the type `{sort}`", instead(sort, _TYPES)
     if sort == "ExternalName":
         if not spec.get("externalName"):
             yield "the Service has no `externalName`", "add the name of the host that it stands for"

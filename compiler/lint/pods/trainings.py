@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods.jobs import TAG, count, counts, listed, misspelt, named, one_of
 from flowdsl.compiler.tree import is_mapping
-from flowdsl.diagnostic import near
-from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label
+from flowdsl.diagnostic import instead
+from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label, is_service_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,9 +88,7 @@ def _role(kind: str, role: str, known: tuple[str, ...]) -> Iterator[Flaw]:
     """The name of replicas."""
     cased = {one.lower(): one for one in known}.get(role.lower()) if kind == "TFJob" else role
     if cased not in known and TAG not in role:
-        close = near(role, known)
-        way = f"write `{close}`" if close else f"write one of {', '.join(known)}"
-        yield f"the {kind} has replicas `{role}`, which there are not", way
+        yield f"the {kind} has replicas `{role}`, which there are not", instead(role, known)
 
 
 def _pod(replica: Object) -> Any:
@@ -112,7 +110,7 @@ def pods(body: Object) -> Iterator[tuple[str, Object]]:
 def _named(body: Object, kind: str) -> Iterator[Flaw]:
     """The name of a training, which is one of a Service, too."""
     name = named(body)
-    if name is not None and (not is_dns_label(name) or name[0].isdigit()):
+    if name is not None and not is_service_name(name):
         metadata: Any = body.get("metadata")
         written = metadata.get("name") or metadata.get("generateName")
         way = f"use at most {DNS_LABEL_LENGTH} lower-case letters, digits and `-`, with a letter first"
