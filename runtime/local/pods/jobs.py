@@ -157,6 +157,11 @@ class Job(NamedTuple):
     """What the conditions are about, where that is a TrainJob whose JobSet this is."""
 
     @property
+    def key(self) -> tuple[str, str]:
+        """The kind and the name of its object."""
+        return self.found["kind"], self.name
+
+    @property
     def sort(self) -> Sort:
         """What kind of object it is."""
         return SORTS[self.found["apiVersion"], self.found["kind"]]

@@ -11,23 +11,17 @@ from collections import deque
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flowdsl.runtime.local.controller.events import Event, Outcome, PodEnded, PodRunning, StartPod, StopPod
-from flowdsl.runtime.local.objects import replaced
 from flowdsl.runtime.local.pods.amounts import Allocatable, amount
 from flowdsl.runtime.local.pods.helper import Helper
 from flowdsl.runtime.local.pods.house import House
+from flowdsl.runtime.local.pods.playing import Playing
 from flowdsl.runtime.local.pods.pod import Pod
-from flowdsl.runtime.local.pods.ports import Ports
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.slots import Amount
-from flowdsl.runtime.local.pods.trainings import JOB_SET, TRAINING, Trainings, Wanted, kind_of
-from flowdsl.runtime.parts import part
-
-if TYPE_CHECKING:
-    from flowdsl.runtime.local.pods.jobs import Job
 
 Json = dict[str, Any]
 KINDS = ("http", "data", "resource", "plugin")
@@ -61,7 +55,7 @@ class Pods:
         except OSError:
             self.helper.close()
             raise
-        self.report = report
+        self._heard = report
         given = self.settings.cpu, self.settings.memory, self.settings.gpus
         self.allocatable = Allocatable(*given, self.helper.offer, self.house.notice)
         self.pods: dict[str, Pod] = {}
@@ -69,12 +63,8 @@ class Pods:
         self.asked: dict[str, Amount] = {}  # the nodes of those that have, by the name of the node
         self.given: dict[str, dict[str, list[str]]] = {}  # the GPUs of those that have been given it
         self.others: dict[str, threading.Event] = {}
-        self.jobs: dict[tuple[str, str], Json] = {}  # the objects of those that have ended, by kind and name
-        self.trainings = Trainings()
-        self.ports = Ports()
-        self.awaited: dict[str, tuple[tuple[str, str], Job]] = {}  # by other nodes than that which plays them
+        self.playing = Playing(self)
         self.early: list[tuple[Pod, Amount]] = []  # that were started before steps can be
-        self.playing: dict[tuple[str, str], str] = {}  # the nodes of those that run, by kind and name
         self.closed = False
         self.gone = False
         self.ready = False
@@ -106,129 +96,18 @@ class Pods:
     def start(self, pod: StartPod) -> None:
         """Run a leaf; its events come later."""
         if "resource" in pod.template and not self.settings.kubectl:
-            self._play(pod)
+            self.playing.play(pod)
         elif any(kind in pod.template for kind in KINDS):
             self.other(pod)
         else:
-            self._start(pod, self._ended)
+            self.begin(pod, self.ended)
 
     def know(self, pod: StartPod, outcome: Outcome) -> None:
         """Take into account what a pod has done that ended before: the object that it has made is there."""
-        if "resource" not in pod.template or self.settings.kubectl:
-            return
-        wanted = self._training(pod.template["resource"])
-        if isinstance(wanted, Wanted):
-            found = wanted.job_set
-            state = "Completed" if outcome.phase == "Succeeded" else "Failed"
-            condition = {"type": state, "status": "True"}
-            status = {"terminalState": state, "conditions": [condition]}
-            self.jobs[found["kind"], found["metadata"]["name"]] = {**found, "status": status}
-        else:
-            self._change(pod.template["resource"])
+        if "resource" in pod.template and not self.settings.kubectl:
+            self.playing.know(pod.template["resource"], outcome.phase)
 
-    def _play(self, pod: StartPod) -> None:
-        """Run the pods of a Job; another object that can be played runs nothing."""
-        from flowdsl.runtime.local.pods.jobs import failed, hosts_file, job, outcome, over, renamed, why_not
-
-        if why_not(pod.template) or self.settings.engine is not None:
-            self.other(pod)  # which says how it is let through
-            return
-        hosts = self.house.scratch / f"hosts-{next(self.house.numbers)}"
-        wanted = self._training(pod.template["resource"])
-        if isinstance(wanted, str):
-            self._report(PodEnded(time.time(), pod.node, failed(wanted)))
-            return
-        played = job(pod, self.settings, hosts, wanted)
-        if played is None:
-            self._change(pod.template["resource"])
-            self._report(PodRunning(time.time(), pod.node))
-            self._report(PodEnded(time.time(), pod.node, Outcome("Succeeded", "", {"exitCode": "0"})))
-            return
-        key = (played.found["kind"], played.name)
-        if key in self.jobs:
-            again = outcome(played, self.jobs[key], again=True)
-            self._report(PodEnded(time.time(), pod.node, again))
-            return
-        if wanted is not None and key in self.playing:
-            self._report(PodRunning(time.time(), pod.node))
-            self.awaited[pod.node] = key, played
-            return
-        self.wait()
-        start = played.start
-        if played.names and self.house.isolated:
-            usual = Path("/etc/hosts")
-            text = usual.read_text(encoding="utf-8", errors="replace") if usual.is_file() else ""
-            hosts.write_text(hosts_file(played.names, text), encoding="utf-8")
-        elif played.names:
-            hosts.touch()
-            start = renamed(start, played.names)
-        template, ports = self.ports.settled(start.template)
-        start = start._replace(template=template)
-        for asked, port in ports.items():
-            if asked != port:
-                which = pod.name.removeprefix(f"{self.settings.workflow}.")
-                self.house.notice(
-                    f"Port {asked} of this machine is in use: the pods of {which} meet at port {port}"
-                )
-        began = time.time()
-        late = threading.Event()
-        over_at: list[threading.Timer] = []
-
-        def ended(made: Pod, found: Outcome) -> None:
-            self.playing.pop(key, None)
-            self.ports.give(ports)
-            for timer in over_at:
-                timer.cancel()
-            if not made.stopped and (late.is_set() or found.containers is not None):
-                self.jobs[key] = over(played, found, made.tried, began, late.is_set())
-                found = outcome(played, self.jobs[key])
-            self._ended(made, found._replace(containers=None))
-            for node, (one, other) in list(self.awaited.items()):
-                if one == key:
-                    del self.awaited[node]
-                    there = self.jobs.get(key)
-                    gone = failed(f'{other.sort.plural} "{other.name}" has been deleted')
-                    self._report(
-                        PodEnded(time.time(), node, gone if there is None else outcome(other, there))
-                    )
-
-        self.playing[key] = pod.node
-        made = self._start(start, ended, bool(played.names), played.leads)
-        if made is None:
-            del self.playing[key]
-            self.ports.give(ports)
-        elif played.deadline is not None:
-
-            def end() -> None:
-                late.set()
-                self.stop(StopPod(pod.node, ""))
-
-            over_at.append(threading.Timer(played.deadline, end))
-            over_at[0].daemon = True
-            over_at[0].start()
-
-    def _training(self, resource: Json) -> Wanted | str | None:
-        """What a `resource` is about that is one of the objects of Kubeflow's Trainer."""
-        (found, *_) = replaced(resource) or [Json()]
-        kind = kind_of(found)
-        if not kind or resource["action"] == "patch" or (kind == JOB_SET and resource["action"] != "get"):
-            return None
-        return self.trainings.asked(resource, found)
-
-    def _change(self, resource: Json) -> None:
-        """Change or delete a Job: its pods end, and one that is gone can be made again."""
-        if resource["action"] not in ("patch", "delete"):
-            return
-        for one in replaced(resource):
-            name, kind = str(part(one, "metadata").get("name") or ""), str(one.get("kind"))
-            key = (JOB_SET if kind == TRAINING else kind, name)
-            deleted = resource["action"] == "delete"
-            if key in self.playing and (deleted or part(one, "spec").get("suspend")):
-                self.stop(StopPod(self.playing[key], ""))
-            if deleted:
-                self.jobs.pop(key, None)
-
-    def _start(
+    def begin(
         self,
         pod: StartPod,
         ended: Callable[[Pod, Outcome], None],
@@ -240,12 +119,12 @@ class Pods:
         `meets`: they listen at known ports. `leads`: those with whose success the others are ended.
         """
         try:
-            made = Pod(pod, self.house, self._report, self._rests, ended, leads)
+            made = Pod(pod, self.house, self.report, self._rests, ended, leads)
             wanted = amount([one.body for one in made.shape.together], meets)
             if self.gone:
                 raise Refusal(_GONE)
         except Refusal as refusal:
-            self._report(PodEnded(time.time(), pod.node, refusal.outcome))
+            self.report(PodEnded(time.time(), pod.node, refusal.outcome))
             return None
         self.pods[pod.node] = made
         if self.ready:
@@ -272,7 +151,7 @@ class Pods:
         with self.house.lock:
             self.others[pod.node] = over
         if "http" not in pod.template:
-            self._report(PodRunning(time.time(), pod.node))
+            self.report(PodRunning(time.time(), pod.node))
 
         def work() -> None:
             from flowdsl.runtime.local.pods.leaves import run
@@ -281,7 +160,7 @@ class Pods:
             with self.house.lock:
                 known = self.others.pop(pod.node, None) is over
             if known:
-                self._report(PodEnded(time.time(), pod.node, outcome))
+                self.report(PodEnded(time.time(), pod.node, outcome))
 
         self.house.apart(work)
 
@@ -322,15 +201,14 @@ class Pods:
 
     def stop(self, stop: StopPod) -> None:
         """End a pod."""
-        if self.awaited.pop(stop.node, None) is not None:
-            self._report(PodEnded(time.time(), stop.node, Outcome("Failed", stop.message)))
+        if self.playing.leave(stop):
             return
         with self.house.lock:
             made = self.pods.get(stop.node)
             over = self.others.pop(stop.node, None)
             if over is not None:
                 over.set()
-                self._report(PodEnded(time.time(), stop.node, Outcome("Failed", stop.message)))
+                self.report(PodEnded(time.time(), stop.node, Outcome("Failed", stop.message)))
             if made is None:
                 return
             if made.begun:
@@ -381,15 +259,17 @@ class Pods:
                 if not (pod.sent and pod.programs):
                     self.helper.leave(pod.start.node)
 
-    def _ended(self, pod: Pod, outcome: Outcome) -> None:
+    def ended(self, pod: Pod, outcome: Outcome) -> None:
+        """Tell that a pod has ended, and give back what it had."""
         with self.house.lock:
             self.pods.pop(pod.start.node, None)
-        self._report(PodEnded(time.time(), pod.start.node, outcome))
+        self.report(PodEnded(time.time(), pod.start.node, outcome))
         self._rests(pod)
 
-    def _report(self, event: PodRunning | PodEnded) -> None:
+    def report(self, event: PodRunning | PodEnded) -> None:
+        """Tell what has happened; nothing once all is closed."""
         if not self.closed:
-            self.report(event)
+            self._heard(event)
 
 
 def _needed(folder: Path, settings: Settings) -> list[str]:

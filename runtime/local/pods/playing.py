@@ -1,0 +1,213 @@
+"""Objects that `resource` steps make, whose pods run here: those that do, and what the others have become."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from flowdsl.runtime.local.controller.events import Outcome, PodEnded, PodRunning, StopPod
+from flowdsl.runtime.local.objects import replaced
+from flowdsl.runtime.local.pods.ports import Ports
+from flowdsl.runtime.local.pods.trainings import JOB_SET, TRAINING, Trainings, Wanted, kind_of
+from flowdsl.runtime.parts import part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flowdsl.runtime.local.controller.events import StartPod
+    from flowdsl.runtime.local.pods.house import House
+    from flowdsl.runtime.local.pods.jobs import Job
+    from flowdsl.runtime.local.pods.pod import Pod
+    from flowdsl.runtime.local.pods.settings import Settings
+
+Json = dict[str, Any]
+Key = tuple[str, str]
+"""The kind and the name of an object."""
+
+
+class Stage(Protocol):
+    """The pods of a run, among which those of objects run."""
+
+    settings: Settings
+    house: House
+
+    def wait(self) -> None:
+        """Wait until steps can be started."""
+        ...
+
+    def begin(
+        self, pod: StartPod, ended: Callable[[Pod, Outcome], None], meets: bool, leads: tuple[str, ...]
+    ) -> Pod | None:
+        """Run the containers of a pod."""
+        ...
+
+    def other(self, pod: StartPod) -> None:
+        """Run a leaf that is no container."""
+        ...
+
+    def stop(self, stop: StopPod) -> None:
+        """End a pod."""
+        ...
+
+    def ended(self, pod: Pod, outcome: Outcome) -> None:
+        """Tell that a pod has ended, and give back what it had."""
+        ...
+
+    def report(self, event: PodRunning | PodEnded) -> None:
+        """Tell what has happened."""
+        ...
+
+
+class Playing:
+    """The objects of one run; used from the thread of its pods."""
+
+    def __init__(self, pods: Stage) -> None:
+        self._pods = pods
+        self._trainings = Trainings()
+        self._ports = Ports()
+        self._nodes: dict[Key, str] = {}  # that play the objects whose pods run
+        self._over: dict[Key, Json] = {}  # the objects whose pods have ended
+        self._awaited: dict[str, tuple[Key, Job]] = {}  # by other nodes than that which plays them
+
+    def play(self, pod: StartPod) -> None:
+        """Run the pods of an object; one that has none runs nothing."""
+        from flowdsl.runtime.local.pods.jobs import failed, job, outcome, why_not
+
+        if why_not(pod.template) or self._pods.settings.engine is not None:
+            self._pods.other(pod)  # which says how it is let through
+            return
+        wanted = self._training(pod.template["resource"])
+        if isinstance(wanted, str):
+            self._end(pod.node, failed(wanted))
+            return
+        house = self._pods.house
+        hosts = house.scratch / f"hosts-{next(house.numbers)}"
+        played = job(pod, self._pods.settings, hosts, wanted)
+        if played is None:
+            self._change(pod.template["resource"])
+            self._pods.report(PodRunning(time.time(), pod.node))
+            self._end(pod.node, Outcome("Succeeded", "", {"exitCode": "0"}))
+        elif played.key in self._over:
+            self._end(pod.node, outcome(played, self._over[played.key], again=True))
+        elif wanted is not None and played.key in self._nodes:
+            self._pods.report(PodRunning(time.time(), pod.node))
+            self._awaited[pod.node] = played.key, played
+        else:
+            self._begin(played, hosts)
+
+    def know(self, resource: Json, phase: str) -> None:
+        """Take into account what a step has done that ended before: the object that it has made is there."""
+        wanted = self._training(resource)
+        if isinstance(wanted, Wanted):
+            found = wanted.job_set
+            state = "Completed" if phase == "Succeeded" else "Failed"
+            condition = {"type": state, "status": "True"}
+            status = {"terminalState": state, "conditions": [condition]}
+            self._over[found["kind"], found["metadata"]["name"]] = {**found, "status": status}
+        else:
+            self._change(resource)
+
+    def leave(self, stop: StopPod) -> bool:
+        """End a node that only waits for the pods of another one; whether it is such a node."""
+        if self._awaited.pop(stop.node, None) is None:
+            return False
+        self._end(stop.node, Outcome("Failed", stop.message))
+        return True
+
+    def _begin(self, played: Job, hosts: Path) -> None:
+        """Start the pods of an object, which find each other by their names and at ports that are free."""
+        self._pods.wait()
+        template, ports = self._ports.settled(self._named(played, hosts).template)
+        node, began, late = played.start.node, time.time(), threading.Event()
+        self._say_moved(ports, played.start.name)
+
+        def end_late() -> None:
+            late.set()
+            self._pods.stop(StopPod(node, ""))
+
+        timer = threading.Timer(played.deadline or 0, end_late)
+        timer.daemon = True
+
+        def ended(made: Pod, found: Outcome) -> None:
+            self._nodes.pop(played.key, None)
+            self._ports.give(ports)
+            timer.cancel()
+            self._pods.ended(made, self._outcome(played, made, found, began, late.is_set()))
+            self._tell(played.key)
+
+        self._nodes[played.key] = node
+        start = played.start._replace(template=template)
+        if self._pods.begin(start, ended, bool(played.names), played.leads) is None:
+            del self._nodes[played.key]
+            self._ports.give(ports)
+        elif played.deadline is not None:
+            timer.start()
+
+    def _named(self, played: Job, hosts: Path) -> StartPod:
+        """What is started, with the names of its pods in its file of hosts, or in their place."""
+        from flowdsl.runtime.local.pods.jobs import hosts_file, renamed
+
+        if not played.names:
+            return played.start
+        if not self._pods.house.isolated:
+            hosts.touch()
+            return renamed(played.start, played.names)
+        usual = Path("/etc/hosts")
+        text = usual.read_text(encoding="utf-8", errors="replace") if usual.is_file() else ""
+        hosts.write_text(hosts_file(played.names, text), encoding="utf-8")
+        return played.start
+
+    def _say_moved(self, ports: dict[int, int], name: str) -> None:
+        """Say at which other ports the pods of a step meet, where the usual ones are taken."""
+        which = name.removeprefix(f"{self._pods.settings.workflow}.")
+        for asked, port in ports.items():
+            if asked != port:
+                self._pods.house.notice(
+                    f"Port {asked} of this machine is in use: the pods of {which} meet at port {port}"
+                )
+
+    def _outcome(self, played: Job, made: Pod, found: Outcome, began: float, late: bool) -> Outcome:
+        """How the step ends whose pods have ended, and what is kept of its object."""
+        from flowdsl.runtime.local.pods.jobs import outcome, over
+
+        if not made.stopped and (late or found.containers is not None):
+            self._over[played.key] = over(played, found, made.tried, began, late)
+            found = outcome(played, self._over[played.key])
+        return found._replace(containers=None)
+
+    def _tell(self, key: Key) -> None:
+        """End the nodes that wait for the pods of another one, which have ended."""
+        from flowdsl.runtime.local.pods.jobs import failed, outcome
+
+        there = self._over.get(key)
+        for node, (awaited, played) in list(self._awaited.items()):
+            if awaited == key:
+                del self._awaited[node]
+                gone = f'{played.sort.plural} "{played.name}" has been deleted'
+                self._end(node, failed(gone) if there is None else outcome(played, there))
+
+    def _training(self, resource: Json) -> Wanted | str | None:
+        """What a `resource` is about that is one of the objects of Kubeflow's Trainer."""
+        (found, *_) = replaced(resource) or [Json()]
+        kind = kind_of(found)
+        if not kind or resource["action"] == "patch" or (kind == JOB_SET and resource["action"] != "get"):
+            return None
+        return self._trainings.asked(resource, found)
+
+    def _change(self, resource: Json) -> None:
+        """Change or delete an object: its pods end, and one that is gone can be made again."""
+        if resource["action"] not in ("patch", "delete"):
+            return
+        for one in replaced(resource):
+            name, kind = str(part(one, "metadata").get("name") or ""), str(one.get("kind"))
+            key = (JOB_SET if kind == TRAINING else kind, name)
+            deleted = resource["action"] == "delete"
+            if key in self._nodes and (deleted or part(one, "spec").get("suspend")):
+                self._pods.stop(StopPod(self._nodes[key], ""))
+            if deleted:
+                self._over.pop(key, None)
+
+    def _end(self, node: str, outcome: Outcome) -> None:
+        self._pods.report(PodEnded(time.time(), node, outcome))
