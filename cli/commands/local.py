@@ -91,7 +91,8 @@ def run_command(
         Show the end as JSON.
     """
     from flowdsl.cli.pipelines.compiling import Target
-    from flowdsl.cli.runs.running import Options, resume_run, run_files
+    from flowdsl.cli.runs.options import Options
+    from flowdsl.cli.runs.running import resume_run, run_files
 
     options = Options(
         parameters=parameter or (),

@@ -155,9 +155,10 @@ def sweep_command(
         if given and not any(chosen[one] for one in needed):
             raise Refused(f"{word} is for a run: add {' or '.join(needed)}")
     if run:
-        from flowdsl.cli.runs import running
+        from flowdsl.cli.runs.options import Options
+        from flowdsl.cli.runs.running import run_files
 
-        options = running.Options(
+        options = Options(
             parameters=parameter or (),
             mounts=mount or (),
             artifacts=artifact or (),
@@ -168,7 +169,7 @@ def sweep_command(
             json=as_json,
             name=name,
         )
-        return running.run_files((str(file),), options, goal, asked)
+        return run_files((str(file),), options, goal, asked)
     if submit:
         from flowdsl.cli.runs import submitting
 

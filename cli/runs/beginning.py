@@ -1,0 +1,283 @@
+"""What a run on this machine begins with: its manifest, what it is given, and what stands in for its steps."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.cli.process import Refused, said
+from flowdsl.cli.runs import given
+from flowdsl.grammar.named import NamedTuple
+from flowdsl.runtime.documents import base_of
+from flowdsl.runtime.local import earlier as past
+from flowdsl.runtime.local.error import RunError
+from flowdsl.runtime.local.honoured import Asked, judged, steps
+from flowdsl.runtime.local.journal import of_run
+from flowdsl.runtime.local.means import Means, settings_of, volumes_of
+from flowdsl.runtime.local.prepare import named, scheduled, workflow
+from flowdsl.runtime.local.rounds import texts
+from flowdsl.runtime.local.runner import Inputs
+from flowdsl.runtime.local.substitutes import Earlier, Fakes, only
+from flowdsl.runtime.names import suffix
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from flowdsl.cli.runs.options import Options
+    from flowdsl.compiler.ir import Program
+    from flowdsl.runtime.local.pods.settings import Settings
+
+Json = dict[str, Any]
+
+
+class Found(NamedTuple):
+    """What is to be run: a document, what it may refer to, and of a pipeline its program."""
+
+    document: Json
+    references: list[Json]
+    program: Program | None
+    targets: Sequence[str]
+    """What to name for another run of it; nothing for a sweep, whose steps are not run by themselves."""
+    left: Sequence[str] = ()
+    """The workflows in more files, which are not run."""
+
+
+class Data(NamedTuple):
+    """The data of ConfigMaps and Secrets, by name and key: read once, as from a pipe."""
+
+    config_maps: dict[str, dict[str, str]]
+    secrets: dict[str, dict[str, str]]
+
+
+class Ready(NamedTuple):
+    """A run that can begin, or go on."""
+
+    folder: Path
+    manifest: Json
+    settings: Json
+    options: Options
+    pods: Settings
+    """What its pods are given."""
+    stand_ins: Sequence[Fakes | Earlier]
+    program: Program | None = None
+    inputs: Inputs | None = None
+    """What it begins with; nothing for one that goes on."""
+    notes: Sequence[str] = ()
+    """What is to be said before."""
+
+
+def begun(found: Found, options: Options) -> Ready:
+    """A run from its beginning. Raises RunError and Refused; then nothing is left of it."""
+    with contextlib.ExitStack() as refused:
+        ready = _begun(found, options, refused)
+        refused.pop_all()
+    return ready
+
+
+def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Ready:
+    """`refused` takes back what was written for a run that cannot begin."""
+    now, document = options, found.document
+    mounts = given.folders(now.mounts, "--mount")
+    pairs = given.pairs(now.parameters, "-p", "NAME=VALUE")
+    asked = given.parameters(pairs, document, found.program, mounts)
+    before, parameters = None, asked.texts
+    if now.only or now.since:
+        before = past.chosen(now.runs, document, now.earlier)
+        parameters = {**past.parameters(before, document), **parameters}
+        options = now.as_before(before)
+    manifest = scheduled(document, workflow(document, parameters))
+    given.judge(manifest, asked.texts, found.references)
+    name = manifest["metadata"]["name"] = _name(manifest, options)
+    folder = options.runs / name
+    more = given.libraries(found.program, manifest, found.references, options.fakes)
+    found = found._replace(references=[*found.references, *more])
+    refused.callback(_take_back, folder / "faked", options.folder)
+    tasks = steps(manifest, found.references)
+    options = options._replace(fakes=given.fakes(options.fakes, tasks, found.program, folder / "faked"))
+    fakes = _fakes(folder, manifest, options)
+    part = _whole(manifest) if before is None else _part(manifest, before, folder, options)
+    fakes.check(steps(part.manifest, found.references))
+    files = given.paths(options.artifacts, "--artifact") | part.files | asked.files
+    options = options.with_artifacts(given.stand_for(part.manifest, files))
+    data = _data(options)
+    skipped = part.skipped | fakes.names
+    stored = part.taken.keys() if part.taken else frozenset[str]()
+    verdict = judged(part.manifest, found.references, _asked(now, options, data, skipped, stored))
+    if verdict.refusals:
+        raise RunError(_together(verdict.refusals))
+    pods = _pods(part.manifest, options, data)
+    settings = {**options.kept(), **_known(found), **part.settings}
+    notes = [*_left(found), *verdict.notes, *_make_room(options.folder, mounts, part.taken)]
+    stand_ins = [fakes, *([part.taken] if part.taken and options.since else ())]
+    inputs = Inputs(part.manifest, found.references, data.config_maps, settings)
+    return Ready(folder, part.manifest, settings, options, pods, stand_ins, found.program, inputs, notes)
+
+
+def resumed(name: str, options: Options) -> Ready:
+    """A run that was interrupted, as it was begun. Raises RunError."""
+    folder = past.existing(options.runs, name)
+    header = past.header(folder)
+    manifest, settings = header["manifest"], header["settings"]
+    options = options.resumed(settings)
+    fakes = _fakes(folder, manifest, options)
+    fakes.check(steps(manifest, header["references"]))
+    stand_ins: list[Fakes | Earlier] = [fakes]
+    if since := settings.get("from"):
+        stand_ins.append(Earlier(options.runs / since[0], folder, since[1], folder.name, "--from"))
+    pods = _pods(manifest, options, _data(options))
+    return Ready(folder, manifest, settings, options, pods, stand_ins)
+
+
+class _Part(NamedTuple):
+    """What of a manifest runs, and what is taken of an earlier run for it."""
+
+    manifest: Json
+    taken: Earlier | None
+    settings: Json
+    skipped: frozenset[str]
+    files: dict[str, Path]
+
+
+def _whole(manifest: Json) -> _Part:
+    return _Part(manifest, None, {}, frozenset(), {})
+
+
+def _part(manifest: Json, before: Path, folder: Path, options: Options) -> _Part:
+    """One step, or one and what follows."""
+    step, word = str(options.only or options.since), "--only" if options.only else "--from"
+    taken = Earlier(before, folder, step, folder.name, word)
+    if options.only:
+        settings = {"only": step, "of": before.name}
+        return _Part(only(manifest, taken.status, step), taken, settings, frozenset(), {})
+    files = given.stood_for(options.artifacts)
+    return _Part(manifest, taken, {"from": [before.name, step]}, taken.names, files)
+
+
+def _fakes(folder: Path, manifest: Json, options: Options) -> Fakes:
+    mounted = given.folders(options.mounts, "--mount")
+    return Fakes(folder, folder.name, options.fakes, volumes_of(manifest, mounted, options.volumes, folder))
+
+
+def _left(found: Found) -> list[str]:
+    """What is not run."""
+    if not found.left:
+        return []
+    return [f"{', '.join(found.left)}: not run, as of more files only what the first one needs is taken"]
+
+
+def _known(found: Found) -> Json:
+    """What the end of a run shows of what was run."""
+    known: Json = {"targets": list(found.targets), "workflow": base_of(found.document)}
+    if found.program is None:
+        return known
+    if found.program.objectives:
+        known["objectives"] = {
+            template: [metric, goal] for template, metric, goal in found.program.objectives
+        }
+    return known | {"texts": {name: texts(one) for name, one in found.program.signatures.items()}}
+
+
+def _make_room(folder: Path, mounts: Mapping[str, Path], taken: Earlier | None) -> list[str]:
+    """Make the folders that a run needs, and bring what it takes of an earlier one; what is to be said of it."""
+    notes: list[str] = []
+    try:
+        _keep_apart(folder)
+        for claim, path in mounts.items():
+            if not path.exists():
+                path.mkdir()
+                notes.append(f"the folder of the claim {claim} was not there and is made: {path}")
+        if taken is not None:
+            taken.bring()
+    except OSError as error:
+        raise Refused(f"the run cannot begin: {said(error)}") from None
+    return notes
+
+
+def _take_back(folder: Path, last: Path) -> None:
+    """Remove a folder, and those around it that are empty then, up to the last one."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        while folder != last:
+            folder = folder.parent
+            folder.rmdir()
+
+
+def _keep_apart(folder: Path) -> None:
+    """Make the folder of the runs, which no repository is to hold."""
+    folder.mkdir(parents=True, exist_ok=True)
+    ignored = folder / ".gitignore"
+    if not ignored.exists():
+        ignored.write_text("*\n", encoding="utf-8")
+
+
+def _together(sentences: list[str]) -> str:
+    if len(sentences) == 1:
+        return sentences[0]
+    return "this cannot run here:\n" + "\n".join(f"  - {one}" for one in sentences)
+
+
+def _name(manifest: Json, options: Options) -> str:
+    """The name of a run, which no other one has. Raises RunError."""
+    name = str(manifest["metadata"]["name"])
+    if options.name is not None:
+        name = named(options.name)
+        if of_run(options.runs / name).exists():
+            raise RunError(
+                f"there is a run `{name}` already: choose another name, or go on with it: --resume {name}"
+            )
+    elif of_run(options.runs / name).exists():
+        name = f"{name}-{suffix()}"
+    return name
+
+
+def _data(options: Options) -> Data:
+    """What is given. Raises RunError."""
+    return Data(given.data(options.config_maps, "--config-map"), given.data(options.secrets, "--secret"))
+
+
+def _pods(manifest: Json, options: Options, data: Data) -> Settings:
+    """What the pods of a run are given. Raises RunError."""
+    if options.engine is not None:
+        from flowdsl.runtime.local.pods.engine import trouble
+
+        if (reason := trouble(options.engine)) is not None:
+            raise RunError(f"--engine {options.engine}: {reason}")
+    means = Means(
+        given.interpreter(options.python),
+        options.volumes,
+        given.folders(options.mounts, "--mount"),
+        given.paths(options.artifacts, "--artifact"),
+        data.config_maps,
+        data.secrets,
+        options.engine,
+        options.kubectl,
+    )
+    return settings_of(manifest, means)
+
+
+def _asked(
+    now: Options, options: Options, data: Data, fakes: frozenset[str], stored: frozenset[str]
+) -> Asked:
+    """`now`: what this command says; `options`: with what the earlier run was given besides; `stored`: its files."""
+
+    def names(texts: Sequence[str]) -> frozenset[str]:
+        return frozenset(one.partition("=")[0] for one in texts)
+
+    return Asked(
+        options.engine,
+        options.kubectl,
+        fakes,
+        names(now.mounts),
+        names(now.artifacts),
+        data.config_maps,
+        data.secrets,
+        _has,
+        stored | names(options.artifacts),
+        options.approve,
+    )
+
+
+def _has(program: str) -> bool:
+    return shutil.which(program) is not None
