@@ -6,6 +6,7 @@ steps their median, because of these the best varies by a half; what is compared
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -17,6 +18,8 @@ from typing import NamedTuple
 COMMANDS = 200
 NODES = (2500, 10_000)
 PARALLEL = (1, 2, 4, COMMANDS)
+BOUNDS = ("cores", "parallelism")
+"""What lets no more than so many run at once: what each asks for of the machine, or what the manifest says."""
 
 
 class Line(NamedTuple):
@@ -43,21 +46,24 @@ from flowdsl.runtime.local.pods.pods import Pods
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.runner import Inputs, Runner
 
-def manifest(count):
-    container = {"image": "busybox:1.36", "command": ["sh", "-c", ":"], "resources": {"requests": {"cpu": "1"}}}
+def manifest(count, said):
+    container = {"image": "busybox:1.36", "command": ["sh", "-c", ":"]}
+    if not said:
+        container["resources"] = {"requests": {"cpu": "1"}}
     step = {"name": "noop", "container": container}
     task = {"name": "each", "template": "noop", "withSequence": {"count": str(count)}}
     main = {"name": "main", "dag": {"tasks": [task]}}
-    spec = {"entrypoint": "main", "templates": [main, step]}
+    spec = {"entrypoint": "main", "templates": [main, step], **said}
     return {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"name": "noops"}, "spec": spec}
 
-def run(count, parallel):
+def run(count, parallel, bound):
+    said = {"parallelism": parallel} if bound == "parallelism" else {}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name) / "run"
         settings = Settings(workflow="noops", cpu=parallel, memory=1 << 40)
         start = time.perf_counter()
         machine = Runner(folder, lambda report: Pods(folder, report, settings)).begin(
-            Inputs(manifest(count), [], {}, {})
+            Inputs(manifest(count, said), [], {}, {})
         )
         taken = time.perf_counter() - start
     assert machine.phase == "Succeeded", machine.message
@@ -74,9 +80,11 @@ def bare(count, parallel):
     return time.perf_counter() - start
 
 count, parallel, rounds = map(int, sys.argv[1:4])
+bound = sys.argv[4]
 collect_seldom()
-run(4, 2), bare(4, 2)
-found = [statistics.median(one) for one in zip(*[(run(count, parallel), bare(count, parallel)) for _ in range(rounds)])]
+run(4, 2, bound), bare(4, 2)
+pairs = [(run(count, parallel, bound), bare(count, parallel)) for _ in range(rounds)]
+found = [statistics.median(one) for one in zip(*pairs)]
 print(json.dumps(found))
 """
 
@@ -170,10 +178,11 @@ def measure(
     lines: list[Line] = []
     crashes: list[str] = []
     rounds = 2 if short else 7
-    for parallel in PARALLEL:
-        name = f"{COMMANDS} no-op shell steps, {parallel} at once"
+    for bound, parallel in itertools.product(BOUNDS, PARALLEL):
+        name = f"{COMMANDS} no-op shell steps, {parallel} at once, by {bound}"
         progress(name)
-        found = child(python, _NOOP, [COMMANDS, parallel, 4 * rounds], crashes, name)  # short ones vary
+        asked: list[int | str] = [COMMANDS, parallel, 4 * rounds, bound]  # more rounds, as short ones vary
+        found = child(python, _NOOP, asked, crashes, name)
         lines.append(_compared(name, found, "run", "bare processes", 1.5))
     name = f"walk {NODES[1]:,} nodes of pure control"
     progress(name)
