@@ -119,10 +119,18 @@ class Attempts:
         except ArgoError as failure:
             self._refuse(str(failure))
             return
-        if reason is None:
-            run.agenda.later(self._gate)
-        else:
+        if reason is not None:
             self._end(attempt.phase, reason)
+        elif node.daemoned and node.at_rest():  # nothing needs it now; what begins behind it may
+            node.outputs = attempt.outputs
+            run.unneeded[attempt.id] = partial(self._needed, attempt)
+        else:
+            run.agenda.later(self._gate)
+
+    def _needed(self, attempt: Node) -> None:
+        """Something has begun behind a daemon that has ended."""
+        self._node.outputs = None
+        self._decide(attempt)
 
     def _gate(self) -> None:
         """A further attempt needs a place too, but none in its frame; failFast there lets none begin.

@@ -162,6 +162,8 @@ class Dag(Frame):
         self.adrift = self.adrift or not found
         for end in found:
             end.adopt(node)
+            if end.id in self.run.unneeded:
+                self.run.agenda.in_next_pass(self.run.unneeded.pop(end.id))
 
     def _ends_before(self, task: Task) -> list[Node]:
         """The ends of what a task waited for."""

@@ -97,6 +97,7 @@ class Frame:
         """
         asked = self._lets_none_begin() if begins else self.frozen()
         if not self.over and asked and not self.places.active_pods:
+            self.daemons.clear()  # those that are tried again nobody ends
             self.abort()
         return self.over
 

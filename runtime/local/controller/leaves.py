@@ -342,14 +342,18 @@ def suspend(run: Run, execution: Leaf, node: Node, template: Json) -> None:
     until = suspended_until(node, template)
     run.suspended[node.id] = (execution, until)
     if until is not None:
-        run.agenda.at(until, lambda: _time_is_over(run, node), lambda: node.id in run.suspended)
+        run.agenda.at(until, lambda: _time_is_over(run, node), lambda: _is_timed(run, node))
     if refusal := run.refusal(node):
         run.agenda.in_next_pass(lambda: end_suspension(run, node, refusal))
 
 
+def _is_timed(run: Run, node: Node) -> bool:
+    return run.suspended.get(node.id, (None, None))[1] is not None
+
+
 def _time_is_over(run: Run, node: Node) -> None:
     """Let a suspended node go on when Argo comes to it."""
-    if node.id in run.suspended:
+    if _is_timed(run, node):
         frame = run.suspended[node.id][0].call.frame
         if not run.parallelism.postpones(frame, lambda: _time_is_over(run, node)):
             run.within(node, lambda: resume(run, node, {}))

@@ -73,6 +73,8 @@ class Run:
         """Of nodes that Argo may not come to for a while: keeps what is to be done in one until it does, or says no."""
         self.retries: dict[str, Retries] = {}
         """What is tried again, by its node."""
+        self.unneeded: dict[str, Callable[[], None]] = {}
+        """By the last attempts of daemons that have ended while nothing behind them goes on: begins the next ones."""
         self.act: Callable[[events.Action], None]
         """Who is told what is to be done."""
         self.patched: Callable[[events.StartPod], tuple[str, int | None]] = lambda _: ("", None)
@@ -172,7 +174,7 @@ class Run:
             hooked,
             kind,
             rank,
-            (*above, rank, self._calls),
+            (*above, rank, not hooked, self._calls),
             created or none,
             done or none,
             node,
@@ -202,8 +204,11 @@ class Run:
         self.suspended.pop(node.id, None)
 
     def end_frame(self, frame: Boundary) -> None:
-        """A template of kind steps or dag is executed no longer."""
+        """A template of kind steps or dag is executed no longer: what is suspended in it, only somebody lets go on."""
         self.frames.pop(frame.node.name, None)
+        for identity, (execution, _) in self.suspended.items():
+            if execution.call.frame is frame:
+                self.suspended[identity] = (execution, None)
         if frame.execution.call.frame is not None:
             frame.execution.call.frame.inside.pop(frame.node.name, None)
 

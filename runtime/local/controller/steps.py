@@ -132,17 +132,17 @@ class Steps(Frame):
             return
         name = f"{self.group.name}.{holder['name']}"
         group = self.group
+        now = self.read_again(original["name"], holder, partial(self._now, original))
 
         def created(node: Node) -> None:
             group.adopt(node)
             self._note(original, holder["name"], node)
-            self._watch(original, holder, node)
+            self._watch(original, holder["name"], node, now)
 
         def done(node: Node, error: str | None) -> None:
             if error is not None and group is self.group and not self.over:
                 self._fail_group(ERROR, f"step group deemed errored due to child {name} error: {error}")
 
-        now = self.read_again(original["name"], holder, partial(self._now, original))
         self.child("steps", name, holder, created, done, now=now)
 
     def _now(self, original: Json) -> list[Json]:
@@ -165,16 +165,16 @@ class Steps(Frame):
         self.goes_on[node.id] = part(original, "continueOn")
         self.current[name] = node
 
-    def _watch(self, original: Json, holder: Json, node: Node) -> None:
-        """Follow a node until it and its hooks have ended."""
+    def _watch(self, original: Json, name: str, node: Node, now: Callable[[], Json]) -> None:
+        """Follow a node until it and its hooks have ended; `now` gives its step, or its round, anew."""
         if not original.get("hooks") and not original.get("onExit"):
             self.run.when_fulfilled(node, lambda: self.one_settled(node))
             return
-        hooks = _StepHooks(self, original, holder["name"], node)
+        hooks = _StepHooks(self, original, name, node, now)
         self.run.when_changed(node, hooks.changed)
 
     def step_now(self, name: str, original: Json) -> Json:
-        """A step as it is now; the rounds of a loop stay as they were when it began."""
+        """A step as it is now."""
         raw = self.raw.get(name)
         return original if raw is None else self.renewed(original, raw)
 
@@ -265,7 +265,7 @@ class Steps(Frame):
 
         Its exit hook runs before.
         """
-        group = self.group
+        group, position = self.group, self.position
 
         def ended() -> None:
             if not self.over and not self.frozen() and (message := self._failure(child)):
@@ -278,6 +278,9 @@ class Steps(Frame):
                 self._maybe_go_on()
 
         def changed() -> None:
+            if after := self.run.nodes.get(f"{self.node.name}[{position + 1}]"):
+                for end in ends(child):
+                    end.adopt(after)
             hook = self.run.nodes.get(f"{child.name}.onExit")
             if hook is None or hook.fulfilled:
                 ended()
@@ -378,18 +381,21 @@ class Steps(Frame):
 
 
 class _StepHooks(Hooks):
-    """The hooks of a step, or of a round of it; `original` is the step as it was when it began."""
+    """The hooks of a step, or of a round of it; `original` is the step as it was when it began, `now` gives it anew."""
 
-    def __init__(self, graph: Steps, original: Json, name: str, node: Node) -> None:
+    def __init__(self, graph: Steps, original: Json, name: str, node: Node, now: Callable[[], Json]) -> None:
         self.graph = graph
         self.original = original
         self.name = name
+        self.now = now
         names = Names(f"steps.{node.display}", f"steps.{name}")
         place = len(graph.current)
         super().__init__(graph, node, names, waits=False, rank=_LAST, order=graph.order, place=place)
 
     def holder(self) -> Json:
-        return self.graph.step_now(self.name, self.original)
+        if self.name == self.original["name"]:
+            return self.graph.step_now(self.name, self.original)
+        return {**self.original, "hooks": self.now().get("hooks")}
 
     def scope(self) -> Scope:
         return self.graph.scope()
