@@ -27,6 +27,7 @@ from flowdsl.compiler.evaluation.values import (
     json_of,
     unconverted,
 )
+from flowdsl.compiler.evaluation.versions import method as method_of_version
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar import expression_types as types
 from flowdsl.grammar.error import GrammarError
@@ -233,7 +234,7 @@ class _Evaluation:
                 raise ExpressionError("invalid operation: cannot call nil")
             return made(*arguments)
         called = str(getattr(name, "value", ""))
-        own = method(base, called)
+        own = method(base, called) or method_of_version(base, called)
         if own is None:
             raise ExpressionError(f"cannot call {called} of {go_type(base)}")
         try:

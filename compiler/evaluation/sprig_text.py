@@ -21,7 +21,8 @@ from flowdsl.compiler.evaluation import patterns
 from flowdsl.compiler.evaluation.base import decoded32, decoded64
 from flowdsl.compiler.evaluation.cases import pascal, separated
 from flowdsl.compiler.evaluation.functions import SPACES, cased
-from flowdsl.compiler.evaluation.values import ExpressionError, Long, NilList, NotHere, shown, within
+from flowdsl.compiler.evaluation.values import ExpressionError, Long, NilList, shown, within
+from flowdsl.compiler.evaluation.versions import compared, version
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -245,13 +246,6 @@ def _cat(*values: Value) -> str:
     return " ".join(strval(value) for value in values if value is not None)
 
 
-def _semver(text: str) -> tuple[int, ...]:
-    match = re.fullmatch(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?", text)
-    if match is None:
-        raise ExpressionError("Invalid Semantic Version")
-    return (*(int(part or 0) for part in match.groups()[:3]), 0 if match[4] else 1)
-
-
 _URL = re.compile(
     r"(?:(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]*):)?(?://(?P<place>[^/?#]*))?(?P<path>[^?#]*)"
     r"(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>.*))?",
@@ -312,36 +306,6 @@ def _url(parts: dict[str, Value]) -> str:
 #: What stands for itself. Source: escape of net/url in Go.
 _IN_PATH = "/$&+,:;=@~"
 _IN_FRAGMENT = f"{_IN_PATH}!()*?"
-
-
-def _semver_compare(constraint: str, version: str) -> bool:
-    """The comparisons of one version; ranges with `-`, `x` or `||` are not computed here."""
-    found = _semver(version)
-    for part in re.split(r"\s*,\s*", constraint.strip()):
-        match = re.fullmatch(
-            r"(=|!=|>=|=>|<=|=<|>|<|\^|~)?\s*(v?\d+(?:\.\d+){0,2}(?:-[0-9A-Za-z.-]+)?)", part
-        )
-        if match is None:
-            raise NotHere(f"the version constraint {constraint!r} is not evaluated here")
-        sign, limit = match[1] or "=", _semver(match[2])
-        parts = match[2].lstrip("v").partition("-")[0].count(".") + 1
-        if found[3] == 0 and limit[3] == 1:
-            return False
-        if sign == "^":
-            fixed = next((index for index in range(3) if limit[index]), parts - 1) + 1
-            holds = found >= limit and found[:fixed] == limit[:fixed]
-        elif sign == "~" or (sign == "=" and parts < 3):
-            holds = found >= limit and found[: min(parts, 2)] == limit[: min(parts, 2)]
-        elif sign in (">", "<=", "=<") and parts < 3:
-            beyond = found[:parts] > limit[:parts]
-            holds = beyond == (sign == ">")
-        else:
-            order = {"=": found == limit, "!=": found != limit, ">": found > limit, "<": found < limit}
-            order |= {">=": found >= limit, "=>": found >= limit, "<=": found <= limit, "=<": found <= limit}
-            holds = order[sign]
-        if not holds:
-            return False
-    return True
 
 
 def _octal(text: str) -> int:
@@ -416,7 +380,8 @@ TEXTS: dict[str, Callable[..., Value]] = {
     "clean": _clean,
     "ext": lambda path: "." + path.rpartition(".")[2] if "." in posixpath.basename(path) else "",
     "isAbs": lambda path: path.startswith("/"),
-    "semverCompare": _semver_compare,
+    "semver": version,
+    "semverCompare": compared,
     "urlParse": _url_parts,
     "urlJoin": _url,
 }

@@ -54,6 +54,12 @@ class Long(int):
     """A whole number of 64 bits, as sprig computes them: to Go another type than int, to expr-lang none."""
 
 
+class Named:
+    """A value of a type that Go has, and that is its text in JSON."""
+
+    kind = ""
+
+
 class Word(int):
     """A number that has a name, and a type of its own in Go, such as a month."""
 
@@ -94,7 +100,7 @@ def go_type(value: Value) -> str:
     }
     names |= {dict: "map[string]interface {}", AnyMap: "map[interface {}]interface {}", bytes: "[]uint8"}
     names |= {datetime: "time.Time", timedelta: "time.Duration"}
-    return value.kind if isinstance(value, Word) else names.get(type(value), type(value).__name__)
+    return value.kind if isinstance(value, (Named, Word)) else names.get(type(value), type(value).__name__)
 
 
 def unconverted(value: Value, wanted: str) -> ExpressionError:
@@ -263,6 +269,8 @@ def json_of(value: Value, *, indent: int = 0, level: int = 0, escape: bool = Tru
             return int.__repr__(value)
         case tzinfo():
             return "{}"
+        case Named():
+            return json_of(str(value))
         case _:
             raise ExpressionError(f"json: unsupported type: {go_type(value)}")
 
