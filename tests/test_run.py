@@ -1596,7 +1596,7 @@ def test_a_disk_that_is_full(flowdsl: Callable[..., Result], monkeypatch: pytest
         done = flowdsl("pipeline.py", "--name", "one")
     assert done.code == 4
     assert done.err.endswith(
-        "flowdsl: No space left on device: the run is stopped; when that is mended, go on with\n"
+        "flowdsl: .flowdsl/runs/one: No space left on device: the run is stopped; when that is mended, go on with\n"
         "  flowdsl run --resume one\n"
     )
     assert flowdsl("--resume", "one").code == 0

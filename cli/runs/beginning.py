@@ -6,6 +6,7 @@ import contextlib
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.cli.files import shown
 from flowdsl.cli.process import Refused, said
 from flowdsl.cli.runs import given
 from flowdsl.grammar.named import NamedTuple
@@ -191,7 +192,7 @@ def _make_room(folder: Path, mounts: Mapping[str, Path], taken: Earlier | None) 
         if taken is not None:
             taken.bring()
     except OSError as error:
-        raise Refused(f"the run cannot begin: {said(error)}") from None
+        raise Refused(f"the run cannot begin: {said(error, shown(folder))}") from None
     return notes
 
 

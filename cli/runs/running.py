@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.cli.files import shown
 from flowdsl.cli.pipelines.compiling import USUAL, parted
 from flowdsl.cli.pipelines.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out, said
@@ -176,9 +177,10 @@ class _Run:
             return UNKNOWN
         except OSError as error:
             self.view.close()
+            why = said(error, shown(self.folder))
             if not of_run(self.folder).exists():
-                raise Refused(f"the run cannot begin: {said(error)}") from None
-            err(f"flowdsl: {said(error)}: the run is stopped; when that is mended, go on with\n  {again}\n")
+                raise Refused(f"the run cannot begin: {why}") from None
+            err(f"flowdsl: {why}: the run is stopped; when that is mended, go on with\n  {again}\n")
             return UNKNOWN
         finally:
             self.view.close()
