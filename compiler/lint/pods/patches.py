@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods.objects import unreadable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Object, Path
 
 
@@ -51,6 +53,7 @@ class LeftOut(Finding):
 
 
 NO_MAPPING = "is not a mapping in YAML"
+NO_JSON = "is not JSON"
 NO_PATCH = "cannot be applied to a pod"
 
 
@@ -72,6 +75,9 @@ def patches(view: View) -> Iterator[Problem]:
         whole = with_values(view, patch)
         body = None if "{{" in whole else _read(whole)
         written = "{{" not in patch  # else what its values make of it is told where they are written
+        if (lost := no_json(patch)) is not None:
+            yield Problem((*path, "podSpecPatch"), BadPatch(NO_JSON, lost[0], _AS_JSON), part=lost[1])
+            continue
         if (fault := unreadable(patch)) is not None:
             reason, part = fault
         elif not text.startswith("{") and ":" not in text:
@@ -82,6 +88,38 @@ def patches(view: View) -> Iterator[Problem]:
             yield from _left_out(body, patch, (*path, "podSpecPatch"))
             continue
         yield Problem((*path, "podSpecPatch"), BadPatch(found, reason), part=part)
+
+
+_AS_JSON = (
+    "what begins with `{` is read as JSON: put keys and texts in double quotes, or write it as YAML, "
+    "a field on each line and no braces around them"
+)
+_QUOTE = regex(r'(?<!\\)(?:\\\\)*"')
+
+
+def no_json(patch: str) -> tuple[str, Part] | None:
+    """Why and where a text that begins as JSON is none, whatever its tags stand for; None of one that may be.
+
+    Source: Argo Workflows, ConvertYAMLToJSON in workflow/util/util.go, which takes what begins with `{` for JSON.
+    """
+    if not TAG.sub("tag", patch).lstrip().startswith("{"):
+        return None
+    filled, end, inside, loose = "", 0, False, len(patch)
+    for tag in TAG.finditer(patch):
+        between = patch[end : tag.start()]
+        inside ^= len(_QUOTE.findall(between)) % 2 == 1
+        filled += between + ("t" * len(tag[0]) if inside else "0".ljust(len(tag[0])))
+        end = tag.end()
+        if not inside:  # from here on it may become anything
+            loose = min(loose, tag.start())
+    try:
+        json.loads(filled + patch[end:])
+    except json.JSONDecodeError as error:
+        if loose < len(patch) and error.pos >= loose:
+            return None
+        start = min(error.pos, len(patch) - 1)
+        return "no JSON from here on", (start, start + 1)
+    return None
 
 
 _NOTHING = regex(r"(?:#.*\n?|\s)*(?:tag|null|~)?(?:#.*\n?|\s)*")
@@ -96,6 +134,10 @@ def arriving_patches(view: View) -> Iterator[Problem]:
             for place, patch in (
                 composed(view, template, text, (*path, "podSpecPatch")) if "{{" in text else ()
             ):
+                if (fault := no_json(patch)) is not None:
+                    if no_json(text) is None:
+                        yield Problem(place, BadPatch(NO_JSON, fault[0], _AS_JSON))
+                    continue
                 body = _read(patch)
                 if body is not None and (wrong := _fault(body)) is not None:
                     yield Problem(place, BadPatch(*wrong))
@@ -122,6 +164,8 @@ def applied(patch: str) -> tuple[Object, str]:
     """What a patch without tags changes, and why Argo cannot apply it, or nothing (ApplyPodSpecPatch)."""
     from flowdsl.compiler.yaml.documents import read
 
+    if no_json(patch) is not None:
+        return {}, "it begins with `{`, and is no JSON"
     documents, problems = read(patch, "podSpecPatch")
     if problems:
         return {}, "it is no YAML"

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 RULES: tuple[Rule, ...] = (
     arguments.supplied,
     absent.absent,
-    arguments.own_names,
     arguments.values,
     arguments.defaults,
     arguments.handed_on,

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.view import has_location, without_key
-from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
+from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.lint.variables.scope import misspelt
 from flowdsl.compiler.objects import MARKS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, near, suggest
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import TAG, tags
+from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -295,38 +295,6 @@ def _closest(names: Iterable[str], needed: Collection[str]) -> dict[str, str]:
     if len(alone) == len(left) == 1:
         found[alone[0]] = left.pop()
     return found
-
-
-def own_names(view: View) -> Iterator[Problem]:
-    """No argument of a DAG's task asks for the name of the DAG: the task would wait for it for ever.
-
-    A `when` may, in a DAG that is a task itself. Source: Argo Workflows, executeTemplate, which has `tasks.name` for
-    what is called, and `steps.name` too.
-    """
-    for call in view.calls:
-        if call.owner.body != "dag":
-            continue
-        texts: list[tuple[Path, object]] = [
-            (("arguments", "parameters", index, "value"), each.get("value"))
-            for index, each in enumerate(entries(call.data, "arguments", "parameters"))
-        ]
-        if "tasks.name" in string(call.data, "when") and not _is_only_task(view, call.owner):
-            texts.append((("when",), call.data["when"]))
-        for place, value in texts:
-            for tag in tags(value) if isinstance(value, str) and "tasks.name" in value else ():
-                if tag.body.strip(" =") == "tasks.name":
-                    path = (*call.path, *place)
-                    yield Problem(path, UnknownVariable("tasks.name", (), _NAME), part=(tag.start, tag.end))
-
-
-def _is_only_task(view: View, template: Template) -> bool:
-    """Whether a template is called by tasks alone, as far as this document tells."""
-    if view.begins_or_ends_with(template):
-        return False
-    return all(call.owner.body == "dag" for call in view.callers.get(id(template), ()))
-
-
-_NAME = "write the name of the task: only the template that it calls can ask for `tasks.name`"
 
 
 def given_to_base(view: View) -> Iterator[Problem]:

@@ -23,7 +23,7 @@ from flowdsl.compiler.lint.variables.findings import (
 )
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.known import known_at
-from flowdsl.compiler.lint.variables.scope import MEASURED, Scope
+from flowdsl.compiler.lint.variables.scope import MEASURED, OF_CALLERS, Scope
 from flowdsl.compiler.lint.variables.texts import EXPRESSIONS, HTTP, QUERIES, SIMPLE, harmless, strings
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault, PassedOn, WrongOperand
 from flowdsl.compiler.lint.variables.unreplaced import (
@@ -113,6 +113,11 @@ def _late(expression: str) -> str | None:
     )
 
 
+def _begins(spot: Spot, text: str) -> bool:
+    """Whether the value of a parameter begins as one that a task has from another one."""
+    return spot.path[-4:-2] == ("arguments", "parameters") and text.startswith("{{tasks.name")
+
+
 _NO_WORKFLOW = "the expression of an output has no `workflow`: write the simple tag in quotes"
 _ENV = "in a loop, Argo takes it for a variable that is missing: name the variable itself"
 _BOUND = "in a loop, Argo takes what `let` binds for a variable that is missing: write the value itself"
@@ -186,6 +191,8 @@ class Reader:
         def is_plain(text: str, position: int) -> bool:
             if text in everywhere:
                 return True
+            if text.startswith("{{tasks.name"):
+                return False
             bodies = SIMPLE.findall(text)
             if len(bodies) != text.count("{{"):
                 return False
@@ -289,6 +296,9 @@ class Reader:
         hooked = spot.path[-3::2] == ("hooks", "expression")
         own = hooked or (place.call is None and spot.path[-1] in EXPRESSIONS)
         tried = root in ("lastRetry", "retries")
+        if name in OF_CALLERS:
+            yield from self.of_caller(spot, name, place, text)
+            return
         if name in self.scope.allowed and not (own and tried):
             return
         if own and (tried or (rest and root in BODY_OF)):
@@ -301,7 +311,10 @@ class Reader:
         if root in BODY_OF and rest:
             producer, _, output = rest.partition(".")
             found = list(self.output(spot, (root, producer, output), place, exact=True))
-            if not found and (sort := other_sort(spot.path, name, output)) is not None:
+            if (
+                not found
+                and (sort := other_sort(spot.path, name, output, place.call is not None)) is not None
+            ):
                 found = [spot.problem(sort)]
             yield from found
         elif root == "item":
@@ -310,6 +323,19 @@ class Reader:
             return  # an artifact that comes from nowhere
         elif (finding := unreplaced(self.scope.fault(name), name, spot.path, text, place)) is not None:
             yield spot.problem(finding)
+
+    def of_caller(self, spot: Spot, name: str, place: Place, text: str) -> Iterator[Problem]:
+        """The finding about the name of what calls the template, which a call in it may wait for."""
+        call = place.call
+        if name not in self.scope.of_callers:
+            hooked = call is not None and call.parent is not None and name == "steps.name"  # which a hook has
+            finding = unreplaced(self.scope.fault(name), name, spot.path, text, place)
+            if finding is not None and not hooked:
+                yield spot.problem(finding)
+        elif call is not None and call.parent is None and call.owner.body == "dag" and _begins(spot, text):
+            # Source: Argo Workflows, validateDAGTaskArgumentDependency, which takes the name for that of a task.
+            way = "write `{{=tasks.name}}`: Argo takes this for an output of a task that is called `name`"
+            yield spot.problem(UnknownVariable(name, (), way))
 
     def missing(self, spot: Spot, place: Place, use: Missing) -> Iterator[Problem]:
         """The finding about an output whose task may be skipped."""
@@ -388,16 +414,18 @@ class Reader:
                 yield spot.problem(UnknownVariable(name, (), _NO_WORKFLOW))
             elif in_loop and root == "$env":
                 yield spot.problem(UnknownVariable(root, (), _ENV))
+            elif tag is not None and name in OF_CALLERS:
+                yield from self.of_caller(spot, name, place, text)
             elif root not in ROOTS or not (rest or root in _WHOLE) or name in self.scope.allowed:
                 continue
             elif root in BODY_OF:
                 needed = (reference.start, reference.end) in read.needed
-                yield from self.of_call(spot, reference, place, text, needed)
+                yield from self.of_call(spot, reference, place, text, needed, tag is not None)
             else:
-                yield from self.of_others(spot, reference, place)
+                yield from self.of_others(spot, reference, place, text if tag is not None else "")
 
     def of_call(
-        self, spot: Spot, reference: Reference, place: Place, text: str, needed: bool
+        self, spot: Spot, reference: Reference, place: Place, text: str, needed: bool, in_tag: bool
     ) -> Iterator[Problem]:
         """The findings about a variable of a task or step in an expression, which may need it to be there."""
         root, call, *rest = reference.path
@@ -408,15 +436,18 @@ class Reader:
             return
         written = text[reference.start : reference.end]
         target = (root, call, ".".join(rest))
-        yield from self.output(spot, target, place, exact=False, guarded=written if guarded else "")
+        found = list(self.output(spot, target, place, exact=False, guarded=written if guarded else ""))
+        if not found and in_tag and (sort := other_sort(spot.path, name, target[2], place.call is not None)):
+            found = [spot.problem(sort)]
+        yield from found
         if rest == ["outputs", "parameters"]:
             yield from self.mapping(spot, text[: reference.start], name, place)
         if not (guarded and "?." in written.rpartition("outputs")[2]):
             alone = len(written) == len(text.strip())
             yield from self.missing(spot, place, Missing(name, spot.path, False, alone, guarded, needed))
 
-    def of_others(self, spot: Spot, reference: Reference, place: Place) -> Iterator[Problem]:
-        """The findings about a variable in an expression that is none of a task or step."""
+    def of_others(self, spot: Spot, reference: Reference, place: Place, tag: str) -> Iterator[Problem]:
+        """The findings about a variable in an expression, perhaps that of a tag, that is none of a task or step."""
         root, *rest = reference.path
         name = reference.dotted
         # Of what is known only later, Argo leaves the expression as it is. Source: variablesToCheck in util/template.
@@ -428,7 +459,12 @@ class Reader:
             yield from self.item(spot, ".".join(rest), place, exact=False)
             return
         known = name in self.scope.prefixes or (root in ("outputs", "retries") and of_metric(spot.path))
-        if not known and (finding := self.scope.fault(name)) is not None:
+        if known:
+            return
+        finding = self.scope.fault(name)
+        if finding is None and tag and root == "outputs":
+            finding = unreplaced(None, name, spot.path, tag, place)
+        if finding is not None:
             yield spot.problem(finding)
 
     def overlooked(self, place: Place) -> frozenset[str]:

@@ -29,6 +29,10 @@ MEASURED = frozenset((*OF_METRICS, "resourcesDuration"))
 """The names that only expressions of metrics have."""
 
 
+OF_CALLERS = ("tasks.name", "steps.name")
+"""What a template is called as."""
+
+
 class Scope:
     """The variables of one template, as Argo's validator and controller see them.
 
@@ -39,7 +43,22 @@ class Scope:
     def __init__(self, view: View, template: Template, around: frozenset[str]) -> None:
         self.view = view
         self.template = template
-        self.allowed: frozenset[str] = around | self._own()
+        lacking = [name for name in OF_CALLERS if name not in self.of_callers]
+        self.allowed: frozenset[str] = (around | self._own()).difference(lacking)
+
+    @cached_property
+    def of_callers(self) -> frozenset[str]:
+        """The names of what calls the template that it has in each call. What is inline has those around it.
+
+        Source: Argo Workflows, executeTemplate in workflow/controller/operator.go: what is no task is a step.
+        """
+        view, template = self.view, self.template
+        calls = view.callers.get(id(template), ()) if template.around is None else ()
+        of_tasks = [call.parent is None and call.owner.body == "dag" for call in calls]
+        if view.runs and view.begins_or_ends_with(template):
+            of_tasks.append(False)
+        found = {"tasks.name"} if all(of_tasks) else set[str]()
+        return frozenset(found if any(of_tasks) else (*found, "steps.name"))
 
     @cached_property
     def prefixes(self) -> frozenset[str]:
@@ -78,6 +97,16 @@ class Scope:
         root, dot, rest = name.partition(".")
         if dot and not rest and root in _NEVER_ALONE:
             return UnknownVariable(name, (), "write the rest of the name behind the dot, or take it out")
+        if name in OF_CALLERS:
+            other = next((each for each in OF_CALLERS if each != name and each in self.of_callers), "")
+            which = "some of what calls" if len(self.of_callers) == 0 else "what calls"
+            caller = "is no task of a DAG" if name == "tasks.name" else "is a task of a DAG"
+            way = (
+                f"write `{{{{{other}}}}}`"
+                if other and name == "steps.name"
+                else "hand the name on as an argument"
+            )
+            return LiteralTag(name, f"{which} `{self.template.title}` {caller}", way)
         if root == "inputs" and f"{name}.path" in self.allowed:
             reason = "an artifact is a file, which is at its path"
             return LiteralTag(name, reason, f"write `{{{{{name}.path}}}}`", f"{name}.path")

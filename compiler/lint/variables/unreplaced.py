@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.lint.variables.findings import BrokenExpression, LiteralTag, UnknownVariable
+from flowdsl.compiler.lint.variables.scope import OF_CALLERS
 from flowdsl.compiler.lint.variables.typing_findings import UnknownName
 from flowdsl.compiler.lint.variables.uses import WORD_OF, of_metric
 from flowdsl.compiler.lint.workflow.loops import no_list
@@ -66,6 +67,8 @@ def _way(name: str) -> str:
 def _failing(name: str, path: Path, text: str, place: Place) -> str:
     """Why a run fails over a tag that stays as it is, or nothing."""
     call, root = place.call, name.partition(".")[0]
+    if name in OF_CALLERS and call is not None and call.parent is None:
+        return _ENDLESS
     if path[-1] == "from":
         return "no artifact is called so" if root == "item" else ""  # of others, more is said elsewhere
     named = root in ROOTS or _NAME.fullmatch(name)  # else it may be a mapping of expr-lang in a closure
@@ -79,7 +82,7 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
         return "no template is called so"
     call = call.parent or call
     if name in BODY_OF:
-        return "Argo waits for it, and the run never ends"
+        return _ENDLESS
     when, field = call.data.get("when") or "", path[len(call.path)]
     if not call.loop or (when and "{{" not in when):
         return ""
@@ -95,6 +98,9 @@ def unreadable(path: Path, known: bool) -> str:
     """
     forms = (*_FORMS, *_NAMES) if known else _FORMS
     return next((reason for end, reason in forms if _ends(path, end)), "")
+
+
+_ENDLESS = "Argo waits for it, and the run never ends"
 
 
 def _ends(path: Path, end: tuple[str | None, ...]) -> bool:

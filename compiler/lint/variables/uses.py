@@ -172,9 +172,17 @@ _SORTS = {
 }
 
 
-def other_sort(path: Path, name: str, output: str) -> Finding | None:
-    """What is wrong with an output of a call that is handed on, where one is a file and the other a text."""
+_AS_TEXT = "use an output parameter, with what is to stand here as its text"
+
+
+def other_sort(path: Path, name: str, output: str, of_call: bool) -> Finding | None:
+    """What is wrong with an output of a call that is handed on, where one is a file and the other a text.
+
+    `of_call`: whether the path is one of a call, which fails over the tag or keeps it as it is.
+    """
     if path[-4:-3] not in (("arguments",), ("outputs",)):
+        if of_call and output.startswith("outputs.artifacts.") and path[-1] not in ("from", "fromExpression"):
+            return OtherSort(name, "an artifact", "a text", _AS_TEXT)
         return None
     listed, found, wanted, way = _SORTS.get((str(path[-3]), str(path[-1])), ("", "", "", ""))
     *where, _ = output.split(".")
