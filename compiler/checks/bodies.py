@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cache
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.carry.tree import Function, inside, local_names, root
 from flowdsl.compiler.checks.calls import calls_of, uncalled
@@ -13,7 +13,9 @@ from flowdsl.compiler.checks.evident import NOT_DATA, Evident, suits
 from flowdsl.compiler.checks.exits import exits
 from flowdsl.compiler.checks.file_names import calls_by_step, file_names
 from flowdsl.compiler.checks.images import images_by_step, unsuited
+from flowdsl.compiler.checks.impossible import impossible
 from flowdsl.compiler.checks.kinds import serves
+from flowdsl.compiler.checks.lacking import unbound
 from flowdsl.compiler.checks.left_behind import Written, left_behind
 from flowdsl.compiler.checks.returns import ends_without, open_end
 from flowdsl.compiler.checks.terminal import terminal
@@ -86,6 +88,7 @@ def check_bodies(
             yield from exits(step, body.node, body.module, calls)
             yield from file_names(step, body.node, body.module, calls)
             yield from calls_of(step, body.node, body.module, body.names)
+            yield from impossible(step, body.node, body.module, body.evident)
             source = carried(step)
             if source is not None:
                 yield from unsuited(step, body.node, body.module, source.text, images)
@@ -206,28 +209,13 @@ def _made(kind: t.Record, body: Body) -> Iterator[Diagnostic]:
         match one:
             case ast.Call(ast.Name(called), items, keywords) if called == name and not _unpacks(items):
                 named = [keyword.arg for keyword in keywords]
-                if None not in named and (problem := _unbound(kind.cls, len(items), named)):
+                if None not in named and (problem := unbound(kind.cls, len(items), named)):
                     fields = ", ".join(field.name for field in kind.fields)
                     way = f"its fields are {fields}"
                     finding = findings.NotMade(body.definition.name, name, problem, way)
                     yield Diagnostic(finding, body.module.span(one))
             case _:
                 pass
-
-
-def _unbound(cls: type[Any], count: int, named: list[str | None]) -> str:
-    """Why a class does not take so many arguments by position, and those by name; or nothing."""
-    from inspect import signature
-
-    try:
-        found = signature(cls)
-    except (TypeError, ValueError):
-        return ""
-    try:
-        found.bind(*[None] * count, **{str(name): None for name in named})
-    except TypeError as error:
-        return str(error).replace("'", "`")
-    return ""
 
 
 def _is_lost(value: ast.expr, annotated: bool) -> bool:

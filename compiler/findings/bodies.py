@@ -207,6 +207,20 @@ class NotMade(Finding):
     way: str
 
 
+class Impossible(Finding):
+    """A step does with a value what no value of its type can do."""
+
+    code = "FD880"
+    title = "`{step}` fails at `{asked}`: {why}"
+    label = "raises {error}"
+    help = "{way}"
+    step: str
+    asked: str
+    why: str
+    error: str
+    way: str
+
+
 class NotJson(Finding):
     """A step returns what JSON does not have, so that its run fails when the result is written."""
 

@@ -1,0 +1,400 @@
+"""What a step does with a value that no value of its type can do: it would fail there."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import sys
+from inspect import signature
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.carry.tree import bound, bound_name, nodes
+from flowdsl.compiler.checks.evident import form
+from flowdsl.compiler.checks.lacking import (
+    KNOWN,
+    Fault,
+    class_lacks,
+    member_lacks,
+    module_lacks,
+    object_lacks,
+    unbound,
+)
+from flowdsl.compiler.checks.ways import (
+    CLASSES,
+    article,
+    attribute_way,
+    kind_way,
+    shown,
+    walk_way,
+    word,
+    write_way,
+)
+from flowdsl.compiler.findings.bodies import Impossible
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.named import NamedTuple
+from flowdsl.values import types as t
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flowdsl.compiler.carry.module import ModuleSource
+    from flowdsl.compiler.carry.tree import Function
+    from flowdsl.compiler.checks.evident import Evident
+    from flowdsl.step import StepDef
+
+# What values of these classes have in a Python that is newer than the oldest one that compiles.
+_NEWER = frozenset(
+    (
+        *("copy", "copy_into", "from_number", "from_uri", "full_match", "info", "is_integer", "is_junction"),
+        *("move", "move_into", "parser", "walk", "with_segments"),
+    )
+)
+_NUMBERS = frozenset(("int", "float", "bool"))
+_ADDED = frozenset((*_NUMBERS, "str", "bytes", "list", "tuple"))
+_OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Div: "/"}
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_SINGLE = frozenset(("int", "float", "bool", "Path", "NoneType"))
+"""Classes whose values have neither items nor a length."""
+_WALKED = frozenset(("enumerate", "len", "list", "max", "min", "sorted", "sum", "tuple"))
+_ASKING = frozenset(("callable", "getattr", "hasattr", "isinstance", "issubclass", "setattr", "type", "vars"))
+"""Functions that ask what a value is or has, or give it more."""
+_OPENED = {  # which argument is an open file, and what to write for a path
+    ("json", "load"): (0, "json.loads({0}.read_text())"),
+    ("pickle", "load"): (0, "pickle.loads({0}.read_bytes())"),
+    ("tomllib", "load"): (0, "tomllib.loads({0}.read_text())"),
+    ("json", "dump"): (1, "{1}.write_text(json.dumps({0}))"),
+    ("pickle", "dump"): (1, "{1}.write_bytes(pickle.dumps({0}))"),
+}
+_VERBS = frozenset(verb for _, verb in _OPENED)
+_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_MAY_FAIL = (ast.Try, *([ast.TryStar] if sys.version_info >= (3, 11) else []))
+
+
+class _Value(NamedTuple):
+    """What is known of an expression: the name of its class, and its type where that is annotated."""
+
+    made: str | None
+    kind: t.Type | None = None
+
+
+_UNKNOWN = _Value(None)
+
+
+def impossible(step: StepDef, node: Function, module: ModuleSource, evident: Evident) -> Iterator[Diagnostic]:
+    """Where a step asks a value, a class of its file or a module of Python for what that does not have."""
+    if step.plain is not step.function:
+        return  # a decorator may give it other values
+    yield from _Reader(step, node, module, evident).found()
+
+
+class _Reader:
+    """The function of a step, and what its variables are."""
+
+    def __init__(self, step: StepDef, node: Function, module: ModuleSource, evident: Evident) -> None:
+        self._step, self._node, self._module, self._evident = step, node, module, evident
+        self._own = {*step.code.co_varnames, *step.code.co_cellvars}
+        every = nodes(node.body)
+        times: dict[str, int] = {}
+        for one in every:
+            for name in bound(one):
+                times[name] = times.get(name, 0) + 1
+        self._times = times
+        self._guarded = _guarded(every)
+        self._stored = {
+            one.attr for one in every if isinstance(one, ast.Attribute) and not isinstance(one.ctx, ast.Load)
+        }
+        self._modules = {
+            bound_name(alias, one): alias
+            for one in every
+            if isinstance(one, ast.Import)
+            for alias in one.names
+        }
+        self._env: dict[str, t.Type] = {}
+        for one in every:
+            if isinstance(one, (ast.For, ast.comprehension)):
+                self._loop(one.target, one.iter)
+
+    def found(self) -> Iterator[Diagnostic]:
+        """The places in the order of the file."""
+        told: set[int] = set()
+        todo: list[tuple[ast.AST, Mapping[str, t.Type]]] = [
+            (one, self._env) for one in reversed(self._node.body)
+        ]
+        while todo:
+            node, env = todo.pop()
+            if isinstance(node, (*_NESTED, *_MAY_FAIL)) or _suppresses(node):
+                continue
+            if isinstance(node, ast.Lambda):
+                continue  # one that is a key is looked at with its items
+            if isinstance(node, (ast.For, ast.comprehension)):
+                place: ast.AST = node.iter
+                fault = self._walked(node.iter, env)
+            else:
+                place, fault = node, self._fault(node, env)
+            if fault is not None and isinstance(place, ast.expr) and id(place) not in told:
+                yield Diagnostic(Impossible(self._step.name, shown(place), *fault), self._module.span(place))
+                told.update(id(inner) for inner in ast.walk(place))
+            if isinstance(node, ast.Call):
+                todo += self._keys(node, env)
+            inner = [*ast.iter_child_nodes(node)]
+            todo += [(one, env) for one in reversed(inner)]
+
+    # --- what a variable is ---------------------------------------------------------------------------
+
+    def _loop(self, target: ast.expr, over: ast.expr) -> None:
+        if not isinstance(target, ast.Name) or self._asks_of(over):
+            return
+        kind = self._kind(over, self._env)
+        if isinstance(kind, t.Sequence) and self._times[target.id] == 1:
+            self._env[target.id] = kind.item
+
+    def _keys(
+        self, node: ast.Call, env: Mapping[str, t.Type]
+    ) -> Iterator[tuple[ast.AST, Mapping[str, t.Type]]]:
+        """The bodies of `key=lambda one: ...`, which gets the items of a list."""
+        match node:
+            case ast.Call(ast.Name("min" | "max" | "sorted"), [over], keywords):
+                kind = self._kind(over, env)
+                for one in keywords:
+                    match one.value:
+                        case ast.Lambda(ast.arguments([], [ast.arg(name)]), body) if isinstance(
+                            kind, t.Sequence
+                        ):
+                            yield body, {**env, name: kind.item}
+                        case _:
+                            pass
+            case _:
+                pass
+
+    def _asks_of(self, node: ast.expr) -> bool:
+        """Whether the function asks what a variable of this expression is."""
+        return any(isinstance(one, ast.Name) and one.id in self._guarded for one in ast.walk(node))
+
+    def _kind(self, node: ast.expr, env: Mapping[str, t.Type]) -> t.Type | None:
+        """The annotated type of an expression."""
+        match node:
+            case ast.Name(name) if name in env:
+                return env[name]
+            case ast.Name(name) if name not in self._times and name in self._step.signature.by_name:
+                return self._step.signature.by_name[name].type
+            case ast.Attribute(owner, attr):
+                kind = self._kind(owner, env)
+                fields = kind.fields if isinstance(kind, t.Record) else ()
+                return next((one.type for one in fields if one.name == attr), None)
+            case ast.Subscript(owner, index):
+                kind = self._kind(owner, env)
+                if isinstance(kind, t.Mapping):
+                    return kind.item
+                single = isinstance(index, (ast.Constant, ast.UnaryOp))
+                return kind.item if isinstance(kind, t.Sequence) and single else None
+            case _:
+                return None
+
+    def _of(self, node: ast.expr, env: Mapping[str, t.Type]) -> _Value:
+        if self._asks_of(node):
+            return _UNKNOWN
+        kind = self._kind(node, env)
+        if kind is not None:
+            if isinstance(kind, t.Maybe):
+                kind = kind.item
+            return _Value(form(kind), kind)
+        if any(isinstance(one, ast.Name) and one.id in env for one in ast.walk(node)):
+            return _UNKNOWN
+        return _Value(self._evident.of(node))
+
+    # --- what it cannot do ----------------------------------------------------------------------------
+
+    def _fault(self, node: ast.AST, env: Mapping[str, t.Type]) -> Fault | None:
+        match node:
+            case ast.Attribute(owner, attr, ast.Load()):
+                return self._attribute(owner, attr, env)
+            case ast.Subscript(owner, index, ast.Load()):
+                return self._item(owner, index, env)
+            case ast.BinOp(left, operator, right) if type(operator) in _OPERATORS:
+                return self._operation(left, operator, right, env)
+            case ast.Compare(left, [operator], [right]) if isinstance(operator, _ORDERS):
+                one, other = self._of(left, env).made, self._of(right, env).made
+                if (one == "str" and other in _NUMBERS) or (other == "str" and one in _NUMBERS):
+                    why = f"{article(one)} is neither less nor more than {article(other)}"
+                    return Fault(why, "TypeError", "compare two numbers, or two texts")
+                return None
+            case ast.Call():
+                return self._call(node, env)
+            case _:
+                return None
+
+    def _walked(self, over: ast.expr, env: Mapping[str, t.Type]) -> Fault | None:
+        made = self._of(over, env).made
+        if made not in _SINGLE:
+            return None
+        return Fault(f"{article(made)} has no items", "TypeError", walk_way(made, ast.unparse(over)))
+
+    def _attribute(self, owner: ast.expr, attr: str, env: Mapping[str, t.Type]) -> Fault | None:
+        if attr in self._stored or attr in _NEWER or (attr[:2] == "__" and attr[-2:] == "__"):
+            return None
+        made, kind = self._of(owner, env)
+        text = ast.unparse(owner)
+        if isinstance(kind, t.Record):
+            return object_lacks(kind.cls, attr, [one.name for one in kind.fields])
+        if isinstance(kind, t.Enumeration):
+            return member_lacks(kind.cls, attr)
+        if made in CLASSES:
+            if hasattr(CLASSES[made], attr):
+                return None
+            why = f"{article(made)} has no `{attr}`"
+            return Fault(why, "AttributeError", attribute_way(made, attr, text))
+        return self._of_module(owner, attr)
+
+    def _of_module(self, owner: ast.expr, attr: str) -> Fault | None:
+        """What a class of the file or a module of Python does not have."""
+        value = self._value(owner)
+        if isinstance(value, type) and value.__module__ == self._module.namespace.get("__name__"):
+            return None if self._is_given(attr) else class_lacks(value, attr)
+        return module_lacks(value, attr) if type(value) is ModuleType else None
+
+    def _is_given(self, attr: str) -> bool:
+        """Whether something in the file may give this attribute to a class."""
+        text = self._module.file.text
+        return "setattr" in text or f".{attr} =" in text or f".{attr}:" in text
+
+    def _value(self, node: ast.expr) -> object:
+        match node:
+            case ast.Name(name) if name in self._modules and self._times.get(name) == 1:
+                alias = self._modules[name]
+                top = alias.name if alias.asname else alias.name.partition(".")[0]
+                return importlib.import_module(top) if top in KNOWN else None
+            case ast.Name(name) if name not in self._own:
+                return self._module.namespace.get(name)
+            case ast.Attribute(owner, attr):
+                value = self._value(owner)
+                return getattr(value, attr, None) if type(value) is ModuleType else None
+            case _:
+                return None
+
+    def _item(self, owner: ast.expr, index: ast.expr, env: Mapping[str, t.Type]) -> Fault | None:
+        made, kind = self._of(owner, env)
+        text, key = ast.unparse(owner), index.value if isinstance(index, ast.Constant) else None
+        if isinstance(kind, t.Record):
+            cls = kind.cls
+            rows = issubclass(cls, tuple)
+            if (rows and not isinstance(key, str)) or (not rows and hasattr(cls, "__getitem__")):
+                return None
+            names = [one.name for one in kind.fields]
+            way = f"write `{text}.{key}`" if key in names else f"its fields are {', '.join(names)}"
+            why = f"{article(cls.__name__)} has fields, and no {'keys' if isinstance(key, str) else 'items'}"
+            return Fault(why, "TypeError", way)
+        if made in _SINGLE:
+            way = f"take one of `{text}.parts`" if made == "Path" else kind_way(text)
+            return Fault(f"{article(made)} has no items", "TypeError", way)
+        if made in ("list", "tuple", "str") and isinstance(key, str):
+            return Fault(f"{article(made)} has no keys", "TypeError", "take an item by its number")
+        return None
+
+    def _operation(
+        self, left: ast.expr, operator: ast.operator, right: ast.expr, env: Mapping[str, t.Type]
+    ) -> Fault | None:
+        one, other = self._of(left, env), self._of(right, env)
+        first, second = one.made, other.made
+        if first not in CLASSES or second not in CLASSES or "set" in (first, second):
+            return None
+        if first in _NUMBERS and second in _NUMBERS:
+            return None
+        if isinstance(operator, ast.Add) and first == second and first in _ADDED:
+            return None
+        if isinstance(operator, ast.Div) and {first, second} <= {"Path", "str"} and "Path" in (first, second):
+            return None
+        sign = _OPERATORS[type(operator)]
+        way = "make both of one type"
+        if isinstance(operator, ast.Add) and "Path" in (first, second):
+            way = f"join paths with `/`, or write `str({ast.unparse(left if first == 'Path' else right)})`"
+        elif isinstance(operator, ast.Add) and "str" in (first, second):
+            wrong = right if first == "str" else left
+            way = f"write `str({ast.unparse(wrong)})`, or an f-string"
+        return Fault(f"`{sign}` takes no {word(first)} and {word(second)}", "TypeError", way)
+
+    def _call(self, node: ast.Call, env: Mapping[str, t.Type]) -> Fault | None:
+        match node:
+            case ast.Call(ast.Name(name)) if self._is_builtin(name):
+                return self._of_builtin(name, node.args, env)
+            case ast.Call(ast.Name(name) as called):
+                made = self._of(called, env).made
+                if made in CLASSES:
+                    way = f"give the variable another name, if a function `{name}` is meant"
+                    return Fault(f"{article(made)} is no function", "TypeError", way)
+                return self._of_file(name, node)
+            case ast.Call(ast.Attribute(ast.Name() as source, verb), items, []) if verb in _VERBS:
+                module = getattr(self._value(source), "__name__", "")
+                return self._of_path(module, verb, items, env) if (module, verb) in _OPENED else None
+            case ast.Call(ast.Attribute(owner, "write_text" | "write_bytes" as verb), [one], []):
+                wanted = "str" if verb == "write_text" else "bytes"
+                made = self._of(one, env).made
+                if made in CLASSES and made != wanted and self._of(owner, env).made == "Path":
+                    why = f"`{verb}` takes {wanted}, not {article(made)}"
+                    return Fault(why, "TypeError", write_way(made, one, verb))
+            case _:
+                pass
+        return None
+
+    def _is_builtin(self, name: str) -> bool:
+        return name not in self._own and name not in self._module.namespace and hasattr(builtins, name)
+
+    def _of_builtin(self, name: str, items: list[ast.expr], env: Mapping[str, t.Type]) -> Fault | None:
+        if name in _WALKED and len(items) == 1:
+            return self._walked(items[0], env)
+        for one in items if name == "range" else ():
+            made = self._of(one, env).made
+            if made in CLASSES and made not in ("int", "bool"):
+                text = ast.unparse(one)
+                way = f"write `int({text})`, or annotate it as int"
+                if made in ("list", "tuple", "dict"):
+                    way = f"write `range(len({text}))`"
+                return Fault(f"`range` takes whole numbers, not {article(made)}", "TypeError", way)
+        return None
+
+    def _of_file(self, name: str, node: ast.Call) -> Fault | None:
+        """A call of a function of the file with other arguments than it takes."""
+        value = self._module.namespace.get(name) if name not in self._own else None
+        named = [one.arg for one in node.keywords]
+        if not isinstance(value, FunctionType) or value.__globals__ is not self._module.namespace:
+            return None
+        if hasattr(value, "__wrapped__") or None in named:
+            return None
+        if any(isinstance(one, ast.Starred) for one in node.args):
+            return None
+        problem = unbound(value, len(node.args), named)
+        way = f"it is `{name}{signature(value)}`" if problem else ""
+        return Fault(problem, "TypeError", way) if problem else None
+
+    def _of_path(
+        self, module: str, verb: str, items: list[ast.expr], env: Mapping[str, t.Type]
+    ) -> Fault | None:
+        """A path where an open file is wanted."""
+        at, written = _OPENED[module, verb]
+        made = self._of(items[at], env).made if len(items) > at else None
+        if made not in ("Path", "str"):
+            return None
+        texts = [ast.unparse(one) for one in items]
+        if made == "str":
+            texts[at] = f"Path({texts[at]})"
+        why = f"`{module}.{verb}` takes an open file, not {article(made)}"
+        return Fault(why, "AttributeError", f"write `{written.format(*texts)}`")
+
+
+def _guarded(every: list[ast.AST]) -> set[str]:
+    """The variables of which a function asks what they are."""
+    found: set[str] = set()
+    for one in every:
+        match one:
+            case ast.Call(ast.Name(name), [first, *_]) if name in _ASKING:
+                found.update(inner.id for inner in ast.walk(first) if isinstance(inner, ast.Name))
+            case ast.Match(subject):
+                found.update(inner.id for inner in ast.walk(subject) if isinstance(inner, ast.Name))
+            case _:
+                pass
+    return found
+
+
+def _suppresses(node: ast.AST) -> bool:
+    return isinstance(node, ast.With) and any("suppress" in ast.unparse(one) for one in node.items)

@@ -1,0 +1,121 @@
+"""What records, members of an Enum, classes of a file and modules of Python do not have."""
+
+from __future__ import annotations
+
+import sys
+from difflib import get_close_matches
+from enum import Enum
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.checks.ways import article
+from flowdsl.grammar.named import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+# Modules that have the same names on every machine; of others a name may be one of another system.
+_EVERYWHERE = frozenset(
+    (
+        *("base64", "bisect", "collections", "copy", "csv", "dataclasses", "datetime", "functools", "glob"),
+        *("hashlib", "heapq", "itertools", "json", "math", "operator", "pickle", "random", "re"),
+        *("statistics", "string", "textwrap", "uuid"),
+    )
+)
+_OF_SYSTEMS = frozenset(("os", "posixpath", "shutil", "time"))
+KNOWN = _EVERYWHERE | _OF_SYSTEMS
+"""Modules of Python whose names are known."""
+_PYTHONS = ("builtins", "enum", "typing")
+
+
+class Fault(NamedTuple):
+    """Why something fails, the error that it raises, and what to write instead."""
+
+    why: str
+    error: str
+    way: str
+
+
+def object_lacks(cls: type[Any], attr: str, fields: list[str]) -> Fault | None:
+    """Of an object of a class with these fields."""
+    if _may_have(cls, attr):
+        return None
+    way = _meant(attr, fields) or f"its fields are {', '.join(fields)}"
+    return Fault(f"{article(cls.__name__)} has no `{attr}`", "AttributeError", way)
+
+
+def member_lacks(cls: type[Enum], attr: str) -> Fault | None:
+    """Of a member of an Enum."""
+    if any(hasattr(one, attr) for one in cls) or _may_have(cls, attr):
+        return None
+    way = _meant(attr, ["name", "value"]) or "a member has `.name` and `.value`"
+    return Fault(f"a member of {cls.__name__} has no `{attr}`", "AttributeError", way)
+
+
+def class_lacks(cls: type[Any], attr: str) -> Fault | None:
+    """Of a class itself."""
+    if hasattr(cls, attr) or not _is_plain(cls):
+        return None
+    if issubclass(cls, Enum):
+        names = [*cls.__members__]
+        way = _meant(attr, names) or f"its members are {', '.join(names)}"
+        return Fault(f"{cls.__name__} has no member `{attr}`", "AttributeError", way)
+    names = [one for one in dir(cls) if not one.startswith("_")]
+    way = _meant(attr, names) or "define it in the class, or ask one of its objects"
+    return Fault(f"the class {cls.__name__} has no `{attr}`", "AttributeError", way)
+
+
+def module_lacks(module: ModuleType, attr: str) -> Fault | None:
+    """Of a module of Python. A name that is like none of it may be new in a Python that is newer than this one."""
+    name = module.__name__
+    known = name in _EVERYWHERE or (name in _OF_SYSTEMS and sys.platform == "linux")
+    if not known or hasattr(module, attr):
+        return None
+    close = get_close_matches(attr, dir(module), 1, 0.7)
+    spelled = "os.path" if name == "posixpath" else name
+    why = f"the module {spelled} has no `{attr}`"
+    return Fault(why, "AttributeError", f"did you mean `{close[0]}`?") if close else None
+
+
+def unbound(function: Callable[..., object], count: int, named: list[str | None]) -> str:
+    """Why a function or class does not take so many arguments by position, and those by name; or nothing."""
+    from inspect import signature
+
+    try:
+        found = signature(function)
+    except (TypeError, ValueError):
+        return ""
+    try:
+        found.bind(*[None] * count, **{str(name): None for name in named})
+    except TypeError as error:
+        return str(error).replace("'", "`")
+    return ""
+
+
+def _is_plain(cls: type[Any]) -> bool:
+    """Whether neither a class nor its own class answers for names that it does not have."""
+    maker: type[Any] = type(cls)
+    asked = [one for one in (*cls.__mro__, *maker.__mro__) if one.__module__ not in _PYTHONS]
+    return not any({"__getattr__", "__getattribute__"} & vars(one).keys() for one in asked)
+
+
+def _may_have(cls: type[Any], attr: str) -> bool:
+    """Whether objects of a class have an attribute, or one of its methods may give it to them."""
+    if hasattr(cls, attr) or attr in getattr(cls, "__annotations__", ()) or not _is_plain(cls):
+        return True
+    codes = (one.__code__ for base in cls.__mro__ for one in vars(base).values() if type(one) is FunctionType)
+    return any({attr, "setattr"} & _names(code) for code in codes)
+
+
+def _names(code: CodeType) -> set[str]:
+    found = {*code.co_names}
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            found |= _names(one)
+    return found
+
+
+def _meant(attr: str, names: list[str]) -> str:
+    close = get_close_matches(attr, names, 1)
+    return f"did you mean `{close[0]}`?" if close else ""

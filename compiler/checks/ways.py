@@ -1,0 +1,85 @@
+"""Words for what a value cannot do, and what to write instead."""
+
+from __future__ import annotations
+
+import ast
+from difflib import get_close_matches
+from pathlib import PosixPath
+from typing import Any
+
+CLASSES: dict[str, type[Any]] = {
+    **{cls.__name__: cls for cls in (str, bytes, int, float, bool, list, tuple, dict, set)},
+    "Path": PosixPath,
+    "NoneType": type(None),
+}
+"""The classes whose values are known by their names."""
+
+
+_OTHERWISE = {
+    ("dict", "has_key"): '"key" in {}',
+    ("list", "add"): "{}.append",
+    ("list", "push"): "{}.append",
+    ("set", "append"): "{}.add",
+    ("list", "join"): '"".join({})',
+    ("list", "length"): "len({})",
+    ("list", "shape"): "len({})",
+    ("list", "size"): "len({})",
+}
+"""What is called otherwise in Python, or by lists than by arrays."""
+
+
+def word(made: str | None) -> str:
+    """How a class is called by its name."""
+    return "None" if made == "NoneType" else str(made)
+
+
+def article(made: str | None) -> str:
+    """One value of a class: `an int`."""
+    called = word(made)
+    return called if called == "None" else f"{'an' if called[:1].lower() in 'aeiou' else 'a'} {called}"
+
+
+def kind_way(text: str) -> str:
+    """For what another type has."""
+    if text.isidentifier():
+        return f"annotate `{text}` as what it is, or use what such a value has"
+    return "use what such a value has"
+
+
+def walk_way(made: str | None, text: str) -> str:
+    """For what has no items."""
+    if made == "int":
+        return f"write `range({text})` to count to it, or annotate it as a list"
+    return f"write `{text}.iterdir()` for what a folder holds" if made == "Path" else kind_way(text)
+
+
+def write_way(made: str | None, one: ast.expr, verb: str) -> str:
+    """For what `write_text` or `write_bytes` does not take."""
+    text = ast.unparse(one)
+    if made in ("str", "bytes"):
+        return f"write `{'write_text' if verb == 'write_bytes' else 'write_bytes'}`"
+    if made in ("list", "dict", "tuple"):
+        return f"write it as JSON: `json.dumps({text})`"
+    return f"write `str({text})`"
+
+
+def attribute_way(made: str, attr: str, text: str) -> str:
+    """For an attribute that values of a class do not have."""
+    if (made, attr) in _OTHERWISE:
+        return f"write `{_OTHERWISE[made, attr].format(text)}`"
+    close = get_close_matches(attr, [one for one in dir(CLASSES[made]) if one[:1] != "_"], 1, 0.75)
+    if close:
+        return f"did you mean `{close[0]}`?"
+    if made == "dict":
+        return f'write `{text}["{attr}"]`'
+    if made == "Path" and hasattr(str, attr):
+        return f"write `str({text}).{attr}`"
+    if made == "str" and hasattr(PosixPath, attr):
+        return f"write `Path({text}).{attr}`, or annotate `{text}` as Path"
+    return kind_way(text)
+
+
+def shown(place: ast.expr) -> str:
+    """An expression, as far as it fits into a message."""
+    text = ast.unparse(place)
+    return text if len(text) <= 60 else f"{text[:57]}..."
