@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.cli.commands import load
+from flowdsl.cli.commands import ELSEWHERE, load
 from flowdsl.cli.process import BUG, DONE, INTERRUPTED, STDIN, WRONG, Refused, err, mute, out, said
 
 if TYPE_CHECKING:
@@ -82,12 +82,14 @@ def _of_cluster(error: Exception) -> int | None:
 
 def _usage(error: CycloptsError) -> str:
     """What is wrong with the arguments, and where to read how they are right."""
-    from cyclopts.exceptions import MissingArgumentError, UnusedCliTokensError
+    from cyclopts.exceptions import MissingArgumentError, UnknownCommandError, UnusedCliTokensError
 
     command = " ".join(("flowdsl", *(error.command_chain or ())))
     text = str(error).rstrip()
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         text = f"`{error.unused_tokens[0]}` is one argument too many"
+    elif isinstance(error, UnknownCommandError) and (word := (error.unused_tokens or [""])[0]) in ELSEWHERE:
+        return f"flowdsl: `{word}` is called `{command} {ELSEWHERE[word]}`\n"
     elif isinstance(error, MissingArgumentError) and error.argument is not None:
         text = f"{error.keyword} needs a value" if error.keyword else f"{error.argument.name} is missing"
     return f"flowdsl: {text}\n{command} --help shows what it takes\n"

@@ -95,6 +95,16 @@ def option(*names: str) -> Parameter:
 
 FLAG = SEVERAL = option()
 PARAMETERS = option("--parameter", "-p")
+JsonOption = Annotated[bool, option("--json")]
+OnlyJsonOption = Annotated[Literal["json"] | None, Parameter(name=["--output", "-o"], show=False)]
+"""`-o json` of a command that has no other output to choose: it is known, and `--json` is what the help shows."""
+
+
+def in_json(output: str | None, *, as_json: bool) -> bool:
+    """Whether -o or --json ask for JSON: every command takes both that has something for programs. Raises Refused."""
+    if as_json and output not in (None, "json"):
+        raise Refused(f"--json and -o {output}: choose one of them")
+    return as_json or output == "json"
 
 
 def seconds_of(name: str, text: str, *, zero: bool = True, also: str = "") -> float:

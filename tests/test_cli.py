@@ -209,6 +209,9 @@ PAGES = {
 USAGE = (
     ("compil", "pipeline.py"),
     ("unheard-of",),
+    ("lint", "pipeline.py"),
+    ("help", "run"),
+    ("version",),
     ("--unheard-of",),
     ("compile",),
     ("compile", "-"),

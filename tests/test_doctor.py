@@ -445,6 +445,7 @@ def test_doctor(flowdsl: Callable[..., tuple[int, str, str]], tmp_path: Path) ->
     code, out, _ = flowdsl(healthy("Deployment"), "doctor", "--json")
     assert code == 1
     assert [one["about"] for one in json.loads(out) if one["status"] == "problem"] == ["controller"]
+    assert flowdsl(healthy("Deployment"), "doctor", "-o", "json")[:2] == (1, out)
     (tmp_path / "run.yaml").write_text(yaml.safe_dump({"apiVersion": "argoproj.io/v1alpha1", **KEEPING}))
     code, out, _ = flowdsl(healthy(), "doctor", "run.yaml")
     assert (code, out.splitlines()[-3]) == (0, "ok        train: the cluster has what it needs")

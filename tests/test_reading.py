@@ -306,6 +306,10 @@ def test_a_run_of_this_machine(flowdsl: Callable[..., Result]) -> None:
     assert flowdsl("get", "hello-1", "-o", "name").out == "hello-1\n"
     found = json.loads(flowdsl("get", "hello-1", "-o", "json").out)
     assert found["status"]["phase"] == "Failed"
+    for asked in (("get", "hello-1"), ("get", "hello-1", "--rounds"), ("list",)):
+        assert flowdsl(*asked, "--json").out[0] in "[{"
+    assert flowdsl("get", "hello-1", "--json") == flowdsl("get", "hello-1", "-o", "json")
+    assert flowdsl("list", "--json", "-o", "wide").code == 2
     assert flowdsl("list").out.splitlines()[1].split()[:3] == ["hello-1", "✗", "Failed"]
 
 

@@ -311,6 +311,9 @@ def test_the_end_as_json(flowdsl: Callable[..., Result]) -> None:
     assert [one["number"] for one in loop["rounds"] if one["best"]] == [2]
     assert found["notes"][0].startswith("images are not used")
     assert {one["path"] for one in found["steps"]} >= {"base", "runs", "runs(0)", "publish"}
+    assert (
+        json.loads(flowdsl("pipeline.py", "-o", "json", "--name", "two").out)["outputs"] == found["outputs"]
+    )
 
 
 def test_a_run_that_fails_shows_the_log_and_how_to_go_on(flowdsl: Callable[..., Result]) -> None:

@@ -464,6 +464,10 @@ def test_dry_runs_create_nothing(cluster: Cluster, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out.startswith("apiVersion: argoproj.io/v1alpha1\nkind: Workflow\n")
     assert flowdsl(["submit", "tiny.py", "--dry-run", "server"]) == 0
     assert cluster.runs == []
+    capsys.readouterr()
+    for asked in (["--json"], ["-o", "json"], ["--json", "-o", "json"]):
+        assert flowdsl(["submit", "tiny.py", "--dry-run", "client", *asked]) == 0
+        assert json.loads(capsys.readouterr().out)["kind"] == "Workflow"
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -601,6 +605,7 @@ def test_a_server_that_is_away_is_out_of_reach(
         (["submit", "tiny.py", "--from", "template/x"], "name a file to submit"),
         (["submit", "tiny.py", "--wait", "--watch"], "choose one"),
         (["submit", "tiny.py", "--timeout", "5s"], "--timeout is for waiting"),
+        (["submit", "tiny.py", "--json", "-o", "name"], "--json and -o name: choose one of them"),
         (["submit", "tiny.py", "--dry-run", "server", "--wait"], "--dry-run creates nothing"),
         (["submit", "tiny.py", "--name", "Bad_Name"], "a name has small letters"),
         (["submit", "tiny.py", "--label", "x"], "write --label KEY=VALUE"),

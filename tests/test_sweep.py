@@ -302,7 +302,7 @@ def test_it_shows_its_end_to_programs(trainer: Path, capsys: pytest.CaptureFixtu
     assert shown.err == ""
     assert json.loads(shown.out)["outputs"]["accuracy"] == 0.3
     assert flowdsl(shlex.split(f"sweep {trainer} rate=0.2,0.3 --metric accuracy:max --json")) == 2
-    assert capsys.readouterr().err == "flowdsl: --json is for a run: add --run\n"
+    assert capsys.readouterr().err == "flowdsl: --json is for a run: add --run or --submit\n"
 
 
 def test_it_runs_here(trainer: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,6 +26,28 @@ MODULES: Final = {
 }
 """The commands of each module; `--install-completion` needs them all."""
 
+ELSEWHERE: Final = {
+    "lint": "check",
+    "validate": "check",
+    "ls": "list",
+    "ps": "list",
+    "describe": "get",
+    "show": "get",
+    "status": "get",
+    "cp": "fetch",
+    "download": "fetch",
+    "rm": "delete",
+    "kill": "terminate",
+    "cancel": "stop",
+    "create": "submit",
+    "new": "init",
+    "convert": "import",
+    "completion": "--install-completion",
+    "version": "--version",
+    "help": "--help",
+}
+"""What other programs call a command: argo, kubectl, docker, git, kfp, Metaflow."""
+
 
 def load(arguments: Sequence[str] = ()) -> App:
     """The command line with the command that some arguments begin with, or else with all: each costs its import."""

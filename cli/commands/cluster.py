@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
-from flowdsl.cli.root import PARAMETERS, FileArgument, app, option
+from flowdsl.cli.root import PARAMETERS, FileArgument, JsonOption, OnlyJsonOption, app, in_json, option
 from flowdsl.compiler.written_as import Kind
 
 top = App(
@@ -92,7 +92,8 @@ Examples:
 )
 def doctor_command(
     *files: FileArgument,
-    as_json: Annotated[bool, option("--json")] = False,
+    as_json: JsonOption = False,
+    output: OnlyJsonOption = None,
     reach: Reach = USUAL,
 ) -> int:
     """Look whether a cluster has what flowdsl and pipelines need.
@@ -107,11 +108,11 @@ def doctor_command(
     files
         Pipelines, or YAML and JSON of workflows: what they need is looked for, too.
     as_json
-        Show the lines as JSON: about, status, text, remedy.
+        Show the lines as JSON: about, status, text, remedy; -o json is the same.
     """
     from flowdsl.cli.clusters.doctor import examine
 
-    return examine(reach, [*map(str, files)], as_json=as_json)
+    return examine(reach, [*map(str, files)], as_json=in_json(output, as_json=as_json))
 
 
 @app.command(

@@ -7,7 +7,18 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import FLAG, PARAMETERS, SEVERAL, ClusterOption, FileArgument, app, option
+from flowdsl.cli.root import (
+    FLAG,
+    PARAMETERS,
+    SEVERAL,
+    ClusterOption,
+    FileArgument,
+    JsonOption,
+    OnlyJsonOption,
+    app,
+    in_json,
+    option,
+)
 
 
 @app.command(
@@ -41,7 +52,8 @@ def run_command(
     kubectl: Annotated[bool, FLAG] = False,
     approve: Annotated[bool, FLAG] = False,
     quiet: Annotated[bool, option("--quiet", "-q")] = False,
-    as_json: Annotated[bool, option("--json")] = False,
+    as_json: JsonOption = False,
+    output: OnlyJsonOption = None,
     cluster: ClusterOption = None,
 ) -> int:
     """Run a pipeline, or any workflow of Argo, on this machine.
@@ -88,7 +100,7 @@ def run_command(
     quiet
         Show the end only.
     as_json
-        Show the end as JSON.
+        Show the end as JSON; -o json is the same.
     """
     from flowdsl.cli.pipelines.compiling import Target
     from flowdsl.cli.runs.options import Options
@@ -106,7 +118,7 @@ def run_command(
         kubectl=kubectl,
         approve=approve,
         quiet=quiet,
-        json=as_json,
+        json=in_json(output, as_json=as_json),
         name=name,
         only=only,
         since=since,

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import FLAG, SEVERAL, WRITTEN, app, option
+from flowdsl.cli.root import FLAG, SEVERAL, WRITTEN, JsonOption, app, in_json, option
 from flowdsl.runtime.phases import RunPhase
 
 
@@ -31,6 +31,7 @@ def get_command(
     output: Annotated[
         Literal["wide", "json", "yaml", "name"] | None, Parameter(name=["--output", "-o"])
     ] = None,
+    as_json: JsonOption = False,
     events: Annotated[bool, FLAG] = False,
     rounds: Annotated[bool, FLAG] = False,
     metric: str | None = None,
@@ -45,6 +46,8 @@ def get_command(
         The name of a run, on this machine or on the cluster; @latest is the last one.
     output
         wide shows all rounds, templates and pods; json and yaml the Workflow with its nodes unpacked.
+    as_json
+        The same as -o json.
     events
         Show also what the cluster noted about the run and its pods.
     rounds
@@ -57,6 +60,7 @@ def get_command(
     """
     from flowdsl.cli.runs import reading
 
+    output = "json" if in_json(output, as_json=as_json) else output
     if charts is not None:
         if output is not None or events or rounds:
             raise Refused("--charts writes a page: leave out --rounds, --events and -o")
@@ -89,6 +93,7 @@ def list_command(
     all_namespaces: Annotated[bool, option("--all-namespaces", "-A")] = False,
     local: Annotated[bool, FLAG] = False,
     output: Annotated[Literal["wide", "json", "name"] | None, Parameter(name=["--output", "-o"])] = None,
+    as_json: JsonOption = False,
     reach: Reach = USUAL,
 ) -> int:
     """List runs, the newest first. Where no cluster is configured: those of this folder.
@@ -113,8 +118,11 @@ def list_command(
         The runs on this machine, in .flowdsl/runs of this folder.
     output
         wide shows also parameters and hours of GPUs; json is a list with a mapping for each run.
+    as_json
+        The same as -o json.
     """
     from flowdsl.cli.runs.listing import Wanted, list_runs
 
     wanted = Wanted(selector, status or (), running, completed, since, limit)
+    output = "json" if in_json(output, as_json=as_json) else output
     return list_runs(reach, wanted, output, local=local, everywhere=all_namespaces)

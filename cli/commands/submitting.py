@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import FLAG, PARAMETERS, FileArgument, app, option
+from flowdsl.cli.root import FLAG, PARAMETERS, FileArgument, JsonOption, app, in_json, option
 
 
 @app.command(
@@ -36,7 +36,8 @@ def submit_command(
     watch: Annotated[bool, FLAG] = False,
     logs: Annotated[bool, FLAG] = False,
     timeout: str | None = None,
-    output: Annotated[Literal["name", "json", "yaml"], Parameter(name=["--output", "-o"])] = "name",
+    output: Annotated[Literal["name", "json", "yaml"] | None, Parameter(name=["--output", "-o"])] = None,
+    as_json: JsonOption = False,
     reach: Reach = USUAL,
 ) -> int:
     """Submit a pipeline, or any workflow of Argo, to a cluster.
@@ -73,7 +74,9 @@ def submit_command(
     timeout
         How long to wait, as 90s, 20m or 6h.
     output
-        What to write about the new run.
+        What to write about the new run; its name without it.
+    as_json
+        The same as -o json.
     """
     from flowdsl.cli.pipelines.compiling import Target
     from flowdsl.cli.runs.submitting import Options, submit_file, submit_from
@@ -94,7 +97,7 @@ def submit_command(
         check=not no_check,
         after=after[0] if after else "",
         timeout=timeout,
-        output=output,
+        output="json" if in_json(output, as_json=as_json) else output or "name",
     )
     if (file is None) == (source is None):
         raise Refused("name a file to submit, or what the cluster has: --from template/NAME")

@@ -14,6 +14,7 @@ from flowdsl.cli.root import (
     SEVERAL,
     FileArgument,
     FormatOption,
+    JsonOption,
     OutputOption,
     VersionOption,
     app,
@@ -55,7 +56,7 @@ def sweep_command(
     secret: Annotated[list[str], SEVERAL] | None = None,
     python: str | None = None,
     quiet: Annotated[bool, option("--quiet", "-q")] = False,
-    as_json: Annotated[bool, option("--json")] = False,
+    as_json: JsonOption = False,
     name: str | None = None,
     submit_id: Annotated[str | None, Parameter(name="--id")] = None,
     watch: Annotated[bool, FLAG] = False,
@@ -120,7 +121,7 @@ def sweep_command(
     quiet
         With --run: show the end only.
     as_json
-        With --run: show the end as JSON.
+        With --run: show the end as JSON; with --submit: the new run.
     name
         With --run or --submit: the name of the run.
     submit_id
@@ -142,12 +143,12 @@ def sweep_command(
         "--secret": secret,
         "--python": python,
         "--quiet": quiet,
-        "--json": as_json,
     }
     chosen = {"--run": run, "--submit": submit}
     for word, given, needed in (
         ("-p", parameter, ("--run", "--submit")),
         ("--name", name, ("--run", "--submit")),
+        ("--json", as_json, ("--run", "--submit")),
         ("--id", submit_id, ("--submit",)),
         ("--watch", watch, ("--submit",)),
         *((word, given, ("--run",)) for word, given in here.items()),
@@ -178,6 +179,7 @@ def sweep_command(
             name=name or "",
             id=submit_id or "",
             after="watch" if watch else "",
+            output="json" if as_json else "name",
         )
         return submitting.submit_file(str(file), wanted, reach, goal, asked)
     if check and output is None:
