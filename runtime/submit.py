@@ -24,7 +24,7 @@ from flowdsl.runtime.parts import part, several
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flowdsl.runtime.cluster.seam import Cluster, Kind
+    from flowdsl.runtime.cluster.seam import Kind
 
 Json = dict[str, Any]
 
@@ -91,16 +91,13 @@ def from_template(kind: Kind, template: Json, asked: Asked) -> Json:
     return {**whole, "metadata": metadata, "spec": spec}
 
 
-def template_of(cluster: Cluster, reference: str) -> tuple[Kind, Json]:
-    """The object that `template/NAME`, `cluster-template/NAME` or `cron/NAME` stands for.
-
-    Raises ValueError for any other form, Refusal and Unreachable.
-    """
+def meant(reference: str) -> tuple[Kind, str]:
+    """The kind and the name that `template/NAME`, `cluster-template/NAME` or `cron/NAME` stand for. Raises RunError."""
     word, _, name = reference.partition("/")
     kind = _KINDS.get(word)
     if kind is None or not is_dns_subdomain(name):
-        raise ValueError(f"--from {reference}: write template/NAME, cluster-template/NAME or cron/NAME")
-    return kind, cluster.get(kind, name)
+        raise RunError(f"--from {reference}: write template/NAME, cluster-template/NAME or cron/NAME")
+    return kind, name
 
 
 _KINDS = {

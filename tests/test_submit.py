@@ -609,6 +609,8 @@ def test_a_server_that_is_away_is_out_of_reach(
         (["submit", "tiny.py", "--dry-run", "server", "--wait"], "--dry-run creates nothing"),
         (["submit", "tiny.py", "--name", "Bad_Name"], "a name has small letters"),
         (["submit", "tiny.py", "--label", "x"], "write --label KEY=VALUE"),
+        (["submit", "tiny.py", "--label", "a/b/c=x"], "`a/b/c` is no key of a label"),
+        (["submit", "tiny.py", "--label", "team=a b"], "`a b` is no value of a label"),
         (["submit", "tiny.py", "--context", "other"], "there is no context `other`"),
         (["submit", "tiny.py", "--request-timeout", "0"], "above 0"),
         (["submit", "tiny.py", "-p", "lr=much"], "`lr` is float"),
@@ -621,6 +623,27 @@ def test_what_is_asked_for_wrongly(
     assert flowdsl(arguments) == 2
     assert text in capsys.readouterr().err
     assert cluster.runs == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("x",),
+        ("template/X_",),
+        ("template/tiny", "-p", "y"),
+        ("template/tiny", "--name", "B_"),
+        ("cron/a", "-l", "x"),
+    ],
+)
+def test_what_the_cluster_is_to_have_is_judged_without_it(
+    cluster: Cluster,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", "nowhere")
+    assert flowdsl(["submit", "--from", *arguments]) == 2
+    assert "no cluster" not in capsys.readouterr().err
 
 
 NEEDY = """

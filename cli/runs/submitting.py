@@ -10,8 +10,9 @@ from flowdsl.cli.pipelines.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, WRONG, Refused, err, out
 from flowdsl.cli.runs import given
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.names import is_label_value, is_qualified_name
 from flowdsl.runtime.local.error import RunError
-from flowdsl.runtime.local.prepare import chosen
+from flowdsl.runtime.local.prepare import chosen, named
 from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
@@ -72,28 +73,35 @@ def submit_file(
 def submit_from(reference: str, options: Options, reach: Reach) -> int:
     """Submit what the cluster has; the exit code. Raises Refused and ClusterError."""
     from flowdsl.cli.runs.waiting import limit_of
-    from flowdsl.runtime.submit import from_template, submission, template_of
+    from flowdsl.runtime.submit import from_template, meant, submission
 
     limit_of(options.timeout)
     try:
-        cluster = reach.connect()
-        kind, template = template_of(cluster, reference)
+        kind, name = meant(reference)
         texts = given.travelling(given.pairs(options.parameters, "-p", "NAME=VALUE"))
         asked = _asked(options, texts)
+        cluster = reach.connect()
+        template = cluster.get(kind, name)
         run = from_template(kind, template, asked)
         if options.check:
             given.judge(submission({**template, "kind": kind.name}, asked), texts, (), defaults=True)
-    except (RunError, ValueError) as error:
+    except RunError as error:
         raise Refused(str(error)) from None
     run["metadata"].pop("namespace", None)
     return _send(run, options, reach, cluster)
 
 
 def _asked(options: Options, texts: dict[str, str]) -> Asked:
+    """How a run is asked for, as far as no cluster is needed to judge it. Raises RunError."""
     from flowdsl.runtime.submit import Asked
 
     labels = given.pairs(options.labels, "--label", "KEY=VALUE")
-    return Asked(texts, options.name, options.id, labels)
+    for key, value in labels.items():
+        if not is_qualified_name(key):
+            raise RunError(f"--label {key}={value}: `{key}` is no key of a label")
+        if not is_label_value(value):
+            raise RunError(f"--label {key}={value}: `{value}` is no value of a label")
+    return Asked(texts, options.name and named(options.name), options.id, labels)
 
 
 def _send(run: Json, options: Options, reach: Reach, cluster: Cluster | None = None) -> int:
