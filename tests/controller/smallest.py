@@ -52,7 +52,7 @@ def _take_out(value: Any, path: Path) -> bool:
         for key in path[:-1]:
             value = value[key]
         del value[path[-1]]
-    except (KeyError, IndexError):
+    except (KeyError, IndexError, TypeError):
         return False
     return is_mapping(value) or bool(value)
 

@@ -451,7 +451,9 @@ class Dag(Frame):
             return found
         if self.awaited is not found:
             self.awaited = found
-            self.run.when_fulfilled(found, partial(self.run.agenda.later, self._maybe_finish))
+            rounds = found.children.values() if found.type == "TaskGroup" else ()
+            for one in (found, *(child for child in rounds if not child.fulfilled)):
+                self.run.when_fulfilled(one, partial(self.run.agenda.later, self._maybe_finish))
         return None
 
     def awaited_before(self, group: Node) -> Node | None:

@@ -293,6 +293,7 @@ class Execution:
     def body_ended(self, node: Node, error: str | None = None) -> None:
         """The body of the template, or of one attempt, has ended."""
         if error is not None:
+            node.told = self.run.agenda.passes
             self.run.mark(node, ERROR, error)
         if node.memo and not node.memo.get("hit") and node.phase == SUCCEEDED:
             self.run.keep(node)

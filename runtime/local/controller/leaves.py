@@ -86,6 +86,7 @@ def _never_begins(run: Run, execution: Leaf, node: Node) -> None:
     run.running[node.id] = execution
     _fail(run, node, STEP_TOO_LATE)
     del run.running[node.id]
+    run.parallelism.begin_pass()
 
 
 def _stop_at(run: Run, node: Node, deadline: float, message: str) -> None:

@@ -174,7 +174,9 @@ class Machine:
         seconds = self.run.spec.get("activeDeadlineSeconds")
         if seconds is not None:
             self.run.deadline = float(int(self.started) + int(any_string(seconds)))
-            self.run.agenda.at(self.run.deadline, lambda: stops.too_late(self.run), self._something_may_end)
+            self.run.agenda.at(
+                self.run.deadline, lambda: stops.too_late(self.run), self._deadline_ends_something
+            )
         if self.run.spec.get("suspend"):
             self.message = "Workflow is suspended"
             return
@@ -285,6 +287,10 @@ class Machine:
     def _something_may_end(self) -> bool:
         """Whether something runs, is suspended, or is to be tried again."""
         return bool(self.run.running or self.run.suspended or self.run.backing_off)
+
+    def _deadline_ends_something(self) -> bool:
+        """Whether something is to fail at the deadline of the run, also what waits for a lock."""
+        return self._something_may_end() or bool(self.run.locks.waiting())
 
     def _stuck(self) -> list[str]:
         """What is waited for, where nothing can come any more."""

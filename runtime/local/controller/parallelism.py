@@ -188,7 +188,7 @@ class Parallelism:
             self._freed[frame.node.name] = frame
         failures = (after in FAILURES) - (before in FAILURES)
         places.unsuccessful += failures
-        if node.type == "Pod":
+        if node.type == "Pod" and node.told != self._agenda.passes:
             places.failures += failures
             if not places.active_pods and frame.gives_up():
                 self._agenda.soon(frame.fail_fast)
@@ -202,6 +202,6 @@ def _first(frame: Boundary) -> tuple[int, ...]:
 
 
 def _found_out(frame: Boundary, failures: int) -> None:
-    """A pass begins: of children that are graphs or lists, these have failed in the one before."""
+    """A pass begins: of children that are no pods, or could not become some, these have failed in the one before."""
     frame.places.failures += failures
     frame.fail_fast()

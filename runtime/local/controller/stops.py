@@ -40,6 +40,7 @@ def too_late(run: Run) -> None:
     for node, execution in _still_running(run):
         if not execution.call.on_exit:
             fail_pod(run, node, STEP_TOO_LATE)
+    run.parallelism.begin_pass()  # these places are free before Argo looks at anything
     _hurry(run, lambda on_exit: not on_exit)
 
 
