@@ -269,7 +269,11 @@ class Reader:
         tag = open_tags[0]
         for _, read in composed(self.view, self.template, text, path):
             wrong = self.expression(path, read, place, expression_use(path))
-            if any(problem.finding.severity == "error" for problem in wrong):
+            errors = [problem.finding for problem in wrong if problem.finding.severity == "error"]
+            if errors and tag[0] == text:  # the value is the expression
+                yield Spot(path, tag.span()).problem(errors[0])
+                return
+            if errors:
                 way = f"write `'{tag[0]}'`: what a tag becomes is read as it stands"
                 found = BrokenExpression(short(read), f"quotes around `{tag[0]}`", tag.start() + 1, way)
                 yield Spot(path, tag.span()).problem(found)
