@@ -122,7 +122,7 @@ class Reading:
             entry = None if inner == "any" else self.expression(inner, rule.get("each", {}))
             return list_check(expression, entry, rule)
         if outer == "map":
-            return map_check(expression, self.expression(inner, {}))
+            return map_check(expression, self.expression(inner, {}), is_type(inner))
         if is_type(expression):
             return self.object(expression)
         if expression == "string":
@@ -233,15 +233,18 @@ def repetition(index: int, told: Mapping[str, object], earlier: int) -> Fault:
     return Fault((index,), lambda at: findings.RepeatedEntry(at.text, told, earlier))
 
 
-def map_check(expression: str, entry: Check) -> Check:
-    """The check for a mapping with free keys. Keys that are no text become text in Argo's reader."""
+def map_check(expression: str, entry: Check, of_objects: bool) -> Check:
+    """The check for a mapping with free keys. Keys that are no text become text in Argo's reader.
+
+    An object that is null there is an empty one.
+    """
 
     def check(value: Any) -> list[Fault] | None:
         if not is_mapping(value):
             return wrong(expression, value)
         faults: list[Fault] = []
         for key, item in value.items():
-            found = None if item is None else entry(item)
+            found = None if item is None and not of_objects else entry({} if item is None else item)
             if found:
                 faults += below(key, found)
         return faults

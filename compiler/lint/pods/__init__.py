@@ -32,6 +32,7 @@ RULES: tuple[Rule, ...] = (
     stores.sources,
     stores.parts_of,
     stores.addresses,
+    stores.forms,
     stores.logins,
     bodies.output_parameters,
     bodies.container_sets,

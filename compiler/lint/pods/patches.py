@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods.objects import unreadable
-from flowdsl.compiler.lint.pods.pods import values
+from flowdsl.compiler.lint.pods.pods import values, whole
 from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.lint.workflow.arriving import composed, with_values
 from flowdsl.compiler.lint.workflow.names import OWN_VOLUMES
@@ -216,7 +217,7 @@ def _fault(body: Any) -> tuple[str, str] | None:
             return NO_PATCH, finding.message
     for path, field in _unmerged("PodSpec", body, ()):
         return NO_PATCH, f"`{dotted(path)}` has no `{field}`, by which Kubernetes finds what it changes"
-    for finding in values("PodSpec", body):
+    for finding in chain(values("PodSpec", body), _spread(body)):
         return NO_PATCH, finding.message
     if "containers" in body and body["containers"] is None:
         return NO_PATCH, "`containers:` without a value takes all containers out of the pod"
@@ -227,6 +228,12 @@ def _fault(body: Any) -> tuple[str, str] | None:
     if body.get("restartPolicy") == "Always":
         return "keeps its pods from ending", "`restartPolicy: Always` starts containers again that have ended"
     return None
+
+
+def _spread(body: Object) -> Iterator[Finding]:
+    """What is wrong with how a patch spreads pods over nodes: of this, no pod has anything by itself."""
+    for index, each in enumerate(entries(body, "topologySpreadConstraints")):
+        yield from whole("TopologySpreadConstraint", each, ("topologySpreadConstraints", index))
 
 
 _OWN = {"containers": ("main", "wait", "supervisor"), "initContainers": ("init",)}

@@ -83,6 +83,10 @@ WORDS: Mapping[Field, Sequence[str]] = {
     ("VolumeMount", "recursiveReadOnly"): ("Disabled", "IfPossible", "Enabled"),
     ("VolumeClaimGC", "strategy"): ("OnWorkflowCompletion", "OnWorkflowSuccess"),
     ("WorkflowSpec", "shutdown"): ("Terminate", "Stop"),
+    **{
+        ("TopologySpreadConstraint", f"node{field}Policy"): ("Honor", "Ignore")
+        for field in ("Affinity", "Taints")
+    },
     ("TopologySpreadConstraint", "whenUnsatisfiable"): ("DoNotSchedule", "ScheduleAnyway"),
     ("WorkflowSpec", "dnsPolicy"): _RESOLVED,
 }
@@ -124,6 +128,7 @@ _WEIGHTS = Bounds(1, 100)
 _IDS = Bounds(0, 2**31 - 1)
 _DISKS = Bounds(0, 255)
 _BUDGETS = ("maxUnavailable", "minAvailable")
+_ALIKE = ("matchLabelKeys", "mismatchLabelKeys")
 _MODES = Bounds(0, 0o777, "write the digits as for chmod with a `0` before them, such as 0644; in JSON, 420")
 
 RANGES: Mapping[Field, Bounds] = {
@@ -142,7 +147,7 @@ RANGES: Mapping[Field, Bounds] = {
     ("HTTPGetAction", "port"): _PORTS,
     ("KeyToPath", "mode"): _MODES,
     ("PodCertificateProjection", "maxExpirationSeconds"): Bounds(3600, 91 * 24 * 3600),
-    **{("PodDisruptionBudgetSpec", field): Bounds(0, None) for field in _BUDGETS},
+    **{("PodDisruptionBudgetSpec", field): Bounds(0, 2**31 - 1) for field in _BUDGETS},
     **{("PodSecurityContext", field): _IDS for field in ("fsGroup", "runAsGroup", "runAsUser")},
     ("PodSecurityContext", "supplementalGroups"): _IDS,
     ("PodSpec", "activeDeadlineSeconds"): Bounds(1, 2**31 - 1),
@@ -157,6 +162,7 @@ RANGES: Mapping[Field, Bounds] = {
     ("SleepAction", "seconds"): Bounds(0, None),
     ("TCPSocketAction", "port"): _PORTS,
     ("TopologySpreadConstraint", "maxSkew"): Bounds(1, None),
+    ("TopologySpreadConstraint", "minDomains"): Bounds(1, None),
     ("WeightedPodAffinityTerm", "weight"): _WEIGHTS,
 }
 """The numbers that a field takes."""
@@ -257,6 +263,12 @@ NEEDED: Mapping[Field, str] = {
         for owner in ("LocalObject", "Object")
         for field in ("kind", "name")
     },
+    ("TopologySpreadConstraint", "maxSkew"): "add by how many pods the nodes may differ, such as 1",
+    (
+        "TopologySpreadConstraint",
+        "topologyKey",
+    ): "add the label of the nodes, such as `kubernetes.io/hostname`",
+    ("TopologySpreadConstraint", "whenUnsatisfiable"): "add `DoNotSchedule` or `ScheduleAnyway`",
     ("UserContainer", "name"): "add a name of its own",
     ("Volume", "name"): "add the name that `volumeMounts` uses",
     ("VolumeDevice", "devicePath"): "add the path of the device in the container",
@@ -359,6 +371,11 @@ def is_one_name(text: str) -> bool:
     return "/" not in text
 
 
+def is_profile(text: str) -> bool:
+    """Whether `text` names a profile of AppArmor. Source: validateAppArmorProfileFormat and those around it."""
+    return text == text.strip() and len(text) <= 4095
+
+
 def is_file_below(text: str) -> bool:
     """Whether `text` is the path of a file in a volume. Source: ValidateLocalNonReservedPath."""
     return is_below(text) and not text.startswith("..")
@@ -457,6 +474,9 @@ FORMS: Mapping[Field, Form] = {
         )
         for name in CONTAINERS
     },
+    ("AppArmorProfile", "localhostProfile"): Form(
+        "`localhostProfile`", is_profile, "blanks around a name, or too long", "write the name without blanks"
+    ),
     ("CSIVolumeSource", "driver"): Form(
         "the name of a driver",
         is_driver,
@@ -528,6 +548,11 @@ FORMS: Mapping[Field, Form] = {
         "not a label of nodes",
         "write a label such as `kubernetes.io/hostname`",
     ),
+    **{
+        (owner, field): Form("a label of pods", is_qualified_name, "not a label", "write the key of a label")
+        for owner, several in (("PodAffinityTerm", _ALIKE), ("TopologySpreadConstraint", _ALIKE[:1]))
+        for field in several
+    },
     **{
         ("PodCertificateProjection", f"{file}Path"): _FILE
         for file in ("certificateChain", "credentialBundle", "key")
@@ -636,6 +661,35 @@ FORMS: Mapping[Field, Form] = {
     ("WorkflowSpec", "serviceAccountName"): _object("ServiceAccount"),
 }
 """The forms of texts; one with tags is known in the run."""
+
+NEVER_EMPTY = frozenset(
+    (
+        *((owner, "restartPolicy") for owner in CONTAINERS),
+        ("AzureDiskVolumeSource", "cachingMode"),
+        ("AzureDiskVolumeSource", "kind"),
+        ("ContainerResizePolicy", "resourceName"),
+        ("ContainerResizePolicy", "restartPolicy"),
+        ("HTTPGetAction", "port"),
+        ("HostAlias", "ip"),
+        ("LabelSelectorRequirement", "operator"),
+        ("PersistentVolumeClaimSpec", "volumeMode"),
+        ("PodSecurityContext", "fsGroupChangePolicy"),
+        ("PodSecurityContext", "seLinuxChangePolicy"),
+        ("PodSecurityContext", "supplementalGroupsPolicy"),
+        ("PodSpec", "preemptionPolicy"),
+        ("SecurityContext", "procMount"),
+        ("PodDisruptionBudgetSpec", "unhealthyPodEvictionPolicy"),
+        ("TCPSocketAction", "port"),
+        ("TopologySpreadConstraint", "nodeAffinityPolicy"),
+        ("TopologySpreadConstraint", "nodeTaintsPolicy"),
+        ("TopologySpreadConstraint", "whenUnsatisfiable"),
+        ("VolumeMount", "mountPropagation"),
+        ("VolumeMount", "recursiveReadOnly"),
+        ("WindowsSecurityContextOptions", "gmsaCredentialSpecName"),
+        ("WindowsSecurityContextOptions", "runAsUserName"),
+    )
+)
+"""The words and texts that are refused where they are empty; others are then as if they were left out."""
 
 _OF_POD = tuple(f"metadata.{field}" for field in ("name", "namespace", "uid"))
 TOLD: Mapping[str, Sequence[str]] = {

@@ -134,6 +134,18 @@ def _alike(found: Typed) -> Iterator[Problem]:
             yield Problem((*found.path, field), Incomplete(f"`{field}`", "`labelSelector` beside it", way))
 
 
+def _spread(found: Typed) -> Iterator[Problem]:
+    """How pods are spread over nodes. Source: validateTopologySpreadConstraints."""
+    yield from _alike(found)
+    if found.data.get("minDomains") and found.data.get("whenUnsatisfiable") == "ScheduleAnyway":
+        reason, way = (
+            "not where pods may run anyway",
+            "write `whenUnsatisfiable: DoNotSchedule`, or take it out",
+        )
+        finding = NotForPods("`minDomains`", str(found.data["minDomains"]), reason, way)
+        yield Problem((*found.path, "minDomains"), finding)
+
+
 def _has_hooks(lifecycle: Object | None) -> bool:
     """Whether a `lifecycle` is one to an API server, which takes a `stopSignal` out.
 
@@ -365,6 +377,7 @@ OWN: Mapping[str, Rule] = {
     "ProjectedVolumeSource": _projected,
     "ResourceFieldSelector": _divisor,
     "SecurityContext": _privileges,
+    "TopologySpreadConstraint": _spread,
     "VolumeMount": _sub_path,
     "WorkflowSpec": _servers,
 }

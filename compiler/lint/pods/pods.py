@@ -15,6 +15,7 @@ from flowdsl.compiler.lint.pods.pod_fields import (
     FORMS,
     NAMES,
     NEEDED,
+    NEVER_EMPTY,
     ONE_OF,
     RANGES,
     WORDS,
@@ -90,10 +91,15 @@ def _idle(view: View) -> set[Path]:
 
 def _words(found: Typed) -> Iterator[Problem]:
     for path, word, choices in _values(found, _WORDS):
-        if not isinstance(word, str) or (not word and not isinstance(path[-1], int)):
-            continue  # of an entry in a list, nothing is no word either
+        if not isinstance(word, str) or (not word and _is_left_out(found, path)):
+            continue
         if word not in choices and not is_filled(word):
             yield Problem(path, NotOneOf(dotted(path), word, choices))
+
+
+def _is_left_out(found: Typed, path: Path) -> bool:
+    """Whether an empty text counts as none. Of an entry in a list, nothing is no word or text either."""
+    return not isinstance(path[-1], int) and (found.type, *path[len(found.path) :]) not in NEVER_EMPTY
 
 
 def _ranges(found: Typed) -> Iterator[Problem]:
@@ -106,7 +112,7 @@ def _ranges(found: Typed) -> Iterator[Problem]:
 
 def _forms(found: Typed) -> Iterator[Problem]:
     for path, text, form in _values(found, _FORMS):
-        if not isinstance(text, str) or (not text and not isinstance(path[-1], int)):
+        if not isinstance(text, str) or (not text and _is_left_out(found, path)):
             continue
         if not (may_be(form.fits, text) if form.fits in NAMES else is_filled(text) or form.fits(text)):
             yield Problem(path, NotForPods(form.what, text, form.reason, form.way))
@@ -186,6 +192,14 @@ def values(name: str, data: Object) -> Iterator[Finding]:
         for table, rule in ((_WORDS, _words), (_RANGES, _ranges), (_FORMS, _forms)):
             if found.type in table:
                 yield from (problem.finding for problem in rule(found))
+
+
+def whole(name: str, data: Object, path: Path) -> Iterator[Finding]:
+    """What is wrong with an object of a type into which nothing else is merged, and with what is below it."""
+    for found in typed_below(name, data, _WANTED):
+        here = found._replace(path=(*path, *found.path))
+        for rule in _RULES[found.type]:
+            yield from (problem.finding for problem in rule(here))
 
 
 _RULES = _rules()

@@ -51,6 +51,17 @@ class UnusedLocation(Finding):
     otherwise: str = "leave everything but `key` out"
 
 
+class SeveralForms(Finding):
+    """An artifact that is to be packed in several ways: Argo packs it in one, and may unpack it in another."""
+
+    code = "FD791"
+    severity = "warning"
+    title = "an artifact is packed in one way, and `archive` has {forms}"
+    label = "several ways"
+    help = "keep one of them: which one Argo takes depends on where the file is"
+    forms: str
+
+
 class SameKey(Finding):
     """A key under which each item of a loop writes its artifact: the last one stays."""
 
@@ -93,7 +104,7 @@ def stores(view: View) -> Iterator[Problem]:
             for index, artifact in enumerate(entries(template.data, side, "artifacts")):
                 path = (*template.path, side, "artifacts", index)
                 yield from _fetched(artifact, path)
-                yield from _part(artifact, path)
+                yield from _part(artifact, path, side == "outputs")
                 if side == "outputs":
                     yield from _written(view, artifact, path)
         yield from _archive(template)
@@ -134,6 +145,17 @@ def _urls(view: View) -> Iterator[Problem]:
             way = "write the whole address, such as `https://example.com/data.csv`"
             finding = BadArtifact(name, f"is at `{url}`, to which no request can be sent", way)
             yield Problem((*found.path, "url"), finding)
+
+
+def forms(view: View) -> Iterator[Problem]:
+    """An artifact is packed in one way. Source: Argo Workflows, stageArchiveFile and unarchiveArtifact."""
+    for found in typed(view, _PACKED, _with(view, '"archive":')):
+        several = [f"`{form}`" for form in ("none", "tar", "zip") if found.data.get(form) is not None]
+        if len(several) > 1:
+            yield Problem(found.path, SeveralForms(f"{', '.join(several[:-1])} and {several[-1]}"))
+
+
+_PACKED = frozenset(("ArchiveStrategy",))
 
 
 def logins(view: View) -> Iterator[Problem]:
@@ -260,12 +282,19 @@ def _archive(template: Template) -> Iterator[Problem]:
             yield Problem(path, finding, on_key=True)
 
 
-def _part(artifact: Object, path: Path) -> Iterator[Problem]:
-    """The finding about a location that is given in part, of which Argo takes the key alone."""
+def _part(artifact: Object, path: Path, is_output: bool) -> Iterator[Problem]:
+    """The finding about a location that is given in part, of which Argo takes the key alone.
+
+    Of an output without a key it takes nothing. Source: Argo Workflows, saveArtifactFromFile, and Relocate.
+    """
     for field, needed in _WHOLE.items():
         location = inside(artifact, field)
-        missing = [each for each in needed if not location.get(each)]
         given = [each for each in location if each != "key" and location[each] not in (None, "", False)]
+        if given and is_output and not location.get("key"):
+            finding = UnusedLocation(string(artifact, "name"), given[0], "key", f"take `{field}` out")
+            yield Problem((*path, field, given[0]), finding, on_key=True)
+            continue
+        missing = [each for each in needed if not location.get(each)]
         if missing and given and location.get("key"):
             finding = UnusedLocation(string(artifact, "name"), given[0], missing[0])
             yield Problem((*path, field, given[0]), finding, on_key=True)
