@@ -12,11 +12,13 @@ from flowdsl.compiler.checks.calls import calls_of, uncalled
 from flowdsl.compiler.checks.evident import NOT_DATA, Evident, suits
 from flowdsl.compiler.checks.exits import exits
 from flowdsl.compiler.checks.file_names import calls_by_step, file_names
+from flowdsl.compiler.checks.gone import gone
 from flowdsl.compiler.checks.images import images_by_step, unsuited
 from flowdsl.compiler.checks.impossible import impossible
 from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.checks.lacking import unbound
 from flowdsl.compiler.checks.left_behind import Written, left_behind
+from flowdsl.compiler.checks.read_only import read_only
 from flowdsl.compiler.checks.returns import ends_without, open_end
 from flowdsl.compiler.checks.terminal import terminal
 from flowdsl.compiler.findings import bodies as findings
@@ -85,8 +87,10 @@ def check_bodies(
         if body is not None:
             bodies.append(body)
             yield from _results(body, step, step.name in used, calls)
+            yield from gone(step, body.node, body.module, body.returned)
             yield from exits(step, body.node, body.module, calls)
             yield from file_names(step, body.node, body.module, calls)
+            yield from read_only(step, body.node, body.module, calls)
             yield from calls_of(step, body.node, body.module, body.names)
             yield from impossible(step, body.node, body.module, body.evident)
             source = carried(step)
@@ -260,7 +264,11 @@ def _flaws(node: ast.expr, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
         case ((ast.List(items) | ast.Tuple(items)), (t.Sequence() | t.Json())):
             for item in items:
                 yield from _flaws(item, kind.item if isinstance(kind, t.Sequence) else kind, body)
-        case ast.Tuple(items), t.Fixed(kinds) if len(items) == len(kinds) and not _unpacks(items):
+        case ((ast.Tuple(items) | ast.List(items)), t.Fixed(kinds)) if len(items) != len(
+            kinds
+        ) and not _unpacks(items):
+            yield _wrong(node, body, kind, f"{len(items)} value{'s' * (len(items) != 1)}")
+        case ast.Tuple(items), t.Fixed(kinds) if not _unpacks(items):
             for item, of in zip(items, kinds, strict=True):
                 yield from _flaws(item, of, body)
         case ast.Call(ast.Name(name), items, keywords), t.Record(cls, fields) if name == cls.__name__:

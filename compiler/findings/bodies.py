@@ -221,6 +221,28 @@ class Impossible(Finding):
     way: str
 
 
+class WritesReadOnly(Finding):
+    """A step writes to a path that is mounted read-only."""
+
+    code = "FD881"
+    title = "`{step}` writes to `{asked}`, which it is given read-only"
+    label = "raises OSError: Read-only file system"
+    help = 'return a `Path` to what is written, or mount the volume to write to it: `mounts={{"/out": DATA / "runs"}}`'
+    step: str
+    asked: str
+
+
+class GoneWhenReturned(Finding):
+    """A step returns a file in a temporary folder, which is removed before the file is handed on."""
+
+    code = "FD882"
+    title = "`{step}` returns `{path}`, which is removed when the step returns"
+    label = "the step would fail when it has ended"
+    help = 'write it to a path of its own, such as `Path("out")`: a pod\'s files go with the pod'
+    step: str
+    path: str
+
+
 class NotJson(Finding):
     """A step returns what JSON does not have, so that its run fails when the result is written."""
 

@@ -82,6 +82,11 @@ def pairs(rows: list[str]) -> dict[str, int]:
     return [len(row) for row in rows]
 
 
+@step(image="python:3.12-slim")
+def split(rows: list[str]) -> tuple[int, int]:
+    return len(rows), 2, 1
+
+
 @pipeline
 def nightly() -> None:
     table = DATA / "table.csv"
@@ -96,3 +101,4 @@ def nightly() -> None:
     sizes(["a"])
     mode(True)
     pairs(["a"])
+    split(["a"])

@@ -1,0 +1,124 @@
+"""Where a step writes to what it is given read-only: a path on a volume, or a mount that says so."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.checks.rooted import Rooted
+from flowdsl.compiler.findings.bodies import WritesReadOnly
+from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.places.place import Definition
+from flowdsl.values.expr import OnVolume
+from flowdsl.values.later import known_options
+from flowdsl.values.lift import is_dict
+from flowdsl.volume import Mountable, Named, VolumePath
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from flowdsl.compiler.carry.module import ModuleSource
+    from flowdsl.compiler.carry.tree import Function
+    from flowdsl.places.place import Place
+    from flowdsl.step import StepDef
+    from flowdsl.tracing.trace import Call
+
+_PERHAPS = (
+    *(ast.Try, ast.If, ast.IfExp, ast.BoolOp, ast.Match, ast.While),
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
+)
+"""What is inside of these may be caught, asked for before, or never reached."""
+_WRITES = frozenset(
+    ("write_text", "write_bytes", "touch", "unlink", "rmdir", "symlink_to", "hardlink_to", "rename")
+)
+_TO = frozenset(("savefig", "to_csv", "to_excel", "to_feather", "to_json", "to_parquet", "to_pickle"))
+_SAVE = frozenset(("dump", "imwrite", "save", "savetxt", "savez"))
+_LIBRARIES = frozenset(("cv2", "joblib", "np", "numpy", "torch"))
+_COPIES = frozenset(("copy", "copy2", "copyfile", "copytree", "move"))
+_REMOVES = frozenset(("remove", "rmtree", "unlink"))
+
+
+def read_only(
+    step: StepDef, node: Function, module: ModuleSource, calls: Callable[[], Mapping[int, list[Call]]]
+) -> Iterator[Diagnostic]:
+    """What a step surely writes to below a path that one of its calls gives it read-only."""
+    written = [*_written(node)]
+    if not written:
+        return
+    rooted = Rooted(node)
+    every = calls().get(id(step), ())
+    options = [{**known_options(step.options), **known_options(call.options)} for call in every]
+    if not every or any("argo" in one for one in options):
+        return
+    for call, path in written:
+        root = rooted.root(path)
+        given: tuple[Place, str] | None = None
+        if isinstance(root, ast.Name) and root.id not in rooted.times:
+            given = _argument(every, root.id)
+        elif (
+            isinstance(root, ast.Constant)
+            and isinstance(root.value, str)
+            and all(_is_read_only(one.get("mounts"), root.value) for one in options)
+        ):
+            given = (Definition(step.code), "mounted read-only here")
+        if given is not None:
+            finding = WritesReadOnly(step.name, ast.unparse(path))
+            yield Diagnostic(finding, module.span(call), (Related(*given),))
+
+
+def _written(node: Function) -> Iterator[tuple[ast.Call, ast.expr]]:
+    """The calls that surely happen, and write to a path."""
+    todo: list[ast.AST] = [one for one in reversed(node.body) if not isinstance(one, _PERHAPS)]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, ast.With) and any("suppress" in ast.unparse(each) for each in one.items):
+            continue
+        if isinstance(one, ast.Call) and (path := _path(one)) is not None:
+            yield one, path
+        inner = [each for each in ast.iter_child_nodes(one) if not isinstance(each, _PERHAPS)]
+        todo += reversed(inner)
+
+
+def _path(node: ast.Call) -> ast.expr | None:
+    match node:
+        case ast.Call(ast.Name("open"), [path, mode, *_]) if _is_writing(mode):
+            return path
+        case ast.Call(ast.Attribute(path, "open"), [mode, *_]) if _is_writing(mode):
+            return path
+        case ast.Call(ast.Attribute(path, verb)) if verb in _WRITES:
+            return path
+        case ast.Call(ast.Attribute(path, "mkdir"), _, keywords):
+            return None if any(one.arg == "exist_ok" for one in keywords) else path
+        case ast.Call(ast.Attribute(ast.Name("shutil"), verb), [_, path, *_]) if verb in _COPIES:
+            return path
+        case ast.Call(ast.Attribute(ast.Name("os" | "shutil"), verb), [path, *_]) if verb in _REMOVES:
+            return path
+        case ast.Call(ast.Attribute(_, verb), [path, *_]) if verb in _TO:
+            return path
+        case ast.Call(ast.Attribute(ast.Name(of), verb), [_, path, *_]) if of in _LIBRARIES and verb in _SAVE:
+            return path
+        case _:
+            return None
+
+
+def _is_writing(mode: ast.expr) -> bool:
+    return isinstance(mode, ast.Constant) and isinstance(mode.value, str) and bool({*"wax+"} & {*mode.value})
+
+
+def _argument(calls: list[Call] | tuple[()], name: str) -> tuple[Place, str] | None:
+    """Where one of the calls gives a path on a volume for a parameter."""
+    for call in calls:
+        if isinstance(call.arguments.get(name), OnVolume):
+            return call.argument(name), "given here: mounted read-only"
+    return None
+
+
+def _is_read_only(mounts: object, path: str) -> bool:
+    """Whether a path lies in a mount that nobody may write to."""
+    if not is_dict(mounts):
+        return False
+    around = [at for at in mounts if isinstance(at, str) and f"{path}/".startswith(f"{at.rstrip('/')}/")]
+    volume: object = mounts[max(around, key=len)] if around else None
+    if isinstance(volume, VolumePath):
+        volume = volume.volume
+    return isinstance(volume, Named) or (isinstance(volume, Mountable) and volume.read_only)
