@@ -31,6 +31,19 @@ class WaitMissing(Finding):
     field: str
 
 
+class LongestShort(Finding):
+    """A retry whose first wait is longer than its longest one."""
+
+    code = "FD883"
+    title = "`longest` of a Retry is {longest}, and its first wait {wait}"
+    label = "every wait would be so long, and `wait` and `factor` mean nothing"
+    help = (
+        'make `longest` the longer one, as in `Retry(5, wait="10s", factor=2, longest="1m")`; or leave it out'
+    )
+    longest: str
+    wait: str
+
+
 class TwoConditions(Finding):
     """A retry whose condition is said twice."""
 

@@ -64,6 +64,10 @@ def retries(name: str, written: object) -> ir.Retry:
         for field, read in {**times, "factor": factor}.items():
             if read is not None:  # and it can be read
                 parts.add(field, findings.WaitMissing(field))
+    elif times["wait"] and times["longest"]:
+        wait, longest = seconds("wait", written.wait), seconds("longest", written.longest)
+        if longest < wait:
+            parts.add("longest", findings.LongestShort(str(written.longest), str(written.wait)))
     elsewhere = parts.read("elsewhere", flag, "elsewhere of Retry", written.elsewhere)
     condition = _condition(written, parts)
     parts.end()
