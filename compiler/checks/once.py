@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import sys
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.carry.anew import anew, leads_to_them
-from flowdsl.compiler.carry.tree import Function, calls, defaults, touched
+from flowdsl.compiler.carry.tree import Function, bound_name, calls, defaults, nodes, touched
 from flowdsl.compiler.findings.branches import TakenOnce
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import PipelineDef
@@ -35,7 +36,8 @@ def taken_once(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
         if file.filename not in assigned:
             assigned[file.filename] = _assigned(file)
         for one in _called(function, helpers):
-            for call in anew(_calls(one, file, assigned[file.filename]), one.__globals__, file.text):
+            names = _known(one, file)
+            for call in anew(_calls(one, file, assigned[file.filename], names), names, file.text):
                 if id(call) not in seen:
                     seen.add(id(call))
                     yield Diagnostic(TakenOnce(f"{ast.unparse(call.func)}(...)"), file.node(call))
@@ -88,8 +90,29 @@ def _assigned(file: SourceFile) -> dict[str, list[_Assigned]]:
     return found
 
 
+def _known(function: FunctionType, file: SourceFile) -> Mapping[str, object]:
+    """What the names of a function mean: those of its module, and what it imports itself."""
+    code = function.__code__
+    definition = None if file.index is None else file.index.function(code)
+    if definition is None or not {*code.co_names} & {"random", "time", "datetime", "uuid", "secrets"}:
+        return function.__globals__
+    own: dict[str, object] = {}
+    for node in nodes(definition.body):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                name = alias.name if alias.asname else alias.name.partition(".")[0]
+                own[bound_name(alias, node)] = sys.modules.get(name)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                own[bound_name(alias, node)] = getattr(sys.modules.get(node.module), alias.name, None)
+    return {**function.__globals__, **own}
+
+
 def _calls(
-    function: FunctionType, file: SourceFile, assigned: Mapping[str, list[_Assigned]]
+    function: FunctionType,
+    file: SourceFile,
+    assigned: Mapping[str, list[_Assigned]],
+    known: Mapping[str, object],
 ) -> Iterator[ast.Call]:
     """The calls that may matter, of a function, and of the assignments at the top of its file that it names."""
     code = function.__code__
@@ -102,7 +125,7 @@ def _calls(
             yield from calls(node)
     for part in head:
         yield from calls(ast.Expr(part))
-    if definition is not None and any(leads_to_them(function.__globals__.get(name)) for name in names):
+    if definition is not None and any(map(leads_to_them, map(known.get, {*names, *code.co_varnames}))):
         yield from calls(definition)  # a long pipeline is not walked for nothing
 
 

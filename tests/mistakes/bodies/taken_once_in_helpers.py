@@ -30,4 +30,8 @@ def tag() -> str:
 
 @pipeline
 def nightly() -> None:
-    fan_out(train, over={"rate": points()}, tag=tag())
+    import time
+    from uuid import uuid4 as unique
+
+    train(time.time(), str(unique()))
+    fan_out(train.options(name="several"), over={"rate": points()}, tag=tag())
