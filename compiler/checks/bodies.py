@@ -18,6 +18,7 @@ from flowdsl.compiler.checks.impossible import impossible
 from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.checks.lacking import unbound
 from flowdsl.compiler.checks.left_behind import Written, left_behind
+from flowdsl.compiler.checks.opened import opened
 from flowdsl.compiler.checks.read_only import read_only
 from flowdsl.compiler.checks.returns import ends_without, open_end
 from flowdsl.compiler.checks.terminal import terminal
@@ -93,6 +94,7 @@ def check_bodies(
             yield from read_only(step, body.node, body.module, calls)
             yield from calls_of(step, body.node, body.module, body.names)
             yield from impossible(step, body.node, body.module, body.evident)
+            yield from opened(step, body.node, body.module)
             source = carried(step)
             if source is not None:
                 yield from unsuited(step, body.node, body.module, source.text, images)

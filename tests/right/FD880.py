@@ -38,7 +38,8 @@ def train(config: Config, raw: dict[str, float], mode: Mode) -> Trained:
     for _ in range(config.epochs):
         rate *= 0.9
     model = Path("model.json")
-    model.write_text(json.dumps({"rate": rate}))
+    with model.open("w") as file:
+        json.dump({"rate": rate}, file)
     return Trained(model, config.rate)
 
 
