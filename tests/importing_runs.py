@@ -31,13 +31,21 @@ _OWN = re.compile(r"\d\d:\d\d:\d\d|[.]\d{4,}|-\d{6,}|[0-9a-f]{8}(?:-[0-9a-f]{4})
 
 
 def differences(
-    theirs: Json, ours: Json, folder: Path, *, names: bool = False, library: Sequence[Json] = ()
+    theirs: Json,
+    ours: Json,
+    folder: Path,
+    *,
+    names: bool = False,
+    library: Sequence[Json] = (),
+    compiled: Sequence[Json] = (),
 ) -> Iterator[str]:
     """How a run of one manifest differs from that of another one; with the `names` of its pods outside of loops.
 
-    `library` is what they may call.
+    `library` is what they may call; `compiled` takes the place of what it was compiled from for the second one.
     """
-    one, two = (ran(each, folder / name, library) for each, name in ((theirs, "theirs"), (ours, "ours")))
+    again = {one["metadata"]["name"] for one in compiled}
+    others = [*compiled, *(one for one in library if one["metadata"].get("name") not in again)]
+    one, two = ran(theirs, folder / "theirs", library), ran(ours, folder / "ours", others)
     if names and (missing := one["names"] - two["known"]):
         yield f"names: {sorted(two['known'])}, without {sorted(missing)}"
     for what in ("phase", "pods", "outputs", "printed"):

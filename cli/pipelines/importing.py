@@ -11,7 +11,8 @@ from flowdsl.cli.files import save
 from flowdsl.cli.pipelines.checking import manifests_of
 from flowdsl.cli.pipelines.compiling import USUAL, Judged, show
 from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, err, out
-from flowdsl.diagnostic import any_error
+from flowdsl.diagnostic import Diagnostic, any_error
+from flowdsl.places.place import Span
 
 if TYPE_CHECKING:
     from flowdsl.cli.display.report import Format
@@ -52,7 +53,7 @@ def _imported(target: str) -> tuple[str, Judged]:
     from flowdsl.compiler.importing.importing import imported
     from flowdsl.compiler.importing.judged import findings
     from flowdsl.compiler.importing.older import renew
-    from flowdsl.compiler.manifests import check_manifests, is_argo
+    from flowdsl.compiler.manifests import NoManifest, check_manifests, is_argo
     from flowdsl.compiler.yaml.documents import read
 
     manifests, sources, codes = manifests_of(target, True, USUAL, within=False)
@@ -66,4 +67,6 @@ def _imported(target: str) -> tuple[str, Judged]:
         parts = [part for one in documents for part in one.listed]
         made = imported(parts)
         text, found = made.text, findings(made, parts)
+        if not text and not any_error(found):
+            found = [Diagnostic(NoManifest(target), Span(target, 1, 0, 1, 0))]
     return text, Judged(None, suppressed(found, sources, codes), sources)

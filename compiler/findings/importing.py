@@ -17,15 +17,31 @@ class NotSayable(Finding):
 
 
 class ByVariable(Finding):
-    """A value that stood in the text of a script, and is handed to it as a variable now."""
+    """Values that stood in the text of a script, and are handed to it as variables now."""
 
     code = "FD861"
     severity = "warning"
-    title = "`{tag}` in a script becomes the variable `{variable}`"
+    title = "{values} in a script {become} {variables}"
     label = "here the value is run as code, there it is data"
     help = "look at what is written: quotes and signs in the value mean nothing to the program any more"
-    tag: str
-    variable: str
+    values: tuple[str, ...]
+    variables: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the verb that fits them."""
+        become = "become the variables" if len(self.values) > 1 else "becomes the variable"
+        return {**super().words(), "become": become}
+
+
+class AsItIs(Finding):
+    """A script that is left to Argo, since a value stands in its text where no variable can."""
+
+    code = "FD885"
+    severity = "warning"
+    title = "a value stays in the text of this script, which is left to Argo in `argo={{...}}`"
+    label = "run as code there, too"
+    help = "{way}"
+    way: str
 
 
 class OtherName(Finding):

@@ -134,4 +134,5 @@ _KINDS: dict[str, type[Leaf]] = {
 def leaf(reader: Reading, target: Function) -> Leaf:
     """The reader of a template that runs something."""
     made = _KINDS.get(str(target.body), Foreign)(reader, target)
-    return made if not isinstance(made, Resource) or made.is_sayable() else Foreign(reader, target)
+    asked = target.body in ("resource", "script")
+    return Foreign(reader, target) if asked and not made.is_sayable() else made

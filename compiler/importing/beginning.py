@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.findings.importing import OtherName, Otherwise
 from flowdsl.compiler.importing.fields import has_tags
 from flowdsl.compiler.importing.model import Function, Slot, ports
-from flowdsl.compiler.importing.names import Names, identifier
+from flowdsl.compiler.importing.names import Names, identifier, known_outside, parameter
 from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.importing.scopes import Graph
 from flowdsl.compiler.importing.tasks import read_task
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from flowdsl.compiler.importing.document import Reader
-    from flowdsl.compiler.importing.model import Entry, Json
+    from flowdsl.compiler.importing.model import Entry, Json, Key
     from flowdsl.compiler.tree import Path
 
 
@@ -38,7 +38,7 @@ def read_document(reader: Reader) -> None:
     _arguments(reader)
     graphs = (one for _, one in reader.templates.values() if Function("", one, ()).body is None)
     reader.hidden = {one.name for one in reader.parameters.values()} | {
-        identifier(one.name) for template in graphs for one in ports(template, "inputs")
+        parameter(one.name) for template in graphs for one in ports(template, "inputs")
     }
     called = first is None or (reader.kind.endswith("Template") and _wants_files(reader, entry))
     if called and reader.templates and "workflowTemplateRef" not in reader.spec:
@@ -103,11 +103,38 @@ def _renamed(reader: Reader, target: Function, path: Path) -> None:
         reader.add(path, Otherwise(what, "change these calls, or keep the manifest for them"))
 
 
+def _called(reader: Reader) -> dict[Key, str]:
+    """What the arguments of the workflow are called.
+
+    A template of the cluster knows them by their names: those that Python cannot have are left out, unless it is
+    imported, too.
+    """
+    reference: Json = inside(reader.spec, "workflowTemplateRef")
+    if not reference:
+        return _names(reader.spec)
+    beside = reader.beside.get((str(reference.get("name")), bool(reference.get("clusterScope"))))
+    known = {} if beside is None else _names(beside.spec)
+    found = {one.key: known.get(one.key, one.name) for one in ports(reader.spec, "arguments")}
+    return {
+        key: name
+        for key, name in found.items()
+        if key in known or (name == known_outside(name) and name not in known.values())
+    }
+
+
+def _names(spec: Json) -> dict[Key, str]:
+    names = Names()
+    return {one.key: names.free(known_outside(one.name), known=True) for one in ports(spec, "arguments")}
+
+
 def _arguments(reader: Reader) -> None:
     """The parameters of the workflow."""
-    names = Names()
+    called = _called(reader)
     for one in ports(reader.spec, "arguments", reader.path):
-        made = Slot(names.free(identifier(one.name)), None)
+        if one.key not in called:
+            reader.looked[one.kind].append(one.said)
+            continue
+        made = Slot(called[one.key], None)
         if one.kind == "parameters":
             made.port = Port(map(as_text, entries(one.said, "enum")))
         reader.usual(made, one)
@@ -125,7 +152,7 @@ def _entry(reader: Reader, name: str, alone: bool) -> None:
     for needed in (*reader.needs.of(name), *reader.needs.of(str(reader.spec.get("onExit")))):
         unsaid = not needed.startswith(".") and needed not in reader.parameters
         if unsaid and reader.kind.endswith("Template"):  # whoever starts a run says it
-            reader.parameters[needed] = main.inputs["workflow", needed] = Slot(identifier(needed), Port())
+            reader.parameters[needed] = main.inputs["workflow", needed] = Slot(known_outside(needed), Port())
     for one in ports(template, "inputs", path):
         if not (alone and reader.is_looked_up(name, one)):
             _fed(reader, one, alone)
@@ -162,11 +189,12 @@ def _fed(reader: Reader, one: Entry, alone: bool) -> None:
             reader.parameters.get(path[2]) if path[:2] == ["workflow", "parameters"] and path[2:] else None
         )
     if found is None:
-        found = Slot(identifier(one.name), Port() if one.kind == "parameters" else None)
+        found = Slot(known_outside(one.name), Port() if one.kind == "parameters" else None)
         if alone and (any(where in one.said for where in LOCATIONS) or has_tags(one.text)):
             return  # its call says that
         if one.text is None and "valueFrom" in one.said:
-            reader.looked.append({"name": found.name, "valueFrom": one.said["valueFrom"]})
+            looked = {"name": found.name, "valueFrom": one.said["valueFrom"]}
+            reader.looked["parameters"].append(looked)
         reader.usual(found, one)
         reader.parameters[one.name] = found
     reader.main.inputs[one.key] = found

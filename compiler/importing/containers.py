@@ -5,14 +5,14 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.findings.importing import ByVariable, NotSayable
+from flowdsl.compiler.findings.importing import AsItIs, ByVariable
 from flowdsl.compiler.importing import scripts
 from flowdsl.compiler.importing.commands import keys, script_at, undoubled
 from flowdsl.compiler.importing.fields import CONTAINER, DAEMON, has_tags, resources
 from flowdsl.compiler.importing.layout import block, call, exactly, laid, literal, mapped, quoted
 from flowdsl.compiler.importing.leaves import Leaf
 from flowdsl.compiler.importing.model import ports
-from flowdsl.compiler.importing.names import Names, identifier
+from flowdsl.compiler.importing.names import Names, parameter
 from flowdsl.compiler.importing.pods import environment
 from flowdsl.compiler.importing.spans import Refused
 from flowdsl.compiler.importing.texts import constant, value_of
@@ -21,6 +21,8 @@ from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import is_filled, tags
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Render
     from flowdsl.compiler.tree import Path
@@ -40,6 +42,26 @@ class Container(Leaf):
     words: list[Render]
     texts: dict[str, str]  # words of several lines, by their names
     source: str | None = None
+    kept = False  # whether its words are left to Argo
+
+    def is_sayable(self) -> bool:
+        """Whether variables can stand in a script for all values in its text; where not, that is said."""
+        text, path = str(self.body.get("source") or ""), (*self.path, "source")
+        kind = scripts.language([str(word) for word in self.body.get("command") or ()])
+        return self._is_sayable(undoubled(self.placed(text)), path, kind)
+
+    def _is_sayable(self, text: str, path: Path, kind: str) -> bool:
+        made = scripts.with_variables(text, kind, lambda tag: "VALUE" if is_filled(tag) else "")
+        if not isinstance(made, Refused):
+            return True
+        way = (
+            "to hand it over as data: `env` with the tag as its value, which the script reads"
+            if kind
+            else "to hand it over as data: `env`, which the program reads; in sh, python and node it can stand inside"
+        )
+        shown = next(text[tag.start : tag.end] for tag in tags(text) if tag.start == made.at)
+        self.reader.add(path, AsItIs(way), shown, text.count(shown, 0, made.at))
+        return False
 
     def read_body(self) -> None:
         """A container, or the one of a script."""
@@ -81,6 +103,8 @@ class Container(Leaf):
         kind = scripts.language([word for word, _ in words])
         text, at = self.body.pop("source", None), (*self.path, "source")
         place = script_at([word for word, _ in words]) if text is None and kind else None
+        if place is not None and not self._is_sayable(*words[place], kind):
+            place, self.kept = None, True
         several = place is not None and place + 1 == len(words) and "\n" in words[place][0].strip()
         if place is not None and several and not _expanded(words[place][0], variables):
             (flags, path), (text, at) = words[place - 1 :]
@@ -94,7 +118,7 @@ class Container(Leaf):
     def _said(self, words: list[tuple[str, Path]], variables: set[str] | None, script: int) -> list[Render]:
         """The words of a command, or what is left of them to Argo."""
         said = [(undoubled(word), path) for word, path in words]
-        if any(not self.sayable(word) or _expanded(word, variables) for word, _ in said):
+        if self.kept or any(not self.sayable(word) or _expanded(word, variables) for word, _ in said):
             self.body["args"] = [word for word, _ in words[1:]]
             script, first = -1, words[0][0]
             if has_tags(first):
@@ -138,21 +162,15 @@ class Container(Leaf):
 
         script = scripts.with_variables(text, kind, name)
         if isinstance(script, Refused):
-            way = (
-                "let it come by a variable: `env` with the tag as its value, which the script reads"
-                if kind
-                else "let values come by `env`, which the program reads; in sh, python and node they can stand inside"
-            )
-            shown = next(text[tag.start : tag.end] for tag in tags(text) if tag.start == script.at)
-            before = text.count(shown, 0, script.at)
-            self.reader.add(path, NotSayable("a value inside of this script", way), shown, before)
             return text
         for variable, tag in script.variables.items():
             if self.sayable(tag):
                 self.env[variable] = value_of(tag, self, path).code
             else:
                 self.body["env"] = [*entries(self.body, "env"), {"name": variable, "value": tag}]
-            self.reader.add(path, ByVariable(tag, variable), tag)
+        if given := script.variables:
+            tag = min(given.values(), key=text.find)
+            self.reader.add(path, ByVariable(_shown(given.values()), _shown(given)), tag)
         return script.text
 
     # --- Python ---------------------------------------------------------------------------------
@@ -193,11 +211,13 @@ class Foreign(Container):
 
     def read_body(self) -> None:
         """Leave it to Argo."""
-        images = [str(one.get("image")) for one in entries(self.body, "containers")]
+        images = [
+            str(one.get("image")) for one in (*entries(self.body, "containers"), self.body) if "image" in one
+        ]
         self.options["image"] = quoted(next((one for one in images if not has_tags(one)), _UNSET))
         self.patch["container"] = None
         self.body = self.placed(self.body)
-        self.patch[self.kind] = self.reader.raw(self.body, self.target)
+        self.left(self.kind)
         self.env, self.texts, self.words = {}, {}, [constant(quoted("true"))]
         self.lines.append(self._called)
 
@@ -208,8 +228,12 @@ def _expanded(word: str, variables: set[str] | None) -> bool:
     return bool(named if variables is None else named & variables)
 
 
+def _shown(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"`{one}`" for one in names)
+
+
 def _variable(key: str) -> str:
     """The name of a variable for a value."""
     words = [part for part in key.lstrip("=").split(".") if part not in ("inputs", "parameters")]
     words = words[1:] if ".parameters." in key and words[0] == "workflow" else words
-    return identifier("value" if key.startswith("=") else "_".join(words)).strip("_").upper()
+    return parameter("value" if key.startswith("=") else "_".join(words)).strip("_").upper()

@@ -10,7 +10,7 @@ from flowdsl.compiler.importing.fields import has_tags
 from flowdsl.compiler.importing.graphs import read_graph
 from flowdsl.compiler.importing.library import Library
 from flowdsl.compiler.importing.model import Function, Slot, ports
-from flowdsl.compiler.importing.names import Names, class_name, identifier
+from flowdsl.compiler.importing.names import Names, class_name, identifier, parameter
 from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.importing.reading import Reading, Scope
 from flowdsl.compiler.importing.scopes import Graph
@@ -104,7 +104,7 @@ class Reader(Reading):
                 continue
             read = target.body is not None
             port = Port(shown=read) if one.kind == "parameters" else None
-            made = Slot(names.free(identifier(one.name)), port)
+            made = Slot(names.free(parameter(one.name)), port)
             target.inputs[one.key] = made
             made.optional = one.kind == "artifacts" and bool(one.said.get("optional"))
             unsaid = one.kind == "artifacts" and any(where in one.said for where in UNSAID)
@@ -116,7 +116,7 @@ class Reader(Reading):
             if made.optional and all(where not in one.said for where in LOCATIONS):
                 made.default = lambda: "None"
         for needed in self.needs.of(name):
-            wish = identifier(needed.removeprefix("."))
+            wish = parameter(needed.removeprefix("."))
             known = names.free(wish, f"workflow_{wish.rstrip('_')}")
             target.inputs["workflow", needed] = Slot(
                 known, Port(unknown=needed.startswith("."), shown=target.body is not None)
@@ -172,7 +172,7 @@ class Reader(Reading):
             if port is not None and "supplied" in inside(one.said, "valueFrom"):
                 port = Port(_choices(target.template, one.name))
             optional = one.kind == "artifacts" and bool(one.said.get("optional"))
-            name = identifier(one.name)
+            name = parameter(one.name)
             name = f"{name}_" if hasattr(tuple, name) else name  # the fields of a NamedTuple
             target.outputs[one.key] = Slot(names.free(name), port, optional)
         if target.template.get("daemon"):

@@ -16,9 +16,10 @@ from flowdsl.compiler.importing.typed import Types
 from flowdsl.compiler.importing.writing import written
 from flowdsl.compiler.manifests import is_argo
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import is_mapping
+from flowdsl.compiler.tree import entries, is_mapping
 from flowdsl.diagnostic import Diagnostic, any_error
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.template import references
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,6 +86,7 @@ def _read(documents: Sequence[Document], shelf: Shelf) -> list[tuple[Document, R
         _named(reader)
     for _, reader in readers:
         _whole(reader)
+        _by_names(reader)
         _dollars(reader)
         _lists(reader)
     return readers
@@ -98,6 +100,22 @@ def _whole(reader: Reader) -> None:
             if slot.port is not None and slot.port.root.record is not None:
                 what = f"`{slot.name}` of `{one.name}`, an object as a whole of which fields are taken, too,"
                 reader.refuse(one.path or reader.path, what, "hand its fields on, each by its name")
+
+
+def _by_names(reader: Reader) -> None:
+    """Refuse to rename what a program reads by the names in `{{inputs.parameters}}`, or to give it more."""
+    for one in reader.order:
+        found = references(json.dumps(one.template.get(one.body or "")))
+        if all(each.path != ("inputs", "parameters") for each in found):
+            continue
+        declared = [each["name"] for each in entries(one.template, "inputs", "parameters")]
+        if declared != [slot.name for slot in one.inputs.values() if slot.port is not None]:
+            what = (
+                f"the JSON `{{{{inputs.parameters}}}}` in `{one.name}`, which has other names in a pipeline,"
+            )
+            reader.refuse(
+                one.path, what, "hand each of them over by itself, and give names such as `learning_rate`"
+            )
 
 
 def _dollars(reader: Reader) -> None:

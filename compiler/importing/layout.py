@@ -38,6 +38,12 @@ class Parts(NamedTuple):
 Code = str | Parts
 
 
+class Named(str):
+    """The name of a constant, among values of JSON."""
+
+    __slots__ = ()
+
+
 def call(function: str | Parts, *arguments: Code, **named: Code | None) -> Parts:
     """A call; arguments that are None are left out."""
     given = [("", one) for one in arguments]
@@ -58,7 +64,9 @@ def mapped(items: Mapping[str, Code]) -> Parts:
 
 
 def literal(value: object) -> Code:
-    """A value of JSON."""
+    """A value of JSON, or the name of one."""
+    if isinstance(value, Named):
+        return str(value)
     if is_mapping(value):
         return mapped({str(key): literal(one) for key, one in value.items()})
     if is_list(value):

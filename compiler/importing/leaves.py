@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.importing.commands import changed, paths
 from flowdsl.compiler.importing.fields import TEMPLATE, say
-from flowdsl.compiler.importing.layout import call, flat, function, laid, literal
+from flowdsl.compiler.importing.layout import Named, call, exactly, flat, function, laid, literal
 from flowdsl.compiler.importing.model import Value, ports
 from flowdsl.compiler.importing.names import Names
 from flowdsl.compiler.importing.pods import Volumes, companions
@@ -67,6 +67,10 @@ class Leaf(Scope):
         self.read_body()
         self._around()
 
+    def is_sayable(self) -> bool:
+        """Whether there are words for its body."""
+        return True
+
     def read_body(self) -> None:
         """Read what it runs."""
         raise NotImplementedError
@@ -106,7 +110,22 @@ class Leaf(Scope):
     def left(self, field: str) -> None:
         """Leave to Argo what there was no word for in the body."""
         if self.body:
-            self.patch[field] = self.reader.raw(self.body, self.target)
+            self.patch[field] = self._named(self.reader.raw(self.body, self.target))
+
+    def _named(self, body: Json) -> Json:
+        """A body whose texts of several lines are constants."""
+        wish = f"{self.target.template.get('name')}-source"
+
+        def named(text: Any) -> Any:
+            if not isinstance(text, str) or "\n" not in text.strip("\n"):
+                return text
+            return Named(self.reader.shelf.constant(wish, exactly(text)))
+
+        if "source" in body:
+            body["source"] = named(body["source"])
+        if "args" in body:
+            body["args"] = [named(one) for one in body["args"]]
+        return body
 
     def say(self, rows: Sequence[Row]) -> None:
         """Say what rows have a word for in the body."""

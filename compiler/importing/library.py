@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.importing.layout import call, function, laid, mapped, quoted
 from flowdsl.compiler.importing.model import Function, Slot
-from flowdsl.compiler.importing.names import Names, class_name, identifier
+from flowdsl.compiler.importing.names import Names, class_name, identifier, parameter
 from flowdsl.compiler.importing.ports import Port
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ class Library(Function):
         """What it takes under a name: whatever it is given."""
         if key not in self.inputs:
             port = Port(shown=True) if key[0] == "parameters" else None
-            self.inputs[key] = Slot(self._names[0].free(identifier(key[1])), port)
+            self.inputs[key] = Slot(self._names[0].free(parameter(key[1])), port)
         return self.inputs[key]
 
     def grow(self, key: Key) -> None:
         """What it gives under a name: whatever is asked for."""
         if key[0] in ("parameters", "artifacts"):
             port = Port(unknown=True) if key[0] == "parameters" else None
-            self.outputs[key] = Slot(self._names[1].free(identifier(key[1])), port)
+            self.outputs[key] = Slot(self._names[1].free(parameter(key[1])), port)
             if len(self.outputs) > 1 and not self.record:
                 self.record = self._shelf.names.free(f"{class_name(self._template)}Outputs")
 

@@ -77,7 +77,8 @@ class Reading:
         self.kept: list[Json] = []  # templates as they are, for hooks
         self.library = False  # whether all of its templates are for others to call
         self.hooked: set[str] = set()  # their names
-        self.looked: list[Json] = []  # parameters that are looked up in the cluster
+        #: Arguments that the cluster looks up, or knows by a name that Python cannot have.
+        self.looked: dict[str, list[Json]] = {"parameters": [], "artifacts": []}
         self.used: set[str] = set()  # the volumes that are said
         self.mounted: set[str] = set()  # those that Argo mounts by their names
         self.beside: Mapping[tuple[str, bool], Reading] = {}  # the templates of the cluster in the same file

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.importing.layout import listed
 from flowdsl.compiler.importing.model import Asked, Slot, Value, ports
-from flowdsl.compiler.importing.names import Names, class_name, identifier
+from flowdsl.compiler.importing.names import Names, class_name, is_field, parameter
 from flowdsl.compiler.importing.ports import Port, Record
 from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.texts import value_of
@@ -211,7 +211,7 @@ class Round(Graph):
             if name[:2] in (("workflow", "name"), ("workflow", "namespace")):
                 return value
             wish = name[1] if name[-1] == "result" else name[-1]
-            made = self.target.inputs[key] = Slot(self._names.free(identifier(wish)), value.port)
+            made = self.target.inputs[key] = Slot(self._names.free(parameter(wish)), value.port)
             self._call.arguments[made.name] = value.code
         return _input(self.target.inputs[key])
 
@@ -252,7 +252,7 @@ class Round(Graph):
             wish = class_name(f"{self._call.task}-item")
             record = self.item.root.record = Record(self.reader.shelf.names.free(wish))
             self.reader.shelf.records.append(record)
-        if identifier(name) != name:
+        if not is_field(name):
             return None
         return Value(lambda: f"item.{name}", record.field(name))
 

@@ -61,13 +61,14 @@ def _left(reader: Reading) -> Json:
         rest = [one for one in entries(reader.spec, field) if volume_name(one) not in said]
         if rest:
             spec[field] = reader.raw(rest, reader.main)
-    arguments = list(reader.looked)
+    arguments = {kind: [*some] for kind, some in reader.looked.items()}
     for one in entries(reader.spec, "arguments", "parameters"):
         besides = {key: item for key, item in one.items() if key not in ("name", "value", "default", "enum")}
-        if besides:
-            arguments.append({"name": reader.parameters[str(one["name"])].name, **besides})
-    if arguments:
-        spec["arguments"] = {"parameters": arguments}
+        made = reader.parameters.get(str(one["name"]))
+        if besides and made is not None:
+            arguments["parameters"].append({"name": made.name, **besides})
+    if any(arguments.values()):
+        spec["arguments"] = {kind: some for kind, some in arguments.items() if some}
     templates = [
         {"name": slug(one.name), **patch}
         for one in sorted(reader.order, key=lambda one: one is not reader.main)

@@ -2,6 +2,11 @@
 
 from flowdsl import command, container, fan_out, pipeline
 
+MAIN_SOURCE = """\
+echo "$(MODELS)/x"
+echo "$(date -d @0 +%Y) $$(MODELS)"
+"""
+
 
 @container(image="busybox:1.37.0")
 def say(item: int = 0) -> None:
@@ -27,11 +32,7 @@ def limits() -> None:
 @container(
     image="busybox:1.37.0",
     env={"MODELS": "/models"},
-    argo={
-        "container": {
-            "args": ["-c", 'echo "$(MODELS)/x"\necho "$(date -d @0 +%Y) $$(MODELS)"\n'],
-        },
-    },
+    argo={"container": {"args": ["-c", MAIN_SOURCE]}},
 )
 def main() -> None:
     command("sh")
