@@ -110,7 +110,7 @@ class Leaf(Scope):
     def left(self, field: str) -> None:
         """Leave to Argo what there was no word for in the body."""
         if self.body:
-            self.patch[field] = self._named(self.reader.raw(self.body, self.target))
+            self.patch[field] = self._named(self.reader.raw(self.body, self.target, told=True))
 
     def _named(self, body: Json) -> Json:
         """A body whose texts of several lines are constants."""
@@ -149,7 +149,7 @@ class Leaf(Scope):
         if "gpu" in self.options:
             self._tolerated()
         left = {key: one for key, one in template.items() if key not in _OWN and (key != "metadata" or one)}
-        self.patch = {**self.reader.raw(left, self.target), **self._ports(), **self.patch}
+        self.patch = {**self.reader.raw(left, self.target, told=True), **self._ports(), **self.patch}
 
     def _tolerated(self) -> None:
         """A GPU brings the toleration of the usual taint with it."""

@@ -163,8 +163,11 @@ class Reading:
             self.kept.append({**template, "name": kept})
         return {**hook, "template": kept}
 
-    def raw(self, value: Any, target: Function) -> Any:
-        """A value for `argo=` of a function, in which tags name things as they are called now."""
+    def raw(self, value: Any, target: Function, *, told: bool = False) -> Any:
+        """A value for `argo=` of a function, in which tags name things as they are called now.
+
+        `told`: what the function knows of the workflow has been handed to it there.
+        """
 
         def other(path: tuple[str, ...]) -> tuple[str, ...] | None:
             if target.graph is not None and (spelled := target.graph.spelled(path)):
@@ -176,6 +179,8 @@ class Reading:
                 case ("outputs", ("parameters" | "artifacts") as kind, name, *rest):
                     known = (kind, name) in target.outputs
                     return ("outputs", kind, target.named((kind, name)), *rest) if known else None
+                case ("workflow", "parameters", name) if told and ("workflow", name) in target.inputs:
+                    return "inputs", "parameters", target.inputs["workflow", name].name
                 case ("workflow", "parameters", name) if name in self.parameters:
                     return "workflow", "parameters", self.parameters[name].name
                 case (

@@ -4,7 +4,7 @@ from flowdsl import command, container, pipeline
 
 S9_SOURCE = """\
 import math
-print(math.{{workflow.parameters.v}}(4))
+print(math.{{inputs.parameters.v}}(4))
 """
 S18_SOURCE = """\
 echo {a,{1..{{inputs.parameters.class_}}}}
@@ -19,7 +19,7 @@ echo done
         "script": {
             "image": "busybox:1.37.0",
             "command": ["sh"],
-            "source": "{{workflow.parameters.v}}=1\n",
+            "source": "{{inputs.parameters.v}}=1\n",
         },
     },
 )
@@ -34,7 +34,7 @@ def s0(v: int) -> None:
         "script": {
             "image": "busybox:1.37.0",
             "command": ["sh"],
-            "source": "echo {1..{{workflow.parameters.v}}}\n",
+            "source": "echo {1..{{inputs.parameters.v}}}\n",
         },
     },
 )
@@ -49,7 +49,7 @@ def s1(v: int) -> None:
         "script": {
             "image": "busybox:1.37.0",
             "command": ["sh"],
-            "source": "echo \\{{workflow.parameters.v}}\n",
+            "source": "echo \\{{inputs.parameters.v}}\n",
         },
     },
 )
@@ -64,7 +64,7 @@ def s2(v: int) -> None:
         "script": {
             "image": "busybox:1.37.0",
             "command": ["sh"],
-            "source": 'echo "\\{{workflow.parameters.v}}"\n',
+            "source": 'echo "\\{{inputs.parameters.v}}"\n',
         },
     },
 )
@@ -79,7 +79,7 @@ def s3(v: int) -> None:
         "script": {
             "image": "busybox:1.37.0",
             "command": ["sh"],
-            "source": "echo $'x\\n{{workflow.parameters.v}}'\n",
+            "source": "echo $'x\\n{{inputs.parameters.v}}'\n",
         },
     },
 )
@@ -94,7 +94,7 @@ def s4(v: int) -> None:
         "script": {
             "image": "busybox:1.37.0",
             "command": ["sh"],
-            "source": "echo ${X{{workflow.parameters.v}}}\n",
+            "source": "echo ${X{{inputs.parameters.v}}}\n",
         },
     },
 )
@@ -109,7 +109,7 @@ def s5(v: int) -> None:
         "script": {
             "image": "busybox:1.37.0",
             "command": ["python3"],
-            "source": "import {{workflow.parameters.v}}\n",
+            "source": "import {{inputs.parameters.v}}\n",
         },
     },
 )
@@ -124,7 +124,7 @@ def s6(v: int) -> None:
         "script": {
             "image": "busybox:1.37.0",
             "command": ["python3"],
-            "source": "print(1 {{workflow.parameters.v}} 2)\n",
+            "source": "print(1 {{inputs.parameters.v}} 2)\n",
         },
     },
 )
@@ -139,7 +139,7 @@ def s7(v: int) -> None:
         "script": {
             "image": "busybox:1.37.0",
             "command": ["python3"],
-            "source": "{{workflow.parameters.v}} = 1\n",
+            "source": "{{inputs.parameters.v}} = 1\n",
         },
     },
 )
@@ -169,7 +169,7 @@ def s9(v: int) -> None:
         "script": {
             "image": "busybox:1.37.0",
             "command": ["python3"],
-            "source": "print({{workflow.parameters.v}}(4))\n",
+            "source": "print({{inputs.parameters.v}}(4))\n",
         },
     },
 )
@@ -184,7 +184,7 @@ def s10(v: int) -> None:
         "script": {
             "image": "busybox:1.37.0",
             "command": ["python3"],
-            "source": "print(1e-{{workflow.parameters.v}})\n",
+            "source": "print(1e-{{inputs.parameters.v}})\n",
         },
     },
 )
@@ -199,7 +199,7 @@ def s11(v: int) -> None:
         "script": {
             "image": "busybox:1.37.0",
             "command": ["python3"],
-            "source": 'print(b"{{workflow.parameters.v}}")\n',
+            "source": 'print(b"{{inputs.parameters.v}}")\n',
         },
     },
 )
@@ -214,7 +214,7 @@ def s12(v: int) -> None:
         "script": {
             "image": "busybox:1.37.0",
             "command": ["python3"],
-            "source": 'print("a" "{{workflow.parameters.v}}")\n',
+            "source": 'print("a" "{{inputs.parameters.v}}")\n',
         },
     },
 )
@@ -229,7 +229,7 @@ def s13(v: int) -> None:
         "script": {
             "image": "busybox:1.37.0",
             "command": ["node"],
-            "source": "console.log(Math.{{workflow.parameters.v}}(4))\n",
+            "source": "console.log(Math.{{inputs.parameters.v}}(4))\n",
         },
     },
 )
@@ -244,7 +244,7 @@ def s14(v: int) -> None:
         "script": {
             "image": "busybox:1.37.0",
             "command": ["node"],
-            "source": "let {{workflow.parameters.v}} = 1\n",
+            "source": "let {{inputs.parameters.v}} = 1\n",
         },
     },
 )
@@ -274,7 +274,7 @@ def s16() -> None:
         "script": {
             "image": "node:22",
             "command": ["node"],
-            "source": 'console.log(`${["a", "{{workflow.parameters.v}}"].length}`)\n',
+            "source": 'console.log(`${["a", "{{inputs.parameters.v}}"].length}`)\n',
         },
     },
 )
