@@ -29,6 +29,7 @@ SILENT = {
     r"older .* parallelism": "zero is no limit",
     r"kfp .* ?metadata annotations\b.*": "of KFP, which has no use for the pipeline",
     r".* resources requests(?: memory)?": "the limit says the same",
+    r"skipped 0 spec templates 0 steps 0 1 when": "it holds whatever the parameter is",
     r"kept .* withItems \d+": "nothing takes the item",
     r"(?:library 1 spec templates 1|referring 2 spec templates [12]) .*": "no run comes to it, which is said",
     r"items 0 spec templates 2\b.*": "no run comes to it",

@@ -72,6 +72,10 @@ SPEC = Target(
     {("entrypoint",): "the pipeline"},
     frozenset({("arguments",), ("templates",), ("volumes",)}),
 )
+#: What a pipeline may say anew of a task, by its path in the spec: in Argo's expressions, of which flowdsl has a part.
+_ANEW = frozenset(
+    (*("templates", "dag", "tasks"), *field) for field in (("depends",), ("arguments", "parameters", "value"))
+)
 REFERRING = SPEC._replace(fixed={})
 """A spec whose runs are those of a template of the cluster, and begin with any of its templates."""
 
@@ -135,10 +139,16 @@ class _Merge:
             elif is_list(value) and is_list(old):
                 keys = rules(kind).get(key, {}).get("keys") if known is not None else None
                 self.lists(holder, key, value, keys or {"name": None}, kind_of, here, inner)
-            elif inner and old is not None and old != value:
+            elif inner and old is not None and old != value and not self.is_anew(here):
                 self.refuse(here, "", "value")
             else:
                 self.put(holder, key, value, here)
+
+    def is_anew(self, path: Path) -> bool:
+        """Whether what stands at a path may be said anew."""
+        return (
+            self.target.type == SPEC.type and tuple(part for part in path if isinstance(part, str)) in _ANEW
+        )
 
     def lists(
         self,

@@ -12,6 +12,7 @@ from flowdsl.compiler.importing.ports import Port, Record
 from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.texts import value_of
 from flowdsl.compiler.importing.waits import PLAIN, Order
+from flowdsl.compiler.kinds import EXIT_BODIES, RESULT_BODIES
 from flowdsl.compiler.naming import slug
 
 if TYPE_CHECKING:
@@ -51,7 +52,16 @@ class Graph(Scope):
 
     def is_named(self, name: tuple[str, ...]) -> bool:
         """Whether what is left to Argo can name a variable."""
-        return name[0] == "workflow" or self.variable(name) is not None
+        root, task, *_ = (*name, "")
+        if root == "workflow":
+            return True
+        call = self.tasks.get(task) if root in ("steps", "tasks") else None
+        if call is not None and not call.looped and "may_fail" not in call.options:
+            if name[2:] == ("outputs", "result") and call.target.body in RESULT_BODIES:
+                return True
+            if name[2:] == ("exitCode",) and call.target.body in EXIT_BODIES:
+                return True
+        return self.variable(name) is not None
 
     def spelled(self, name: tuple[str, ...]) -> tuple[str, ...] | None:
         """The path of a variable by which Argo knows it, where the pipeline has it in another way."""

@@ -140,9 +140,14 @@ def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | 
     """What a task hands over, with what is left to the defaults of its template."""
     target = call.target
     left: list[Json] = []
+    said_by_argo = set[str]()
     for one in ports(holder, "arguments", path):
         if loop is None and _is_left(graph, call, one):
-            left.append({"name": one.name, "value": one.text})
+            taken = None if isinstance(target, Library) else target.taken(one.key)
+            left.append({"name": one.name if taken is None else taken.name, "value": one.text})
+            if taken is not None:
+                _unsaid(taken)
+                said_by_argo.add(taken.name)
             continue
         taken = target.taken(one.key)
         if taken is None and one.key in target.lookups:
@@ -170,7 +175,7 @@ def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | 
     if left:
         graph.patch_task(call, {"arguments": {"parameters": left}})
     for key, taken in target.inputs.items():
-        if taken.name in call.arguments or taken.name in call.over:
+        if taken.name in call.arguments or taken.name in call.over or taken.name in said_by_argo:
             continue
         if key[0] == "workflow":
             _known(graph, call, taken, key[1])
@@ -216,25 +221,46 @@ class _Trial(Scope):
         self.failed = True
 
 
+def _unsaid(taken: Slot) -> None:
+    """Let a function have an input that a call of it leaves to Argo: a text, which need not be handed over."""
+    port = taken.port
+    if port is not None:
+        port.asked(text=True)
+        taken.default = taken.default or (lambda: port.value(""))
+
+
 def _is_left(graph: Graph, call: Call, one: Entry) -> bool:
-    """Whether an argument is left to Argo: one for a template of the cluster, for which there are no words.
+    """Whether an argument is left to Argo: one for which there are no words, but all that it names stands there.
 
     A hook is no task, whose arguments Argo could be told.
     """
-    before, trial = {*call.taken}, _Trial(graph)
     text = one.text if one.kind == "parameters" else None
-    if text is None or not isinstance(call.target, Library) or call.blocks or graph.ended:
+    if text is None or call.blocks or graph.ended:
         return False
+    named = [graph.tasks[path[1]] for path in _named(text) if path[1:2] and path[1] in graph.tasks]
+    before, used, trial = {*call.taken}, [other.used for other in named], _Trial(graph)
     pieces(text, trial, one.path)
-    if trial.failed:
-        call.taken &= before  # what it names is not handed over, and so has to be waited for
-    return trial.failed
+    if not trial.failed:
+        return False
+    if not isinstance(call.target, Library):
+        taken = call.target.taken(one.key)
+        if taken is None or isinstance(graph, Round) or not _known_to_argo(graph, text):
+            return False
+    call.taken &= before  # what it names is not handed over, and so has to be waited for
+    for other, was in zip(named, used, strict=True):
+        other.used = was
+    return True
+
+
+def _named(text: str) -> list[tuple[str, ...]]:
+    """The paths of the variables in a text."""
+    return [one.path for one in references(text)]
 
 
 def _known_to_argo(graph: Graph, text: str) -> bool:
     """Whether Argo knows all that a text names in what is written."""
-    named = [one.path for one in references(text)]
-    return all(name[-1] != "status" and graph.is_named(name) for name in named)
+    known = (name[0] == "workflow" or name[-1] != "status" for name in _named(text))
+    return all(known) and all(map(graph.is_named, _named(text)))
 
 
 def _known(graph: Graph, call: Call, taken: Slot, name: str) -> None:

@@ -37,7 +37,21 @@ def show(rows: int) -> None:
         "parallelism": None,
         "hostNetwork": True,
         "dnsPolicy": "ClusterFirstWithHostNet",
-        "templates": [{"name": "note", "container": {"image": "busybox:1.37.0", "command": ["true"]}}],
+        "templates": [
+            {"name": "note", "container": {"image": "busybox:1.37.0", "command": ["true"]}},
+            {
+                "name": "patches",
+                "dag": {
+                    "tasks": [
+                        {
+                            "name": "show",
+                            "depends": "rows.Failed || rows.Succeeded",
+                            "arguments": {"parameters": [{"name": "rows", "value": "{{=len('seven77')}}"}]},
+                        }
+                    ]
+                },
+            },
+        ],
         "metadata": {"namespace": "pipelines", "finalizers": ["example.com/keep"]},
         "cron": {"when": "true"},
     },
