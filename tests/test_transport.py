@@ -338,16 +338,25 @@ def test_an_answer_that_is_not_the_apis(tmp_path: Path) -> None:
             if code == 302:
                 self.send_header("Location", "https://login.example.com/")
             self.end_headers()
-            self.wfile.write(b"<html>please log in</html>")
+            self.wfile.write(b"<html><style>p {}</style><p>please\n <b>log in</b></p></html>")
+
+        def do_POST(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'{"kind": "Page", "metadata": {}}')
 
     server = HTTPServer(("127.0.0.1", 0), Portal)
     Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         url = f"http://127.0.0.1:{server.server_port}"
         cluster = connect(kubeconfig(url, tmp_path / "config"), QUICK)
-        with pytest.raises(Unreachable, match="not what the Kubernetes API gives"):
+        with pytest.raises(
+            Unreachable, match=rf"of {url} is not what the Kubernetes API gives: please log in$"
+        ):
             cluster.get(POD, "c200")
-        with pytest.raises(Refusal, match="please log in"):
+        with pytest.raises(Unreachable, match=r"is not what the Kubernetes API gives$"):
+            cluster.create(POD, {"metadata": {"name": "one"}})
+        with pytest.raises(Refusal, match="HTTP 403: please log in; "):
             cluster.get(POD, "c403")
         with pytest.raises(Refusal, match="sends on to https://login"):
             cluster.get(POD, "c302")

@@ -29,5 +29,5 @@ DEFINITION = Kind(
 ACCESS_REVIEW = Kind(
     "authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", namespaced=False
 )
-VERSION = Kind("", "", "", "version", namespaced=False)
+VERSION = Kind("", "", "/version", "version", namespaced=False)
 """What the server says of itself."""

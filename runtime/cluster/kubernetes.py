@@ -51,6 +51,9 @@ _JSON = "application/json"
 _METADATA = f"{_JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{_JSON}"
 _WARNING = regex(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 """A warning in the header of that name. Source: apimachinery, pkg/util/net/http.go."""
+_TAG = regex(r"(?is)<(style|script)\b.*?</\1>|<[^>]*>")
+_SAID = 200
+"""Characters of an answer that is none of the API's."""
 _GRACE = 15
 """Seconds after which a watch that should have ended counts as broken."""
 
@@ -193,7 +196,8 @@ class Kubernetes:
         doubt: Refusal | Unreachable | None = None
         while True:
             try:
-                return self._once("POST", "create", kind, "", None, body=body, query=query, said=name)
+                made = self._once("POST", "create", kind, "", None, body=body, query=query, said=name)
+                return self._checked(made, "name")
             except Unreachable as error:
                 doubt = error if error.sent and not dry_run else doubt
                 problem: Refusal | Unreachable = error
@@ -355,8 +359,7 @@ class Kubernetes:
         text = answer.body()
         found = _object(text)
         if found is None:  # from a proxy on the way
-            shown = text.decode("utf-8", "replace").strip()[:200]
-            found = {"message": shown or f"HTTP {answer.status}"}
+            found = {"message": ": ".join(filter(None, (f"HTTP {answer.status}", _plain(text))))}
         if elsewhere := answer.header("Location"):
             found = {"message": f"{self._transport.host} sends on to {elsewhere}, and is no API server"}
         raised = self._refusal(answer.status, found, verb, kind, name, namespace)
@@ -371,7 +374,7 @@ class Kubernetes:
         """A JSON object. Raises Unreachable for anything else: the answer was cut, or is not the API's."""
         found = _object(text)
         if found is None:
-            raise self._strange()
+            raise self._strange("" if text.lstrip().startswith(b"{") else _plain(text))
         return found
 
     def _checked(self, found: Json, *keys: str) -> Json:
@@ -381,8 +384,9 @@ class Kubernetes:
             raise self._strange()
         return found
 
-    def _strange(self) -> Unreachable:
-        return Unreachable(f"the answer is not what {self.speaker} gives", sent=True)
+    def _strange(self, shown: str = "") -> Unreachable:
+        text = f"the answer of {self._transport.host} is not what {self.speaker} gives"
+        return Unreachable(f"{text}: {shown}" if shown else text, sent=True)
 
     def _within(self, namespace: str | None) -> str:
         return self.namespace if namespace is None else namespace
@@ -410,6 +414,11 @@ def _submit_id(body: Json) -> str:
 def _seconds(header: str) -> float:
     """The seconds of a Retry-After; a date is not waited for."""
     return float(header) if header.isdecimal() else 0.0
+
+
+def _plain(text: bytes) -> str:
+    """The beginning of what a proxy or a page of a login says, without the tags of HTML."""
+    return " ".join(_TAG.sub(" ", text.decode("utf-8", "replace")).split())[:_SAID]
 
 
 def _object(text: bytes) -> Json | None:
