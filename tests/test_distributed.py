@@ -160,6 +160,7 @@ def test_a_process_that_fails_ends_all_and_is_the_one_that_is_shown(
     assert run(["run", "pipeline.py", "--name", "one"]) == 1
     said = capsys.readouterr().out
     assert "| ValueError: the loss is NaN" in said
+    assert said.endswith("after a change: flowdsl run pipeline.py --from train --of one\n")
     assert run(["logs", "one", "train"]) == 0
     assert f"train.workers/{pod} | ValueError: the loss is NaN" in capsys.readouterr().out
 

@@ -14,9 +14,11 @@ from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import clip, visible
 from flowdsl.cli.files import shown
 from flowdsl.cli.process import STDIN
+from flowdsl.compiler.ports import WORKERS
 from flowdsl.runtime.local import logs
 from flowdsl.runtime.local.absent import absent_key, no_json
 from flowdsl.runtime.local.rounds import tables, texts_of, value_of
+from flowdsl.runtime.parts import several
 from flowdsl.runtime.phases import FAILURES, OMITTED, PENDING, SKIPPED
 from flowdsl.runtime.status.outputs import given
 from flowdsl.runtime.status.tree import Entry, counted, plain, tree
@@ -340,13 +342,21 @@ def _last(
         line += f": {plain(machine.message)}"
     lines = [line, f"its folder is {shown(folder)}"]
     if failed and settings.get("targets"):
-        which = ["--from", failed[0].path.partition("(")[0].rpartition(".")[2], "--of", run]
+        which = ["--from", _again(failed[0]), "--of", run]
         if settings.get("only"):  # a run of one step has no others to take
             which = ["--only", str(settings["only"]), "--of", str(settings.get("of"))]
         targets = ("-" if one == STDIN else one for one in settings["targets"])
         again = shlex.join(["flowdsl", "run", *targets, *which])
         lines.append(f"after a change: {again}")
     return "".join(f"{one}\n" for one in lines)
+
+
+def _again(failed: Entry) -> str:
+    """The step that runs again for what failed: that of several pods, of which the compiler made steps, as a whole."""
+    inputs = several(failed.node.inputs or {}, "parameters") if failed.node is not None else []
+    pods = any(one["name"] == WORKERS for one in inputs) and "." in failed.path
+    path = failed.path.rpartition(".")[0] if pods else failed.path
+    return path.partition("(")[0].rpartition(".")[2]
 
 
 def brief(machine: Machine, files: Files, settings: Mapping[str, Any]) -> Json:
