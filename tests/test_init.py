@@ -52,6 +52,13 @@ def test_its_test_passes_and_it_has_types(folder: Path) -> None:
     assert said.returncode == 0, said.stdout
 
 
+def test_what_comes_next_is_a_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert flowdsl(["init", "my project"]) == 0
+    assert capsys.readouterr().err.endswith("\nnext: cd 'my project' && flowdsl run pipeline.py\n")
+    assert flowdsl(["init"]) == 0
+    assert capsys.readouterr().err.endswith("\nnext: flowdsl run pipeline.py\n")
+
+
 @pytest.mark.parametrize("name", sorted(FILES - {".gitignore"}))
 def test_nothing_is_written_over(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / name).write_text("mine", encoding="utf-8")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import shlex
+from pathlib import Path
 
 from flowdsl.cli.files import save
 from flowdsl.cli.process import DONE, Refused, err, said
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _PIPELINE = '''\
 """A line through points: a pipeline to begin with.
@@ -113,7 +111,8 @@ def start(folder: Path) -> int:
     written = [name for name in _FILES if not os.path.lexists(folder / name)]
     for name in written:
         save(_FILES[name], folder / name)
-    err(
-        f"written: {', '.join(str(folder / name) for name in written)}\nnext: flowdsl run {folder / 'pipeline.py'}\n"
-    )
+    # Runs are kept where they are begun.
+    where = "" if folder == Path() else f"cd {shlex.quote(str(folder))} && "
+    names = ", ".join(str(folder / name) for name in written)
+    err(f"written: {names}\nnext: {where}flowdsl run pipeline.py\n")
     return DONE
