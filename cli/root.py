@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from cyclopts import App, Parameter
 
 from flowdsl import __version__
 from flowdsl.cli.display.report import Format
 from flowdsl.cli.process import STDIN, Refused
+from flowdsl.runtime.phases import RunPhase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,6 +89,16 @@ FileArgument = Annotated[Path, Parameter(converter=_target)]
 WRITTEN = Parameter(converter=_file)
 
 
+def _phases(hint: Any, tokens: Sequence[Token]) -> list[str]:
+    """Phases of runs in any case; several of them with commas, as argo takes them."""
+    known = {phase.lower(): phase for phase in get_args(RunPhase)}
+    wanted = [word for token in tokens for word in token.value.split(",")]
+    for word in wanted:
+        if word.lower() not in known:
+            raise Refused(f"--status {word}: must be one of {', '.join(known.values())}")
+    return [known[word.lower()] for word in wanted]
+
+
 def option(*names: str) -> Parameter:
     """An option by these names, else by that of its argument: nothing says its opposite, and no default is shown."""
     return Parameter(name=names or None, negative="", show_default=False)
@@ -95,6 +106,7 @@ def option(*names: str) -> Parameter:
 
 FLAG = SEVERAL = option()
 PARAMETERS = option("--parameter", "-p")
+StatusOption = Annotated[list[RunPhase] | None, Parameter(negative="", converter=_phases)]
 JsonOption = Annotated[bool, option("--json")]
 OnlyJsonOption = Annotated[Literal["json"] | None, Parameter(name=["--output", "-o"], show=False)]
 """`-o json` of a command that has no other output to choose: it is known, and `--json` is what the help shows."""

@@ -492,7 +492,9 @@ def test_a_run_here_that_may_be_taken_up_has_to_be_meant(
 @pytest.mark.parametrize("verb", ["stop", "terminate", "suspend", "resume", "retry"])
 def test_what_is_not_done_to_a_run_here(here: Path, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert flowdsl([verb, "mine"]) == 2
-    assert "has ended: flowdsl run FILE --from STEP --of mine" in capsys.readouterr().err
+    hint = ": flowdsl run FILE --from STEP --of mine runs a step of it again, and what follows"
+    ended = f"`mine` is a run on this machine that has ended{hint if verb == 'retry' else ''}"
+    assert capsys.readouterr().err == f"flowdsl: {ended}\n"
     (here / "workflow.json").write_text(json.dumps(workflow(phase="Running")))
     assert flowdsl([verb, "mine"]) == 2
     said = "Ctrl-C ends it, and flowdsl run --resume mine goes on with it, with --approve past what waits for somebody"

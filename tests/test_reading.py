@@ -310,6 +310,18 @@ def test_a_run_of_this_machine(flowdsl: Callable[..., Result]) -> None:
         assert flowdsl(*asked, "--json").out[0] in "[{"
     assert flowdsl("get", "hello-1", "--json") == flowdsl("get", "hello-1", "-o", "json")
     assert flowdsl("list", "--json", "-o", "wide").code == 2
+    assert flowdsl("list", "--status", "failed,Error", "-o", "name").out == "hello-1\n"
+    assert flowdsl("list", "--status", "pending", "--status", "Running", "-o", "name").out == ""
+    for verb in ("list", "delete"):
+        said = "flowdsl: --status gone: must be one of Pending, Running, Succeeded, Failed, Error\n"
+        assert flowdsl(verb, "--status", "gone") == (2, "", said)
+    for verb in ("stop", "suspend", "resume"):
+        said = "flowdsl: `hello-1` is a run on this machine that has ended\n"
+        assert flowdsl(verb, "hello-1") == (2, "", said)
+    assert "run FILE --from STEP --of hello-1" in flowdsl("retry", "hello-1").err
+    assert (
+        flowdsl("logs", "hello-1", "-c", "side").err == "flowdsl: hello-1 has no log of a container `side`\n"
+    )
     assert flowdsl("list").out.splitlines()[1].split()[:3] == ["hello-1", "✗", "Failed"]
 
 

@@ -9,8 +9,7 @@ from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import FLAG, SEVERAL, WRITTEN, JsonOption, app, in_json, option
-from flowdsl.runtime.phases import RunPhase
+from flowdsl.cli.root import FLAG, WRITTEN, JsonOption, StatusOption, app, in_json, option
 
 
 @app.command(
@@ -85,7 +84,7 @@ Examples:
 def list_command(
     *,
     selector: Annotated[str, Parameter(name=["--selector", "-l"], show_default=False)] = "",
-    status: Annotated[list[RunPhase], SEVERAL] | None = None,
+    status: StatusOption = None,
     running: Annotated[bool, FLAG] = False,
     completed: Annotated[bool, FLAG] = False,
     since: str | None = None,
@@ -103,7 +102,7 @@ def list_command(
     selector
         Only runs with these labels, as kubectl writes them: team=vision,tier!=test.
     status
-        Only runs in this phase; may be given several times.
+        Only runs in this phase; may be given several times, or several with commas.
     running
         Only runs that have not ended.
     completed

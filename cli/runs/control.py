@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.cli.clusters.reach import RUNS, Found, code_of, find
 from flowdsl.cli.display.texts import visible
@@ -23,7 +23,7 @@ from flowdsl.runtime.cluster.trouble import (
     Vanished,
 )
 from flowdsl.runtime.parts import part, several
-from flowdsl.runtime.phases import RunPhase, over
+from flowdsl.runtime.phases import over
 from flowdsl.runtime.phases import phase as phase_of
 from flowdsl.runtime.status.compressed import opened, without_nodes
 from flowdsl.runtime.status.node import nodes as in_order
@@ -57,7 +57,7 @@ def chosen(names: Sequence[str], selection: Selection, reach: Reach, *, ended: b
         return [find(name, reach, nodes=False) for name in dict.fromkeys(names)]
     if not selection.given:
         raise Refused("name a run, or select several with -l, --status, --older-than or --all")
-    phases = _phases(selection.status or ())
+    phases = selection.status or ()
     old = selection.older_than
     age = None if old is None else seconds_of("--older-than", old)
     found: list[Found] = []
@@ -84,15 +84,6 @@ def _selected(selector: str, reach: Reach, *, local: bool) -> list[tuple[Json, C
 
         return [(workflow, None) for workflow in local_runs(selector)]
     return [(one, cluster) for one in cluster.list(WORKFLOW, labels=selector, keep=without_nodes).items]
-
-
-def _phases(texts: Sequence[str]) -> set[str]:
-    known = {phase.lower(): phase for phase in get_args(RunPhase)}
-    wanted = [one for text in texts for one in text.split(",")]
-    for one in wanted:
-        if one.lower() not in known:
-            raise Refused(f"--status {one}: must be one of {', '.join(known.values())}")
-    return {known[one.lower()] for one in wanted}
 
 
 def _since(workflow: Json) -> float:
@@ -236,10 +227,9 @@ def _end_here(verb: Ending, run: Found, manner: Manner) -> int:
     return DONE
 
 
-def _here(run: Found) -> Refused:
+def _here(run: Found, ended: str = "") -> Refused:
     if over(run.workflow):
-        again = f"flowdsl run FILE --from STEP --of {run.name} runs a step of it again, and what follows"
-        return Refused(f"`{run.name}` is a run on this machine that has ended: {again}")
+        return Refused(f"`{run.name}` is a run on this machine that has ended{ended}")
     return Refused(
         f"`{run.name}` is a run on this machine: Ctrl-C ends it, and flowdsl run --resume {run.name} goes on with it, "
         "with --approve past what waits for somebody"
@@ -287,7 +277,8 @@ def resume(name: str, parameters: Mapping[str, str], step: str | None, reach: Re
 def retry(name: str, step: str | None, parameters: Mapping[str, str], dry_run: bool, reach: Reach) -> int:
     """Let a run that has ended go on, with the steps that failed, or from a step on; the exit code."""
     run = find(name, reach, nodes=False)
-    cluster = _way(run)
+    step_again = f": flowdsl run FILE --from STEP --of {run.name} runs a step of it again, and what follows"
+    cluster = _way(run, ended=step_again)
     workflow = opened(run.workflow)
     _known(workflow, parameters)
     before: Mapping[str, Json] = part(workflow, "status").get("nodes") or {}
@@ -348,10 +339,10 @@ def _path(run: str, node: Json) -> str:
     return str(node["name"]).removeprefix(run).lstrip(".")
 
 
-def _way(run: Found) -> Cluster:
-    """The cluster of a run. Raises Refused for one on this machine."""
+def _way(run: Found, *, ended: str = "") -> Cluster:
+    """The cluster of a run. Raises Refused for one on this machine; `ended`: what is said of one that has ended."""
     if run.cluster is None:
-        raise _here(run)
+        raise _here(run, ended)
     return run.cluster
 
 

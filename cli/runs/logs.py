@@ -297,11 +297,13 @@ def _are_gone(missing: Sequence[Gone]) -> str:
 
 def _nothing(workflow: Json, wanted: Wanted) -> str:
     """That there is no log."""
+    from flowdsl.runtime.logs.run import MAIN
     from flowdsl.runtime.phases import over
 
     step = "" if wanted.step is None else f" of `{wanted.step}`"
     when = " of a step that failed" if wanted.failed else "" if over(workflow) else " yet"
-    return f"{workflow['metadata']['name']} has no log{step}{when}"
+    which = f" of a container `{wanted.container}`" if wanted.container not in (None, MAIN) else ""
+    return f"{workflow['metadata']['name']} has no log{which}{step}{when}"
 
 
 def _check_step(workflow: Json, wanted: Wanted, pods: Sequence[Json] = ()) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from flowdsl.cli.root import FLAG, SEVERAL, option
+from flowdsl.cli.root import FLAG, StatusOption, option
 
 
 @Parameter(name="*")
@@ -19,8 +19,8 @@ class Selection:
     """Runs with these labels, as in kubectl: sweep=lr,team!=vision."""
     every: Annotated[bool, option("--all")] = False
     """All runs of the namespace; for `delete`, where no cluster is configured, those of this folder."""
-    status: Annotated[list[str] | None, SEVERAL] = None
-    """Runs in this phase: Pending, Running, Succeeded, Failed or Error. May be given several times."""
+    status: StatusOption = None
+    """Runs in this phase; may be given several times, or several with commas."""
     older_than: str | None = None
     """Runs that ended, or were created if they go on, so long ago: 12h, 7d."""
 
