@@ -69,6 +69,20 @@ class Trouble(NamedTuple):
     data: dict[str, str]
 
 
+def _attributes(function: ast.stmt) -> Iterator[str]:
+    """The names whose attributes a function sets."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Attribute(ctx=ast.Store()):
+                owner: str | None = root(node)
+            case ast.Call(ast.Name("setattr"), [first, *_]):
+                owner = root(first)
+            case _:
+                continue
+        if owner is not None:
+            yield owner
+
+
 class ModuleSource:
     """One module of the user's: its file, what its names mean, and which statements define them.
 
@@ -116,8 +130,11 @@ class ModuleSource:
                 imported.update(names)
                 if node.names[0].name == "*":
                     self._stars.append(index)
-            elif has_walrus:
-                names.update(walrus(node))
+            else:
+                if has_walrus:
+                    names.update(walrus(node))
+                filled = [name for name in self._filled_by(node) if name in self._defined - imported]
+                names = {**names, **dict.fromkeys(filled, False)}
             self.touches.append(names)
             for name, defines in names.items():
                 self.binders.setdefault(name, []).append(index)
@@ -157,6 +174,26 @@ class ModuleSource:
                 yield from self._containers_in(function)
         if keeps:
             yield from (cls.__name__ for cls in (*bases, *makers))
+
+    def _filled_by(self, node: ast.stmt) -> Iterator[str]:
+        """The classes and objects of the module whose attributes a call of a function sets: `setup(config)`."""
+        match node:
+            case ast.Expr(ast.Call(ast.Name(name), given)):
+                function = self.namespace.get(name)
+            case _:
+                return
+        if type(function) is not FunctionType or function.__globals__ is not self.namespace:
+            return
+        index = self.index_of(function.__code__)
+        own = {*function.__code__.co_varnames}
+        changed = set[str]() if index is None else {*_attributes(self.body[index])}
+        if changed & own:
+            changed |= {one.id for one in given if isinstance(one, ast.Name)}
+        for one in sorted(changed - own):
+            value = self.namespace.get(one)
+            made = value if isinstance(value, type) else type(value)
+            if made.__module__ == self.namespace.get("__name__"):
+                yield one
 
     def _containers_in(self, function: FunctionType) -> Iterator[str]:
         for name in scan(function.__code__).names:

@@ -33,8 +33,8 @@ def bound_name(alias: ast.alias, node: Import) -> str:
 def touched(node: ast.stmt) -> Iterator[tuple[str, bool]]:
     """The names of the module that a statement touches: True where it defines one, False where it changes it.
 
-    `X = ..` and `X += ..` define, `X["k"] = ..`, `X.k = ..` and `X.append(..)` change, in compound statements
-    too. Not what only a script does (`if __name__ == "__main__"`) or only a type checker sees.
+    `X = ..` and `X += ..` define, `X["k"] = ..`, `X.k = ..`, `X.append(..)` and `setattr(X, ..)` change, in
+    compound statements too. Not what only a script does (`if __name__ == "__main__"`) or only a type checker sees.
     """
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
@@ -52,6 +52,9 @@ def touched(node: ast.stmt) -> Iterator[tuple[str, bool]]:
             yield from ((name, False) for target in targets for name, _ in _targets(target))
         case ast.Expr(value=ast.Call(func=ast.Attribute() as called)):
             yield from _targets(called)
+        case ast.Expr(value=ast.Call(ast.Name("setattr" | "delattr"), [owner, *_])):
+            if (changed := root(owner)) is not None:
+                yield changed, False
         case ast.If(test=test) if _is_script_only(test):
             return
         case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")):
