@@ -18,6 +18,7 @@ from flowdsl.compiler.checks.impossible import impossible
 from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.checks.lacking import unbound
 from flowdsl.compiler.checks.left_behind import Written, left_behind
+from flowdsl.compiler.checks.looked_up import looked_up, unpickled
 from flowdsl.compiler.checks.opened import opened
 from flowdsl.compiler.checks.read_only import read_only
 from flowdsl.compiler.checks.returns import ends_without, open_end
@@ -95,12 +96,14 @@ def check_bodies(
             yield from calls_of(step, body.node, body.module, body.names)
             yield from impossible(step, body.node, body.module, body.evident)
             yield from opened(step, body.node, body.module)
+            yield from looked_up(step, body.node, body.module)
             source = carried(step)
             if source is not None:
                 yield from unsuited(step, body.node, body.module, source.text, images)
                 yield from terminal(step, body.node, body.module, source.text, calls)
                 scripts.append(Written(step, body.node, body.module, source.text))
     yield from left_behind(scripts, traces, calls)
+    yield from unpickled(scripts, calls)
     owners = {id(graph.owner): graph.owner for trace in traces for graph in trace.graphs.values()}
     for owner in owners.values():
         module = module_of(owner)

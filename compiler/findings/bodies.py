@@ -243,6 +243,29 @@ class GoneWhenReturned(Finding):
     path: str
 
 
+class LookedUp(Finding):
+    """A step looks for a name of its module by its text, or in what another step has pickled."""
+
+    code = "FD884"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{asked}` finds only what `{step}` names itself"
+    label = "{reason}"
+    help = "{way}"
+    step: str
+    asked: str
+    missing: str = ""
+
+    def words(self) -> dict[str, str]:
+        """The fields, why that matters, and the way out."""
+        reason = "nothing else of the file is carried into its script"
+        way = 'choose from a dict of what may be asked for, such as `MODELS = {"mlp": Mlp, "cnn": Cnn}`'
+        if self.missing:
+            reason = f"needs the class `{self.missing}`, which is not carried into its script"
+            asked = f"isinstance(found, {self.missing})"
+            way = f"name it in `{self.step}`, as in `{asked}`; or hand on what it holds, as JSON"
+        return {**super().words(), "reason": reason, "way": way}
+
+
 class NotJson(Finding):
     """A step returns what JSON does not have, so that its run fails when the result is written."""
 
