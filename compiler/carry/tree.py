@@ -83,7 +83,7 @@ def _compound(node: ast.stmt) -> Iterator[tuple[str, bool]]:
         yield from touched(inner)
 
 
-_NAMING = frozenset(
+NAMING = frozenset(
     (
         ast.Name,
         ast.FunctionDef,
@@ -102,7 +102,7 @@ _NAMING = frozenset(
 
 def bound(node: ast.AST) -> Iterable[str]:
     """The names that a node itself gives a value, or takes it from; what is inside of it is not looked into."""
-    if type(node) not in _NAMING:
+    if type(node) not in NAMING:
         return ()
     match node:
         case ast.Name(name, context):

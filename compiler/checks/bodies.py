@@ -23,6 +23,7 @@ from flowdsl.compiler.checks.opened import opened
 from flowdsl.compiler.checks.read_only import read_only
 from flowdsl.compiler.checks.returns import ends_without, open_end
 from flowdsl.compiler.checks.terminal import terminal
+from flowdsl.compiler.checks.variables import Variables
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.grammar.named import NamedTuple
@@ -61,6 +62,7 @@ class Body(NamedTuple):
     returns: list[ast.Return]
     changed: dict[str, Span]
     read: dict[str, Span]
+    variables: Variables
     evident: Evident
 
     @property
@@ -89,13 +91,13 @@ def check_bodies(
         if body is not None:
             bodies.append(body)
             yield from _results(body, step, step.name in used, calls)
-            yield from gone(step, body.node, body.module, body.returned)
+            yield from gone(step, body.variables, body.module, body.returned)
             yield from exits(step, body.node, body.module, calls)
             yield from file_names(step, body.node, body.module, calls)
-            yield from read_only(step, body.node, body.module, calls)
+            yield from read_only(step, body.node, body.variables, body.module, calls)
             yield from calls_of(step, body.node, body.module, body.names)
-            yield from impossible(step, body.node, body.module, body.evident)
-            yield from opened(step, body.node, body.module)
+            yield from impossible(step, body.variables, body.module, body.evident)
+            yield from opened(step, body.variables, body.module)
             yield from looked_up(step, body.node, body.module)
             source = carried(step)
             if source is not None:
@@ -129,8 +131,9 @@ def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Bod
             todo.extend(inside(one))
     shared = names & module.containers
     changed, read = _uses(node, module, shared) if shared else ({}, {})
-    evident = Evident(definition, node, module)
-    return Body(definition, module, node, names, returns, changed, read, evident)
+    variables = Variables(node.body)
+    evident = Evident(definition, variables, module)
+    return Body(definition, module, node, names, returns, changed, read, variables, evident)
 
 
 def _node(definition: StepDef | PipelineDef, module: ModuleSource) -> Function | None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.carry.tree import bound, nodes
 from flowdsl.step import Step
 from flowdsl.values import types as t
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from flowdsl.compiler.carry.module import ModuleSource
-    from flowdsl.compiler.carry.tree import Function
+    from flowdsl.compiler.checks.variables import Variables
     from flowdsl.pipeline import PipelineDef
     from flowdsl.step import StepDef
 
@@ -106,14 +105,12 @@ _DEFINED = (
 class Evident:
     """The expressions in the function of a step."""
 
-    def __init__(self, step: StepDef | PipelineDef, node: Function, module: ModuleSource) -> None:
+    def __init__(self, step: StepDef | PipelineDef, variables: Variables, module: ModuleSource) -> None:
         self._step = step
-        self._node = node
+        self._variables = variables
         self._module = module
         self._decorated = step.plain is not step.function
         self._own = {*step.code.co_varnames, *step.code.co_cellvars}
-        self._changed: set[str] = set()
-        self._assigned: dict[str, ast.expr] | None = None
         self._known: dict[str, str | None] = {}
 
     def of(self, node: ast.expr) -> str | None:
@@ -156,7 +153,8 @@ class Evident:
     def _variable(self, name: str) -> str | None:
         if name not in self._known:
             self._known[name] = None  # of one that is computed from itself
-            value = self._once().get(name)
+            given = name in self._step.signature.by_name
+            value = None if given else self._variables.once.get(name)
             self._known[name] = self._parameter(name) if value is None else self.of(value)
         return self._known[name]
 
@@ -207,31 +205,9 @@ class Evident:
         )
         return next((made for kinds, made in _DEFINED if isinstance(value, kinds)), None)
 
-    def _once(self) -> dict[str, ast.expr]:
-        """The values of the variables that are assigned once."""
-        if self._assigned is None:
-            times: dict[str, int] = {}
-            values: dict[str, ast.expr] = {}
-            for one in nodes(self._node.body):
-                for name in bound(one):
-                    times[name] = times.get(name, 0) + 1
-                match one:
-                    case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(
-                        ast.Name(name), _, ast.expr() as value
-                    ):
-                        values[name] = value
-                    case _:
-                        pass
-            self._changed = set(times)
-            parameters = self._step.signature.by_name
-            self._assigned = {
-                name: value for name, value in values.items() if times[name] == 1 and name not in parameters
-            }
-        return self._assigned
-
     def _parameter(self, name: str) -> str | None:
         parameter = self._step.signature.by_name.get(name)
-        if parameter is None or name in self._changed:
+        if parameter is None or name in self._variables.times:
             return None
         return form(parameter.type)
 

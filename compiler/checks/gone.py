@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.carry.tree import nodes
-from flowdsl.compiler.checks.rooted import Rooted
+from flowdsl.compiler.checks.rooted import root
 from flowdsl.compiler.findings.bodies import GoneWhenReturned
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.values import types as t
@@ -15,27 +14,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.carry.module import ModuleSource
-    from flowdsl.compiler.carry.tree import Function
+    from flowdsl.compiler.checks.variables import Variables
     from flowdsl.step import StepDef
 
 _TEMPORARY = ("TemporaryDirectory", "NamedTemporaryFile")
 
 
 def gone(
-    step: StepDef, node: Function, module: ModuleSource, returned: list[ast.expr]
+    step: StepDef, variables: Variables, module: ModuleSource, returned: list[ast.expr]
 ) -> Iterator[Diagnostic]:
     """The files among the results that are gone before they are handed on."""
     if not _has_files(step.signature.returns) or not {*_TEMPORARY} & {*step.code.co_names}:
         return
-    made = {name: call for one in nodes(node.body) for name, call in _temporary(one)}
-    rooted = Rooted(node)
+    made = {name: call for one in variables.of(ast.With) for name, call in _temporary(one)}
     for value in returned:
         for one in _parts(value):
-            root = rooted.root(one)
-            if isinstance(root, ast.Attribute) and root.attr == "name":
-                root = root.value
-            if isinstance(root, ast.Name) and root.id in made and rooted.times[root.id] == 1:
-                related = Related(module.span(made[root.id]), "removed at the end of this `with`")
+            first = root(one, variables)
+            if isinstance(first, ast.Attribute) and first.attr == "name":
+                first = first.value
+            if isinstance(first, ast.Name) and first.id in made and variables.times[first.id] == 1:
+                related = Related(module.span(made[first.id]), "removed at the end of this `with`")
                 yield Diagnostic(GoneWhenReturned(step.name, ast.unparse(one)), module.span(one), (related,))
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import builtins
 import importlib
-import sys
+from functools import cached_property
 from inspect import signature
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.carry.tree import bound, bound_name, nodes
+from flowdsl.compiler.carry.tree import bound_name, names_in
 from flowdsl.compiler.checks.evident import form
 from flowdsl.compiler.checks.lacking import (
     KNOWN,
@@ -21,6 +21,7 @@ from flowdsl.compiler.checks.lacking import (
     object_lacks,
     unbound,
 )
+from flowdsl.compiler.checks.variables import Variables
 from flowdsl.compiler.checks.ways import (
     CLASSES,
     article,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from flowdsl.compiler.carry.module import ModuleSource
-    from flowdsl.compiler.carry.tree import Function
     from flowdsl.compiler.checks.evident import Evident
     from flowdsl.step import StepDef
 
@@ -68,8 +68,8 @@ _OPENED = {  # which argument is an open file, and what to write for a path
     ("pickle", "dump"): (1, "{1}.write_bytes(pickle.dumps({0}))"),
 }
 _VERBS = frozenset(verb for _, verb in _OPENED)
-_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_MAY_FAIL = (ast.Try, *([ast.TryStar] if sys.version_info >= (3, 11) else []))
+_LOOPS = (ast.For, ast.comprehension)
+_ASKED = frozenset((ast.Attribute, ast.Subscript, ast.BinOp, ast.Compare, ast.Call, *_LOOPS))
 
 
 class _Value(NamedTuple):
@@ -82,64 +82,60 @@ class _Value(NamedTuple):
 _UNKNOWN = _Value(None)
 
 
-def impossible(step: StepDef, node: Function, module: ModuleSource, evident: Evident) -> Iterator[Diagnostic]:
+def impossible(
+    step: StepDef, variables: Variables, module: ModuleSource, evident: Evident
+) -> Iterator[Diagnostic]:
     """Where a step asks a value, a class of its file or a module of Python for what that does not have."""
     if step.plain is not step.function:
         return  # a decorator may give it other values
-    yield from _Reader(step, node, module, evident).found()
+    yield from _Reader(step, variables, module, evident).found()
 
 
 class _Reader:
     """The function of a step, and what its variables are."""
 
-    def __init__(self, step: StepDef, node: Function, module: ModuleSource, evident: Evident) -> None:
-        self._step, self._node, self._module, self._evident = step, node, module, evident
+    def __init__(self, step: StepDef, variables: Variables, module: ModuleSource, evident: Evident) -> None:
+        self._step, self._variables, self._module, self._evident = step, variables, module, evident
         self._own = {*step.code.co_varnames, *step.code.co_cellvars}
-        every = nodes(node.body)
-        times: dict[str, int] = {}
-        for one in every:
-            for name in bound(one):
-                times[name] = times.get(name, 0) + 1
-        self._times = times
-        self._guarded = _guarded(every)
-        self._stored = {
-            one.attr for one in every if isinstance(one, ast.Attribute) and not isinstance(one.ctx, ast.Load)
-        }
-        self._modules = {
-            bound_name(alias, one): alias
-            for one in every
-            if isinstance(one, ast.Import)
-            for alias in one.names
-        }
+        self._times = variables.times
+        self._guarded = _guarded(variables)
         self._env: dict[str, t.Type] = {}
-        for one in every:
-            if isinstance(one, (ast.For, ast.comprehension)):
-                self._loop(one.target, one.iter)
+        for one in variables.of(ast.For):
+            self._loop(one.target, one.iter)
+        for inner in variables.of(ast.comprehension):
+            self._loop(inner.target, inner.iter)
+
+    @cached_property
+    def _stored(self) -> set[str]:
+        """The attributes that the function itself gives to something."""
+        return {one.attr for one in self._variables.of(ast.Attribute) if not isinstance(one.ctx, ast.Load)}
+
+    @cached_property
+    def _modules(self) -> dict[str, ast.alias]:
+        """The modules that the function itself imports."""
+        every = self._variables.of(ast.Import)
+        return {bound_name(alias, one): alias for one in every for alias in one.names}
 
     def found(self) -> Iterator[Diagnostic]:
         """The places in the order of the file."""
-        told: set[int] = set()
-        todo: list[tuple[ast.AST, Mapping[str, t.Type]]] = [
-            (one, self._env) for one in reversed(self._node.body)
-        ]
-        while todo:
-            node, env = todo.pop()
-            if isinstance(node, (*_NESTED, *_MAY_FAIL)) or _suppresses(node):
-                continue
-            if isinstance(node, ast.Lambda):
-                continue  # one that is a key is looked at with its items
-            if isinstance(node, (ast.For, ast.comprehension)):
-                place: ast.AST = node.iter
-                fault = self._walked(node.iter, env)
-            else:
-                place, fault = node, self._fault(node, env)
-            if fault is not None and isinstance(place, ast.expr) and id(place) not in told:
-                yield Diagnostic(Impossible(self._step.name, shown(place), *fault), self._module.span(place))
-                told.update(id(inner) for inner in ast.walk(place))
-            if isinstance(node, ast.Call):
-                todo += self._keys(node, env)
-            inner = [*ast.iter_child_nodes(node)]
-            todo += [(one, env) for one in reversed(inner)]
+        told: set[ast.AST] = set()
+        for one in self._variables.sure:
+            if type(one) in _ASKED:
+                yield from self._found(one, self._env, told)
+                if isinstance(one, ast.Call):
+                    for body, env in self._keys(one):
+                        for inner in Variables([body]).sure:
+                            yield from self._found(inner, env, told)
+
+    def _found(self, node: ast.AST, env: Mapping[str, t.Type], told: set[ast.AST]) -> Iterator[Diagnostic]:
+        if isinstance(node, _LOOPS):
+            place: ast.AST = node.iter
+            fault = self._walked(node.iter, env)
+        else:
+            place, fault = node, self._fault(node, env)
+        if fault is not None and isinstance(place, ast.expr) and place not in told:
+            yield Diagnostic(Impossible(self._step.name, shown(place), *fault), self._module.span(place))
+            told.update(ast.walk(place))
 
     # --- what a variable is ---------------------------------------------------------------------------
 
@@ -150,19 +146,17 @@ class _Reader:
         if isinstance(kind, t.Sequence) and self._times[target.id] == 1:
             self._env[target.id] = kind.item
 
-    def _keys(
-        self, node: ast.Call, env: Mapping[str, t.Type]
-    ) -> Iterator[tuple[ast.AST, Mapping[str, t.Type]]]:
+    def _keys(self, node: ast.Call) -> Iterator[tuple[ast.expr, Mapping[str, t.Type]]]:
         """The bodies of `key=lambda one: ...`, which gets the items of a list."""
         match node:
             case ast.Call(ast.Name("min" | "max" | "sorted"), [over], keywords):
-                kind = self._kind(over, env)
+                kind = self._kind(over, self._env)
                 for one in keywords:
                     match one.value:
                         case ast.Lambda(ast.arguments([], [ast.arg(name)]), body) if isinstance(
                             kind, t.Sequence
                         ):
-                            yield body, {**env, name: kind.item}
+                            yield body, {**self._env, name: kind.item}
                         case _:
                             pass
             case _:
@@ -170,7 +164,7 @@ class _Reader:
 
     def _asks_of(self, node: ast.expr) -> bool:
         """Whether the function asks what a variable of this expression is."""
-        return any(isinstance(one, ast.Name) and one.id in self._guarded for one in ast.walk(node))
+        return not self._guarded.isdisjoint(names_in(node))
 
     def _kind(self, node: ast.expr, env: Mapping[str, t.Type]) -> t.Type | None:
         """The annotated type of an expression."""
@@ -193,14 +187,14 @@ class _Reader:
                 return None
 
     def _of(self, node: ast.expr, env: Mapping[str, t.Type]) -> _Value:
-        if self._asks_of(node):
+        if self._guarded and self._asks_of(node):
             return _UNKNOWN
         kind = self._kind(node, env)
         if kind is not None:
             if isinstance(kind, t.Maybe):
                 kind = kind.item
             return _Value(form(kind), kind)
-        if any(isinstance(one, ast.Name) and one.id in env for one in ast.walk(node)):
+        if env and not env.keys().isdisjoint(names_in(node)):
             return _UNKNOWN
         return _Value(self._evident.of(node))
 
@@ -382,19 +376,12 @@ class _Reader:
         return Fault(why, "AttributeError", f"write `{written.format(*texts)}`")
 
 
-def _guarded(every: list[ast.AST]) -> set[str]:
+def _guarded(variables: Variables) -> set[str]:
     """The variables of which a function asks what they are."""
     found: set[str] = set()
-    for one in every:
-        match one:
-            case ast.Call(ast.Name(name), [first, *_]) if name in _ASKING:
-                found.update(inner.id for inner in ast.walk(first) if isinstance(inner, ast.Name))
-            case ast.Match(subject):
-                found.update(inner.id for inner in ast.walk(subject) if isinstance(inner, ast.Name))
-            case _:
-                pass
+    for call in variables.of(ast.Call):
+        if call.args and isinstance(call.func, ast.Name) and call.func.id in _ASKING:
+            found.update(names_in(call.args[0]))
+    for one in variables.of(ast.Match):
+        found.update(names_in(one.subject))
     return found
-
-
-def _suppresses(node: ast.AST) -> bool:
-    return isinstance(node, ast.With) and any("suppress" in ast.unparse(one) for one in node.items)

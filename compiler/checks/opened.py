@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.carry.tree import bound, nodes
 from flowdsl.compiler.checks.ways import shown
 from flowdsl.compiler.findings.bodies import Impossible
 from flowdsl.diagnostic import Diagnostic
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.carry.module import ModuleSource
-    from flowdsl.compiler.carry.tree import Function
+    from flowdsl.compiler.checks.variables import Variables
     from flowdsl.step import StepDef
 
 _WRITES = frozenset(("write", "writelines", "truncate"))
@@ -23,28 +22,22 @@ _BYTES = frozenset(("pickle", "tomllib"))
 _TEXT = frozenset(("csv", "json"))
 _DUMPS = {"dump": 1, "writer": 0, "DictWriter": 0}
 _LOADS = {"load": 0, "reader": 0, "DictReader": 0}
-_MAY_FAIL = (ast.Try, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
-def opened(step: StepDef, node: Function, module: ModuleSource) -> Iterator[Diagnostic]:
+def opened(step: StepDef, variables: Variables, module: ModuleSource) -> Iterator[Diagnostic]:
     """Where a file is written that is open for reading, read that is open for writing, or has bytes for text."""
     if "open" not in step.code.co_names or "open" in module.namespace or step.plain is not step.function:
         return
-    every = nodes(node.body)
-    times: dict[str, int] = {}
-    for one in every:
-        for name in bound(one):
-            times[name] = times.get(name, 0) + 1
-    modes = {name: mode for one in every for name, mode in _modes(one) if times[name] == 1}
-    todo: list[ast.AST] = [*reversed(node.body)] if modes else []
-    while todo:
-        one = todo.pop()
-        if isinstance(one, _MAY_FAIL):
-            continue
-        fault = _fault(one, modes) if isinstance(one, ast.Call) else None
-        if fault is not None and isinstance(one, ast.Call):
+    times = variables.times
+    modes = {
+        name: mode
+        for one in (*variables.of(ast.With), *variables.of(ast.Assign))
+        for name, mode in _modes(one)
+        if times[name] == 1
+    }
+    for one in variables.sure if modes else ():
+        if isinstance(one, ast.Call) and (fault := _fault(one, modes)) is not None:
             yield Diagnostic(Impossible(step.name, shown(one), *fault), module.span(one))
-        todo += reversed([*ast.iter_child_nodes(one)])
 
 
 def _modes(node: ast.AST) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.checks.rooted import Rooted
+from flowdsl.compiler.checks.rooted import root
 from flowdsl.compiler.findings.bodies import WritesReadOnly
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.places.place import Definition
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.carry.module import ModuleSource
     from flowdsl.compiler.carry.tree import Function
+    from flowdsl.compiler.checks.variables import Variables
     from flowdsl.places.place import Place
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Call
@@ -39,26 +40,29 @@ _REMOVES = frozenset(("remove", "rmtree", "unlink"))
 
 
 def read_only(
-    step: StepDef, node: Function, module: ModuleSource, calls: Callable[[], Mapping[int, list[Call]]]
+    step: StepDef,
+    node: Function,
+    variables: Variables,
+    module: ModuleSource,
+    calls: Callable[[], Mapping[int, list[Call]]],
 ) -> Iterator[Diagnostic]:
     """What a step surely writes to below a path that one of its calls gives it read-only."""
-    written = [*_written(node)]
+    written = [*_written(node)] if any(_path(one) is not None for one in variables.of(ast.Call)) else []
     if not written:
         return
-    rooted = Rooted(node)
     every = calls().get(id(step), ())
     options = [{**known_options(step.options), **known_options(call.options)} for call in every]
     if not every or any("argo" in one for one in options):
         return
     for call, path in written:
-        root = rooted.root(path)
+        first = root(path, variables)
         given: tuple[Place, str] | None = None
-        if isinstance(root, ast.Name) and root.id not in rooted.times:
-            given = _argument(every, root.id)
+        if isinstance(first, ast.Name) and first.id not in variables.times:
+            given = _argument(every, first.id)
         elif (
-            isinstance(root, ast.Constant)
-            and isinstance(root.value, str)
-            and all(_is_read_only(one.get("mounts"), root.value) for one in options)
+            isinstance(first, ast.Constant)
+            and isinstance(first.value, str)
+            and all(_is_read_only(one.get("mounts"), first.value) for one in options)
         ):
             given = (Definition(step.code), "mounted read-only here")
         if given is not None:

@@ -1,0 +1,96 @@
+"""What the function of a step is made of, and its variables: read off its tree once for all checks."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from flowdsl.compiler.carry.tree import NAMING, bound, nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Node = TypeVar("Node", bound=ast.AST)
+
+_APART = frozenset(
+    (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Try)
+    + ((ast.TryStar,) if sys.version_info >= (3, 11) else ())
+)
+_LEAVES = frozenset((ast.Name, ast.Constant))
+"""Most of the nodes, in which there is nothing to look for."""
+_PLAIN = frozenset(
+    (
+        *("ctx", "op", "ops", "id", "attr", "arg", "name", "kind", "type_comment", "level", "module"),
+        *("conversion", "is_async", "simple"),
+    )
+)
+"""Fields that hold no expressions and statements."""
+
+
+class Variables:
+    """The nodes of the body of a function, and the variables that they bind."""
+
+    def __init__(self, body: Sequence[ast.AST]) -> None:
+        self._by_kind: dict[type[ast.AST], list[ast.AST]] = {}
+        self.sure: list[ast.AST] = []
+        """The nodes whose failure fails the function, in the order of the file: nothing catches it, and they are in no
+        function, class or lambda of their own."""
+        apart: list[ast.AST] = []
+        todo: list[ast.AST] = [*reversed(body)]
+        while todo:
+            one = todo.pop()
+            kind = type(one)
+            if kind in _APART or (kind is ast.With and _suppresses(one)):
+                apart.append(one)
+                continue
+            self.sure.append(one)
+            if kind in _LEAVES:
+                continue
+            for field in reversed(one._fields):
+                if field in _PLAIN:
+                    continue
+                value: ast.AST | list[object] | None = getattr(one, field, None)
+                if isinstance(value, ast.AST):
+                    todo.append(value)
+                elif isinstance(value, list):
+                    todo += [each for each in reversed(value) if isinstance(each, ast.AST)]
+
+        for one in (*self.sure, *nodes(apart)):
+            if (kind := type(one)) in self._by_kind:
+                self._by_kind[kind].append(one)
+            else:
+                self._by_kind[kind] = [one]
+
+    def of(self, kind: type[Node]) -> Sequence[Node]:
+        """All nodes of a kind, also those in functions of its own."""
+        return cast("Sequence[Node]", self._by_kind.get(kind, ()))
+
+    @cached_property
+    def times(self) -> dict[str, int]:
+        """How often each variable is bound."""
+        times: dict[str, int] = {}
+        names = [one.id for one in self.of(ast.Name) if not isinstance(one.ctx, ast.Load)]
+        for kind, every in self._by_kind.items():
+            if kind in NAMING and kind is not ast.Name:  # of these are too many to ask each
+                names += [name for one in every for name in bound(one)]
+        for name in names:
+            times[name] = times.get(name, 0) + 1
+        return times
+
+    @cached_property
+    def once(self) -> dict[str, ast.expr]:
+        """The values of the variables that are assigned once, and bound by nothing else."""
+        values: dict[str, ast.expr] = {}
+        for one in self.of(ast.Assign):
+            if len(one.targets) == 1 and isinstance(one.targets[0], ast.Name):
+                values[one.targets[0].id] = one.value
+        for annotated in self.of(ast.AnnAssign):
+            if isinstance(annotated.target, ast.Name) and annotated.value is not None:
+                values[annotated.target.id] = annotated.value
+        return {name: value for name, value in values.items() if self.times[name] == 1}
+
+
+def _suppresses(node: ast.AST) -> bool:
+    return isinstance(node, ast.With) and any("suppress" in ast.unparse(one) for one in node.items)
