@@ -221,9 +221,17 @@ class Dag(Frame):
             self._ends_before(task)
 
     def execute(
-        self, task: Task, holder: Json, created: Callable[[Node], None], refused: Callable[[Node], None]
+        self,
+        task: Task,
+        holder: Json,
+        created: Callable[[Node], None],
+        refused: Callable[[Node], None],
+        kept: Callable[[Callable[[], None]], bool] | None = None,
     ) -> None:
-        """Execute the template of a task or of a round of it; `refused` gets the node of one that could not begin."""
+        """Execute the template of a task or of a round of it; `refused` gets the node of one that could not begin.
+
+        `kept` keeps what begins a round where Argo does not come to it yet.
+        """
         name = f"{self.node.name}.{holder['name']}"
 
         def done(node: Node, error: str | None) -> None:
@@ -233,7 +241,7 @@ class Dag(Frame):
 
         node = task.node if holder["name"] == task.name else None
         now = self.read_again(task.name, holder, partial(self._now, task))
-        self.child("tasks", name, holder, created, done, task.rank, node, now)
+        self.child("tasks", name, holder, created, done, task.rank, node, now, kept)
 
     def _now(self, task: Task) -> list[Json]:
         """A task, or the rounds of it, with the variables as they are now. Raises ArgoError."""

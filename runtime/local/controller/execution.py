@@ -121,6 +121,8 @@ class Execution:
     def gate(self) -> None:
         """Wait for a place where `parallelism` has none (checkParallelism)."""
         frame = self.call.frame
+        if self.call.kept is not None and self.call.kept(self.gate):
+            return
         waited, self._waits = self._waits, True
         if self.run.parallelism.waits(self.call, self.gate):
             return

@@ -188,10 +188,12 @@ class Frame:
         rank: int = 0,
         node: Node | None = None,
         now: Callable[[], Json] | None = None,
+        kept: Callable[[Callable[[], None]], bool] | None = None,
     ) -> None:
         """Execute the template that a task or step names; `kind` is `tasks` or `steps`, `node` is there already.
 
-        `now` gives the task or step anew, which Argo does on each pass while it waits for a place.
+        `now` gives the task or step anew, which Argo does on each pass while it waits for a place; `kept` keeps what
+        begins it where Argo does not come to it yet.
         """
         self.run.call(
             name,
@@ -206,6 +208,7 @@ class Frame:
             done=done,
             node=node,
             now=now,
+            kept=kept,
         )
 
     def record(self, node: Node, declared: Callable[[], Json | None], artifacts: bool) -> Record:

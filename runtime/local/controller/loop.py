@@ -35,9 +35,14 @@ class Graph(Protocol):
         ...
 
     def execute(
-        self, task: Task, holder: Json, created: Callable[[Node], None], refused: Callable[[Node], None]
+        self,
+        task: Task,
+        holder: Json,
+        created: Callable[[Node], None],
+        refused: Callable[[Node], None],
+        kept: Callable[[Callable[[], None]], bool] | None = None,
     ) -> None:
-        """Execute the template of a round; `refused` gets the node of one that could not begin."""
+        """Execute the template of a round; `refused` gets the node of one that cannot begin, `kept` what begins it."""
 
     def watch(self, task: Task, node: Node) -> None:
         """Follow the node of a round until it and its hooks have ended."""
@@ -62,6 +67,8 @@ class Loop:
         self._group = group
         self._made = made
         """The rounds that have not begun."""
+        self._asked = 0
+        """How many rounds have been asked for: some may wait for a place."""
         self._open = len(made)
         self._refused: Node | None = None
         """A round that could not begin, behind which Argo begins none in the same pass."""
@@ -124,8 +131,10 @@ class Loop:
             phase, message = SKIPPED, f"when '{holder.get('when')}' evaluated false"
         except ArgoError as error:
             proceed, phase, message = False, ERROR, str(error)
+        place, self._asked = self._asked, self._asked + 1
         if proceed:
-            self._dag.execute(self._task, holder, self._begun, self._cannot_begin)
+            kept = partial(self._not_yet, place)
+            self._dag.execute(self._task, holder, self._begun, self._cannot_begin, kept)
             return
         node = self._dag.new_node(holder["name"], "Skipped", phase, holder)
         node.message = message
@@ -204,6 +213,16 @@ class Loop:
             return False
         self._count += 1
         heapq.heappush(self._kept, (place, self._count, within, action))
+        return True
+
+    def _not_yet(self, place: int, action: Callable[[], None]) -> bool:
+        """Whether Argo does not come to a round that has not begun, as one before it has an exit hook that runs."""
+        leaving = next(reversed(self._leaving.values()), place)
+        leaves = self._exits[0][0] if self._exits else place
+        if self._group.fulfilled or place <= min(leaving, leaves):
+            return False
+        self._count += 1
+        heapq.heappush(self._kept, (place, self._count, self._group, action))
         return True
 
     def _waits_for_hooks(self) -> bool:

@@ -97,6 +97,8 @@ class Call(NamedTuple):
     """The node that is there already."""
     now: Callable[[], Json] | None
     """What a task or step is with the variables as they are now. Raises ArgoError."""
+    kept: Callable[[Callable[[], None]], bool] | None
+    """Keeps what begins it until Argo comes to it, or says no."""
 
 
 class Leaf(Protocol):

@@ -157,6 +157,7 @@ class Run:
         done: Callable[[Node, str | None], None] | None = None,
         node: Node | None = None,
         now: Callable[[], Json] | None = None,
+        kept: Callable[[Callable[[], None]], bool] | None = None,
     ) -> None:
         """Execute the template that a task, a step, a hook or the workflow names."""
         depth = 1 if frame is None else frame.depth + 1
@@ -179,6 +180,7 @@ class Run:
             done or none,
             node,
             now,
+            kept,
         )
         self.execute(made)
 
