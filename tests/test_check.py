@@ -110,6 +110,11 @@ def test_every_kind_has_a_case() -> None:
             "1:4",
             "put the whole text in quotes: it begins with a sign that YAML has another use for",
         ),
+        (
+            'a: "\\ud83d\\ude00"\n',
+            "1:7",
+            "write the character itself, or its whole number as in `\\U0001F600`: two halves of one are for JSON",
+        ),
         ("a: b\n  c: d\n", "2:3", "indent this line like the one above: `a` has a value of its own"),
         (
             "a:\n    b: c\n  d: e\n",

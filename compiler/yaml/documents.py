@@ -337,7 +337,8 @@ _PAIR = re.compile(r"(?<!\\)((?:\\\\)*)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-f
 def _paired(text: str, places: list[int]) -> str:
     """The text with characters that JSON writes as two escapes written out: YAML knows no such pairs.
 
-    `places` are filled with the offsets of these characters in what comes back.
+    Argo and kubectl read a text that begins with a brace as JSON, and any other as YAML. `places` are filled with the
+    offsets of these characters in what comes back.
     """
 
     def written(pair: re.Match[str]) -> str:
@@ -345,7 +346,7 @@ def _paired(text: str, places: list[int]) -> str:
         character: str = json.loads(f'"{pair[2]}"')
         return pair[1] + character
 
-    return _PAIR.sub(written, text) if "\\u" in text else text
+    return _PAIR.sub(written, text) if "\\u" in text and text.lstrip().startswith("{") else text
 
 
 def _nodes(text: str) -> Iterator[yaml.Node]:

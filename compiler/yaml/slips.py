@@ -49,6 +49,9 @@ def _unclosed(error: yaml.MarkedYAMLError) -> Slip | None:
     context, begin = error.context or "", error.context_mark or error.problem_mark
     if begin is None:
         return None
+    if "Unicode character escape" in (error.problem or "") and (mark := error.problem_mark) is not None:
+        way = "write the character itself, or its whole number as in `\\U0001F600`: two halves of one are for JSON"
+        return Slip(mark.line + 1, mark.column + 1, way)
     place = begin.line + 1, begin.column + 1
     if "quoted scalar" in context and "end of stream" in (error.problem or ""):
         return Slip(*place, "close the quotes that begin here")

@@ -14,6 +14,7 @@ from flowdsl.grammar.devices import VENDORS, is_mig_profile
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import is_filled
 
 if TYPE_CHECKING:
@@ -313,6 +314,7 @@ def _part(error: GrammarError) -> Part | None:
 
 #: Source: core/v1 Toleration of Kubernetes 1.35; `Lt` and `Gt` stand behind a feature gate.
 _OPERATORS = ("Exists", "Equal", "Lt", "Gt")
+_WHOLE = regex(r"0|-?[1-9][0-9]*")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -353,6 +355,8 @@ def _toleration_faults(toleration: Object) -> Iterator[tuple[Path, str, str]]:
         yield ("value",), "has a value beside `Exists`", "take `value` out"
     if key and not is_qualified_name(key):
         yield ("key",), f"has the key `{key}`", "write the key of a taint, as `name` or `domain/name`"
+    if operator in ("Lt", "Gt") and not _WHOLE.fullmatch(value):
+        yield ("value",), f"is compared by `{operator}` with `{value}`", "write a whole number, in quotes"
     if operator == "Equal" and not is_label_value(value):
         way = "use at most 63 letters, digits, `-`, `_` and `.`"
         yield ("value",), f"has the value `{value}`", way

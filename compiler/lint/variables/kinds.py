@@ -59,6 +59,8 @@ def of_path(parts: tuple[str, ...]) -> Kind:
             return "map"
         case ("cronworkflow", "failed" | "succeeded") | ("response", "statusCode"):
             return "whole"
+        case ("cronworkflow", "name" | "namespace"):
+            return "text"
         case ("response", "body") | ("request", "body" | "method" | "url"):
             return "text"
         case ("response" | "request", "headers", _):

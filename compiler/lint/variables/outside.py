@@ -177,22 +177,34 @@ def cron_references(view: View) -> Iterator[Problem]:
         return
     spec = inside(view.document, "spec")
     stop = string(spec, "stopStrategy", "expression")
-    if stop:
-        yield from _cron_expression(("spec", "stopStrategy", "expression"), stop)
+    path: Path = ("spec", "stopStrategy", "expression")
+    for tag in tags(stop):
+        name = tag.body.strip().removeprefix("=").strip()
+        way = f"write `{name}` without braces: Argo reads the expression as it stands"
+        yield Spot(path, (tag.start, tag.end)).problem(UnknownVariable(name, (), way))
+        break
+    else:
+        yield from _cron_expression(path, stop) if stop else ()
     when, path = string(spec, "when"), ("spec", "when")
     if when and not conditions.plain(when):
         yield from (fault.at(path) for fault in reading.condition(when))
     for tag in tags(when):
         name = tag.body.strip()
         if tag.kind == "expression":
-            yield from _cron_expression(path, tag.body, tag.inside)
+            whole = tag.start == 0 and tag.end == len(when)
+            yield from _cron_expression(path, tag.body, tag.inside, whole)
         elif tag.kind == "simple" and name not in CRON:
             yield Spot.of_name(path, name, tag).problem(_no_history(name))
 
 
-def _cron_expression(path: Path, text: str, offset: int | None = None) -> Iterator[Problem]:
-    """The findings about an expression over the history of a CronWorkflow, in a tag at an offset or in its field."""
-    use: typing.Use = "flag" if offset is None else "value"
+def _cron_expression(
+    path: Path, text: str, offset: int | None = None, whole: bool = False
+) -> Iterator[Problem]:
+    """The findings about an expression over the history of a CronWorkflow, in a tag at an offset or in its field.
+
+    `whole`: the tag is all of a condition.
+    """
+    use: typing.Use = "flag" if offset is None else "condition" if whole else "value"
     extra = CRON_STOP.extra(use) if offset is None else typing.Extra(use)
     read = reading.expression(text, extra, tag=offset is not None)
     yield from (fault.at(path, offset or 0) for fault in read.found)

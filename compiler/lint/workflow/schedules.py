@@ -31,6 +31,19 @@ class BadSchedule(Finding):
     way: str
 
 
+class BelowZero(Finding):
+    """A number of runs to keep that is below zero: Argo takes it for none that was given."""
+
+    code = "FD792"
+    severity = "warning"
+    title = "`{field}: {limit}` counts as left out"
+    label = "{kept}"
+    help = "write how many runs are to be kept: 0 for none of them, or a large number for all"
+    field: str
+    limit: str
+    kept: str
+
+
 def schedules(view: View) -> Iterator[Problem]:
     """The schedules of a CronWorkflow can come true, in a time zone that exists."""
     if view.kind != "CronWorkflow":
@@ -52,6 +65,20 @@ def schedules(view: View) -> Iterator[Problem]:
         way = "write a name of the time zone database, such as `Europe/Berlin`"
         yield Problem(("spec", "timezone"), BadSchedule(f"there is no time zone `{zone}`", way))
     yield from _when(spec)
+    if spec.get("stopStrategy") is not None and not string(spec, "stopStrategy", "expression"):
+        way = "write when no run is to begin any more, such as `cronworkflow.failed >= 3`"
+        yield Problem(("spec", "stopStrategy"), BadSchedule("`stopStrategy` has no `expression`", way))
+    for field, kept in _KEPT.items():
+        limit = spec.get(field)
+        if isinstance(limit, int) and limit < 0:
+            yield Problem(("spec", field), BelowZero(field, str(limit), kept))
+
+
+_KEPT = {
+    "failedJobsHistoryLimit": "the last failed run is kept",
+    "successfulJobsHistoryLimit": "the last 3 runs that succeeded are kept",
+}
+"""How many runs Argo keeps where nothing is said. Source: enforceHistoryLimit in workflow/cron/operator.go."""
 
 
 def _way(error: GrammarError) -> str:
@@ -95,6 +122,11 @@ def _when(spec: Object) -> Iterator[Problem]:
             )
             yield Problem(("spec", "when"), finding, part=(word.start, word.end))
     for tag in tags(text):
+        if tag.kind == "simple" and tag.body.strip() in _NUMBERS and len(text.strip()) == tag.end - tag.start:
+            finding = BadSchedule(
+                f"`{text.strip()}` is a number, and no condition", "compare it, as in `{{...}} < 3`"
+            )
+            yield Problem(("spec", "when"), finding, part=(tag.start, tag.end))
         if tag.kind == "expression" and _never_begins(tag):
             found = f"`{'.'.join(_LAST)}` is nil until a run has begun, and none begins"
             finding = BadSchedule(found, f"write `{'.'.join(_LAST)} == nil || ...`")
@@ -102,6 +134,7 @@ def _when(spec: Object) -> Iterator[Problem]:
 
 
 _TEXTS = ("cronworkflow.name", "cronworkflow.namespace")
+_NUMBERS = ("cronworkflow.failed", "cronworkflow.succeeded")
 _LAST = ("cronworkflow", "lastScheduledTime")
 
 
