@@ -18,6 +18,15 @@ compact = json.JSONEncoder(
 """A value as JSON without spaces."""
 
 
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"`{name}` is Python's, and no JSON")
+
+
+def from_json(text: str) -> Any:
+    """The value of a text in JSON, as Go reads it. Raises ValueError, mostly JSONDecodeError, and RecursionError."""
+    return json.loads(text, parse_constant=_no_constant)
+
+
 def is_mapping(node: object) -> TypeGuard[Object]:
     """Whether a value of any kind is a mapping."""
     return isinstance(node, dict)

@@ -45,7 +45,7 @@ def joined(view: View) -> Whole | None:
         spec = _over(base.spec, {key: value for key, value in spec.items() if key != "workflowTemplateRef"})
         given: list[Object] = [{"name": name} for name in sorted(not_given(view, base))]
         spec = _over({"arguments": {"parameters": given}}, spec)  # which is told, and may be given later
-        for template in base.listed:
+        for template in _begun(view, base):
             joining.name(base, template, (*view.path, "workflowTemplateRef"))
     templates = [joining.rewritten(each.data, None, each.path) for each in view.listed]
     hooks = {
@@ -59,6 +59,18 @@ def joined(view: View) -> Whole | None:
         return None
     spec = {**spec, "templates": templates, "hooks": {**inside(spec, "hooks"), **hooks}}
     return Whole(view.with_spec(spec), len(view.listed), joining.guests, follows=True)
+
+
+def _begun(view: View, base: View) -> list[Template]:
+    """The templates of its base that a run begins or ends with; all of them where others are named in the run alone.
+
+    What no run comes to may be there for other workflows, which have what it needs.
+    """
+    names = [view.setting("entrypoint"), view.setting("onExit")]
+    names += [string(hook.data, "template") for hook in (*view.hooks, *base.hooks)]
+    found = [base.named[name] for name in dict.fromkeys(names) if name in base.named]
+    late = any("{{" in string(call.data, field) for call in base.calls for field in ("template", "onExit"))
+    return base.listed if late or not found else found
 
 
 class _Joining:

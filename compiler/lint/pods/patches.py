@@ -16,7 +16,7 @@ from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, UnknownField, WrongType, dotted
 from flowdsl.compiler.schema.table import fields, is_type
 from flowdsl.compiler.schema.validate import At, is_number, reading
-from flowdsl.compiler.tree import entries, inside, is_mapping, string
+from flowdsl.compiler.tree import entries, from_json, inside, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, tags
@@ -114,12 +114,14 @@ def no_json(patch: str) -> tuple[str, Part] | None:
         if not inside:  # from here on it may become anything
             loose = min(loose, tag.start())
     try:
-        json.loads(filled + patch[end:])
+        from_json(filled + patch[end:])
     except json.JSONDecodeError as error:
         if loose < len(patch) and error.pos >= loose:
             return None
         start = min(error.pos, len(patch) - 1)
         return "no JSON from here on", (start, start + 1)
+    except (ValueError, RecursionError):
+        return "no JSON", (0, len(patch))
     return None
 
 

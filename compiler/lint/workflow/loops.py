@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import inside, string
+from flowdsl.compiler.tree import from_json, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG
@@ -191,14 +191,14 @@ def read_list(text: str) -> list[Any]:
     """The list that a text is in JSON; an empty one where it is none."""
     if no_list(text) is not None:
         return []
-    found: list[Any] | None = json.loads(text)
+    found: list[Any] | None = from_json(text)
     return found or []
 
 
 def no_list(text: str) -> Part | None:
     """The part of a text because of which it is no list in JSON; None where it is one, or null, an empty one."""
     try:
-        value: object = json.loads(text)
+        value: object = from_json(text)
         return None if value is None or isinstance(value, list) else (0, len(text))
     except json.JSONDecodeError as error:
         return error.pos, min(error.pos + 1, len(text))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 import shlex
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.workflow.loops import LoopFields, has_no_items, no_list
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import compact, inside, is_mapping, string
+from flowdsl.compiler.tree import compact, from_json, inside, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 
@@ -202,7 +201,7 @@ def _is_prose(text: str) -> bool:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text)
+        from_json(text)
     except (ValueError, RecursionError):
         return False
     return True
