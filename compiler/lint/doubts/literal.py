@@ -323,6 +323,12 @@ def paths(view: View) -> Iterator[Problem]:
                 effect = f"without the {'file' if 'path' in source else 'value'}, the run fails"
                 path = (*template.path, "outputs", "parameters", index, "default")
                 yield Problem(path, TakenLiterally(found, effect, "move it below `valueFrom`"), on_key=True)
+            asked = string(source, "jsonPath")
+            if asked and "{" not in asked:
+                way = f"write `{{.{asked.lstrip('$.')}}}`"
+                path = (*template.path, "outputs", "parameters", index, "valueFrom", "jsonPath")
+                found = f"`{_short(asked)}` has no braces, so it is the value itself"
+                yield Problem(path, TakenLiterally(found, "no field is read", way))
         for path, at in _outputs(template):
             if "{{" not in at and (at.startswith("~") or "*" in at):
                 found = f"`{at}` is looked for under that name"

@@ -78,14 +78,16 @@ class OutputSource(Finding):
 
 
 class NeverGiven(Finding):
-    """An output that a request declares, and that no answer is put into."""
+    """An output that a request or an object declares, and that nothing is put into."""
 
     code = "FD806"
     severity = "warning"
-    title = "output `{name}` is never there: a request gives `outputs.result` alone"
+    title = "output `{name}` is never there: {gives}"
     label = "nothing can read it"
-    help = "take it out; the body of the answer is `outputs.result`"
+    help = "take it out; {way}"
     name: str
+    gives: str = "a request gives `outputs.result` alone"
+    way: str = "the body of the answer is `outputs.result`"
 
 
 class NeverSupplied(Finding):
@@ -213,6 +215,11 @@ def output_parameters(view: View) -> Iterator[Problem]:
         if template.body == "http":
             yield from _of_request(template)
             continue
+        if template.body == "resource":  # beside which no container runs that keeps files
+            for index, artifact in enumerate(entries(template.data, "outputs", "artifacts")):
+                gives, way = "an object has no files", "parameters are read off the object, by `jsonPath`"
+                finding = NeverGiven(string(artifact, "name"), gives, way)
+                yield Problem((*template.path, "outputs", "artifacts", index), finding)
         for index, parameter in enumerate(entries(template.data, "outputs", "parameters")):
             name: str = parameter.get("name") or ""
             path = (*template.path, "outputs", "parameters", index)

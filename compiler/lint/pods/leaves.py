@@ -62,6 +62,8 @@ def requests(view: View) -> Iterator[Problem]:
         place = (*template.path, "http", "url")
         if not may_be_address(url):
             yield Problem(place, _no_address(url))
+        elif inside(template.data, "http").get("url") == "" and not string(view.defaults, "http", "url"):
+            yield Problem(place, BadRequest("the address", "is empty", "write where the request goes"))
         elif "{{" in url:
             for path, value in composed(view, template, url, place):
                 if value and not may_be_address(value):

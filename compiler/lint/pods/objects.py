@@ -151,7 +151,8 @@ def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | N
     """What an object does not say of itself."""
     if not is_mapping(body):
         way = "write `apiVersion`, `kind`, `metadata` and what else it has"
-        return None if body == "tag" or is_list(body) else ("the manifest is no object", way)
+        listed = is_list(body) and action == "patch"
+        return None if body == "tag" or listed else ("the manifest is no object", way)
     if "<<" in body or "items" in body or (action == "patch" and flags and not body.get("kind")):
         return None
     for field, example in (("apiVersion", "batch/v1"), ("kind", "Job")):

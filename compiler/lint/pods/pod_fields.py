@@ -188,6 +188,7 @@ NEEDED: Mapping[Field, str] = {
         "resourceFieldRef",
         "containerName",
     ): "add the name of the container, such as `main`",
+    ("DataSource", "artifactPaths"): "add `artifactPaths` with the bucket whose files are listed",
     ("DownwardAPIVolumeFile", "path"): "add the name of the file",
     ("EnvFromSource", "configMapRef", "name"): "add the name of the ConfigMap",
     ("EnvFromSource", "secretRef", "name"): "add the name of the Secret",
