@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.checks.unbrought import read_by_name, unbrought
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.compiler.options import inherited
 from flowdsl.diagnostic import Diagnostic, Related
@@ -93,12 +94,13 @@ _OF_DATACLASSES = frozenset(("slots", "kw_only", "match_args"))
 class Image(NamedTuple):
     """The image that a step is called with; `more`: packages or modules of the user's own are put into it.
 
-    `elsewhere`: the step may begin in a folder that is not the image's.
+    `elsewhere`: the step may begin in a folder that is not the image's. `brought`: files may come from elsewhere.
     """
 
     name: object
     more: bool
     elsewhere: bool
+    brought: bool
 
 
 def images_by_step(traces: Iterable[Trace]) -> dict[int, list[Image]]:
@@ -124,7 +126,9 @@ def _image(*levels: Mapping[str, object]) -> Image:
     asked = [options for options in levels if "packages" in options or "code" in options]
     more = any(known_options(options).get(word) for options in asked for word in ("packages", "code"))
     elsewhere = any(word in options for options in levels for word in ("workdir", "argo"))
-    return Image(next((options["image"] for options in levels if "image" in options), None), more, elsewhere)
+    brought = any(word in options for options in levels for word in ("init", "mounts", "sidecars"))
+    name = next((options["image"] for options in levels if "image" in options), None)
+    return Image(name, more, elsewhere, brought)
 
 
 def unsuited(
@@ -144,6 +148,9 @@ def unsuited(
     if all(_is_public(one) and not one.elsewhere for one in images):
         for call, name in _own_files(body, step.code.co_filename, text):
             yield Diagnostic(findings.FileBeside(name, str(images[0].name)), module.span(call))
+    if all(_is_plain(one) and not (one.elsewhere or one.more or one.brought) for one in images):
+        for call, name in unbrought(body, module, text):
+            yield Diagnostic(findings.FileBeside(name, str(images[0].name), beside=False), module.span(call))
     # What Python runs here has been read by it, so it is not newer than that.
     older = [one for one in images if _version(one) < sys.version_info.minor]
     if older:
@@ -174,25 +181,11 @@ def _is_public(image: Image) -> bool:
 def _own_files(body: Function, filename: str, text: str) -> Iterator[tuple[ast.Call, str]]:
     """Where a step reads files by names that it has not from anywhere else, and that lie beside its own file."""
     for node in ast.walk(body) if "open(" in text or "read_" in text else ():
-        match node:
-            case ast.Call(ast.Name("open"), [ast.Constant(str() as name)]):
-                pass
-            case ast.Call(ast.Name("open"), [ast.Constant(str() as name), ast.Constant("r" | "rb" | "rt")]):
-                pass
-            case ast.Call(
-                ast.Attribute(
-                    ast.Call(ast.Name("Path") | ast.Attribute(attr="Path"), [ast.Constant(str() as name)]),
-                    "read_text" | "read_bytes",
-                )
-            ):
-                pass
-            case ast.Call(ast.Attribute(attr=attr), [ast.Constant(str() as name), *_]) if attr[:5] == "read_":
-                pass
-            case _:
-                continue
+        name = read_by_name(node)
         # A name that stands there twice may be written first.
         once = text.count(f'"{name}"') + text.count(f"'{name}'") == 1
         if name and once and not name.startswith(("/", "~")) and (Path(filename).parent / name).is_file():
+            assert isinstance(node, ast.Call)
             yield node, name
 
 

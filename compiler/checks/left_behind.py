@@ -30,7 +30,7 @@ _LOAD = frozenset(("imread", "load", "loadtxt"))
 _SAVE = frozenset(("dump", "imwrite", "save", "savetxt", "savez"))
 _TO_FILES = frozenset(("savefig", "to_csv", "to_excel", "to_feather", "to_json", "to_parquet", "to_pickle"))
 _READS = regex(r"open\(|read_|load")
-_BRINGS = regex(
+BRINGS = regex(
     "chdir|clone|download|extract|fetch|pull|retrieve|shutil|subprocess|symlink|sync|system|unpack"
 )
 """What may bring a file to a place without a word of its path."""
@@ -50,7 +50,7 @@ def left_behind(
     steps: Sequence[Written], traces: Iterable[Trace], calls: Callable[[], Mapping[int, list[Call]]]
 ) -> Iterator[Diagnostic]:
     """Where a step reads a file that another step of its pipelines writes, and that is not on a volume of its own."""
-    some = [one for one in steps if _READS.search(one.text) and not _BRINGS.search(one.text)]
+    some = [one for one in steps if _READS.search(one.text) and not BRINGS.search(one.text)]
     files = {id(one.step): _Files(one) for one in some}
     readers = [one for one in some if files[id(one.step)].seen()]
     if not readers:

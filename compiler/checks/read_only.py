@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Call
 
-_PERHAPS = (
+PERHAPS = (
     *(ast.Try, ast.If, ast.IfExp, ast.BoolOp, ast.Match, ast.While),
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
 )
@@ -72,18 +72,19 @@ def read_only(
 
 def _written(node: Function) -> Iterator[tuple[ast.Call, ast.expr]]:
     """The calls that surely happen, and write to a path."""
-    todo: list[ast.AST] = [one for one in reversed(node.body) if not isinstance(one, _PERHAPS)]
+    todo: list[ast.AST] = [one for one in reversed(node.body) if not isinstance(one, PERHAPS)]
     while todo:
         one = todo.pop()
         if isinstance(one, ast.With) and any("suppress" in ast.unparse(each) for each in one.items):
             continue
-        if isinstance(one, ast.Call) and (path := _path(one)) is not None:
+        if isinstance(one, ast.Call) and (path := written_to(one)) is not None:
             yield one, path
-        inner = [each for each in ast.iter_child_nodes(one) if not isinstance(each, _PERHAPS)]
+        inner = [each for each in ast.iter_child_nodes(one) if not isinstance(each, PERHAPS)]
         todo += reversed(inner)
 
 
-def _path(node: ast.Call) -> ast.expr | None:
+def written_to(node: ast.Call) -> ast.expr | None:
+    """The path that a call writes to, if it is one that does."""
     match node:
         case ast.Call(ast.Name("open"), [path, mode, *_]) if _is_writing(mode):
             return path

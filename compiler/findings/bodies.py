@@ -57,11 +57,11 @@ class NotInImage(Finding):
 
 
 class FileBeside(Finding):
-    """A step reads a file that lies beside its own, by its name."""
+    """A step reads a file by its name, which lies beside the pipeline or nowhere: its pod does not have it."""
 
     code = "FD329"
     severity: ClassVar[Severity] = "warning"
-    title = "`{name}` lies beside the pipeline, and the pod of the step does not have it"
+    title = "`{name}` {where}, and the pod of the step does not have it"
     label = "not in the image `{image}`"
     help = (
         "make it a `Path` parameter of the step, and pass where the cluster has it;"
@@ -69,6 +69,14 @@ class FileBeside(Finding):
     )
     name: str
     image: str
+    beside: bool = True
+
+    def words(self) -> dict[str, str]:
+        """The fields, and where the file is."""
+        return {
+            **super().words(),
+            "where": "lies beside the pipeline" if self.beside else "is written by nothing",
+        }
 
 
 class LeftBehind(Finding):

@@ -1,0 +1,40 @@
+"""Files that steps read by names, and that nothing brings into their pods."""
+
+import json
+from pathlib import Path
+
+from flowdsl import Scratch, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def train(steps: int) -> Path:
+    rate = json.loads(Path("rates-of-today.json").read_text())["rate"]
+    with open("data/rows.csv") as rows:
+        count = len(rows.readlines())
+    out = Path("model.json")
+    out.write_text(json.dumps([rate, count, steps]))
+    return out
+
+
+@step(image="python:3.12-slim", mounts={"/cache": Scratch("1Gi")})
+def mounted() -> str:
+    return Path("cache/mounted.txt").read_text()
+
+
+@step(image="python:3.12-slim")
+def written(name: str) -> str:
+    Path(name).write_text("a")
+    return Path("as-named.txt").read_text()
+
+
+@step(image="registry.example.com/train:1.4")
+def in_the_image() -> str:
+    return Path("in-the-image.txt").read_text()
+
+
+@pipeline
+def nightly() -> None:
+    train(3)
+    mounted()
+    written("as-named.txt")
+    in_the_image()
