@@ -17,6 +17,7 @@ from flowdsl.compiler.carry.tree import (
     Definition,
     Function,
     Import,
+    bound_name,
     called,
     defaults,
     first_line,
@@ -336,8 +337,27 @@ class ModuleSource:
         """Whether a decorator is ours: one of flowdsl, or a function of the user's that uses one."""
         known = self._makes_step.get(decorator)
         if known is None:
-            known = self._makes_step[decorator] = _makes_step(self.value_of(called(decorator)))
+            word = called(decorator)
+            value = self.value_of(word)
+            known = self._makes_step[decorator] = _makes_step(
+                value_of(word, self._local_words) if value is None else value
+            )
         return known
+
+    @cached_property
+    def _local_words(self) -> dict[str, Any]:
+        """What functions of the file import of flowdsl themselves."""
+        package = sys.modules["flowdsl"]
+        found: dict[str, Any] = {}
+        for one in self.nodes:
+            if isinstance(one, ast.Import) and any(alias.name == "flowdsl" for alias in one.names):
+                found.update(
+                    (bound_name(alias, one), package) for alias in one.names if alias.name == "flowdsl"
+                )
+            elif isinstance(one, ast.ImportFrom) and one.module == "flowdsl":
+                words = [alias for alias in one.names if alias.name in _DECORATORS]
+                found.update((bound_name(alias, one), getattr(package, alias.name)) for alias in words)
+        return found
 
     def own_module(self, name: str) -> str | None:
         """Where a module of the user's project is, relative to the file; None for any other module."""
