@@ -18,7 +18,7 @@ from flowdsl.compiler.importing.spans import Refused
 from flowdsl.compiler.importing.texts import constant, value_of
 from flowdsl.compiler.tree import entries, inside, is_mapping
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import is_filled, tags
+from flowdsl.grammar.template import is_filled, only_tag, tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +32,24 @@ _FEW = 3  # lines that a word in quotes may have
 _UNSET = "replaced-below:latest"
 _ROOT = regex(r"\W+")
 #: Variables that programs have anyway.
-_USUAL = ("PATH", "HOME", "USER", "PWD", "SHELL", "HOSTNAME", "LANG", "IFS", "OLDPWD", "TERM")
+_USUAL = (
+    *("PATH", "HOME", "USER", "PWD", "SHELL", "HOSTNAME", "LANG", "IFS", "OLDPWD", "TERM", "TMPDIR", "TZ"),
+    # Those that bash sets by itself.
+    *("UID", "EUID", "PPID", "GROUPS", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "REPLY", "OPTARG", "OPTIND"),
+    *(
+        "SHLVL",
+        "DIRSTACK",
+        "FUNCNAME",
+        "HISTCMD",
+        "HOSTTYPE",
+        "MACHTYPE",
+        "OSTYPE",
+        "COLUMNS",
+        "LINES",
+        "BASH",
+    ),
+    *("PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LD_PRELOAD", "NODE_OPTIONS", "ENV", "CDPATH", "PS4"),
+)
 
 
 class Container(Leaf):
@@ -149,21 +166,30 @@ class Container(Leaf):
     def _script(self, text: str, path: Path, kind: str) -> str:
         """A script with variables in place of the values of the run."""
         taken = {str(one.get("name")) for one in entries(self.body, "env")} | self.env.keys()
-        names = Names(taken | {*_USUAL} | keys(self.options.get("env")) | keys(self.options.get("secrets")))
+        taken |= {*_USUAL} | keys(self.options.get("env")) | keys(self.options.get("secrets"))
+        names = Names(taken | scripts.spoken(text, kind))
         made: dict[str, str] = {}
+        for one in entries(inside(self.target.template, self.kind), "env"):
+            has, value = str(one.get("name")), str(one.get("value"))
+            if has in self.env and only_tag(value) and scripts.is_kept(text, kind, has):
+                made.setdefault(value.strip("{} "), has)
 
         def name(tag: str) -> str:
             if not is_filled(tag):
                 return ""
             key = tag.strip("{} ")
             if key not in made:
-                made[key] = names.free(_variable(key))
+                wish = _variable(key)
+                own = kind == "sh" and wish in names.taken and wish not in {*taken, *made.values()}
+                made[key] = wish if own and scripts.is_set_to(text, wish, tag) else names.free(wish)
             return made[key]
 
         script = scripts.with_variables(text, kind, name)
         if isinstance(script, Refused):
             return text
         for variable, tag in script.variables.items():
+            if variable in self.env:
+                continue
             if self.sayable(tag):
                 self.env[variable] = value_of(tag, self, path).code
             else:

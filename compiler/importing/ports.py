@@ -118,7 +118,7 @@ class Port:
         """The type, as an annotation."""
         root = self.root
         known = root.constants
-        if root.record is not None and all(records(one) is not None for one in known):
+        if root.record is not None and all(records(one, root.record.fields) is not None for one in known):
             return f"list[{root.record.name}]" if root.items else root.record.name
         if root.items and root.record is None and all(parsed(one) is not None for one in known):
             numbers = known and not root.unknown and not root.text and all(map(_integers, known))
@@ -149,7 +149,7 @@ class Port:
         kind = self.kind
         record = self.root.record
         if record is not None and kind == f"list[{record.name}]":
-            return listed(record.value(one) for one in records(text) or ())
+            return listed(record.value(one) for one in records(text, record.fields) or ())
         if kind.startswith("list"):
             items = parsed(text) or []
             return literal([one if kind == "list[int]" else item_text(one) for one in items])
@@ -198,8 +198,8 @@ def all_texts(text: str) -> bool:
     return all(isinstance(one, str) for one in parsed(text) or ())
 
 
-def records(text: str) -> list[dict[str, Any]] | None:
-    """The items of a list of objects without further ones inside; None for anything else."""
+def records(text: str, names: Iterable[str]) -> list[dict[str, Any]] | None:
+    """The items of a list of objects whose fields of some names are no further ones; None for anything else."""
     try:
         found: object = json.loads(text, parse_float=Exact)
     except ValueError:
@@ -208,7 +208,7 @@ def records(text: str) -> list[dict[str, Any]] | None:
     flat = [
         one
         for one in items
-        if is_mapping(one) and not any(is_list(part) or is_mapping(part) for part in one.values())
+        if is_mapping(one) and not any(is_list(one.get(name)) or is_mapping(one.get(name)) for name in names)
     ]
     return flat if len(flat) == len(items) else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.importing.programs import in_javascript, in_python
@@ -16,6 +17,15 @@ if TYPE_CHECKING:
 
 SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh")
 _PYTHON = regex(r"(?:.*/)?python[0-9.]*")
+
+
+_NAME = regex(r"[A-Za-z_]\w*")
+#: Names in programs of other languages: in quotes, as those of an environment, and in the shell commands that they run.
+_NAMED = regex(r"(?:[\"'.]|\$\{?)([A-Za-z_]\w*)")
+_ENVIRONMENT = regex(r"environ|getenv|\benv\b|\$")
+#: What stands before a variable that a shell sets, or reads; and behind one that it sets while it is read.
+_COMMAND = regex(r"(?:^|[;&|({\n]|\b(?:then|do|else|export|local|readonly))[ \t]*$")
+_READ, _ANEW = regex(r"\$\{?$"), regex(r":?=")
 
 
 class Script(NamedTuple):
@@ -35,6 +45,45 @@ def language(words: Sequence[str]) -> str:
     if _PYTHON.fullmatch(first):
         return "" if "-m" in words else "python"  # the file is what a module reads
     return "node" if first in ("node", "nodejs") else ""
+
+
+def spoken(text: str, kind: str) -> set[str]:
+    """Words of a script by which it may read or set variables of its own."""
+    hidden = _blanked(text)
+    if kind == "sh":
+        return {*_NAME.findall(hidden)}
+    return {*_NAMED.findall(hidden)} if _ENVIRONMENT.search(hidden) else set()
+
+
+def is_set_to(text: str, name: str, tag: str) -> bool:
+    """Whether a shell script itself sets a variable to the value of a tag, once, before it reads it."""
+    first, *more = _found(text, name)
+    value = regex(rf"=([\"']?){re.escape(tag)}\1(?=[\s;&|)]|\Z)")
+    set_first = _COMMAND.search(text[: first.start()]) and value.match(text, first.end())
+    return bool(set_first) and all(_is_read(text, one) for one in more)
+
+
+def is_kept(text: str, kind: str, name: str) -> bool:
+    """Whether a variable that a script is handed has the same value in all of it."""
+    return name not in spoken(text, kind) or (
+        kind == "sh" and all(_is_read(text, one) for one in _found(text, name))
+    )
+
+
+def _found(text: str, name: str) -> list[re.Match[str]]:
+    return [*regex(rf"(?<!\w){name}(?!\w)").finditer(_blanked(text))]
+
+
+def _is_read(text: str, found: re.Match[str]) -> bool:
+    return bool(_READ.search(text[: found.start()])) and not _ANEW.match(text, found.end())
+
+
+def _blanked(text: str) -> str:
+    """A script without its tags."""
+    for tag in reversed(tags(text)):
+        if tag.kind != "unclosed":
+            text = f"{text[: tag.start]}{' ' * (tag.end - tag.start)}{text[tag.end :]}"
+    return text
 
 
 def with_variables(text: str, kind: str, name: Callable[[str], str]) -> Script | Refused:
