@@ -10,7 +10,7 @@ from flowdsl.compiler.importing.fields import has_tags
 from flowdsl.compiler.importing.graphs import read_graph
 from flowdsl.compiler.importing.library import Library
 from flowdsl.compiler.importing.model import Function, Slot, ports
-from flowdsl.compiler.importing.names import Names, class_name, identifier, parameter
+from flowdsl.compiler.importing.names import Names, class_name, field, identifier, parameter
 from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.importing.reading import Reading, Scope
 from flowdsl.compiler.importing.scopes import Graph
@@ -172,9 +172,9 @@ class Reader(Reading):
             if port is not None and "supplied" in inside(one.said, "valueFrom"):
                 port = Port(_choices(target.template, one.name))
             optional = one.kind == "artifacts" and bool(one.said.get("optional"))
-            name = parameter(one.name)
+            name = field(one.name)
             name = f"{name}_" if hasattr(tuple, name) else name  # the fields of a NamedTuple
-            target.outputs[one.key] = Slot(names.free(name), port, optional)
+            target.outputs[one.key] = Slot(names.free(name, known=True), port, optional)
         if target.template.get("daemon"):
             target.grow(("ip", ""))
         if len(target.outputs) > 1:

@@ -97,7 +97,8 @@ def _whole(reader: Reader) -> None:
     for one in reader.order:
         step = one.body is not None or isinstance(one, Library)
         for slot in one.inputs.values() if step else ():
-            if slot.port is not None and slot.port.root.record is not None:
+            record = None if slot.port is None else slot.port.root.record
+            if record is not None and not record.whole:
                 what = f"`{slot.name}` of `{one.name}`, an object as a whole of which fields are taken, too,"
                 reader.refuse(one.path or reader.path, what, "hand its fields on, each by its name")
 

@@ -49,6 +49,11 @@ def is_field(text: str) -> bool:
     return usable and not text.startswith("_") and not hasattr(tuple, text)
 
 
+def field(text: str) -> str:
+    """The nearest name of one of several results: as it is, where it has no capitals and may stand in a class."""
+    return text if is_field(text) and text == text.lower() and text not in _USED else parameter(text)
+
+
 def class_name(text: str) -> str:
     """The nearest name of a class."""
     words = [word for word in _WORDS.split(text) if word]

@@ -24,9 +24,10 @@ _NUMBER = regex(r"-?[0-9]+(?:\.[0-9]+)?")
 class Record:
     """A class whose fields are what is asked of the items of a list."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, fields: dict[str, Port] | None = None) -> None:
         self.name = name
-        self.fields: dict[str, Port] = {}
+        self.fields = {} if fields is None else fields
+        self.whole = fields is not None  # whether these are all that there are
 
     def field(self, name: str) -> Port:
         """The port of a field."""

@@ -90,6 +90,8 @@ class Graph(Scope):
 
     def _result(self, call: Call, rest: tuple[str, ...]) -> Value | None:
         """What a task gives, by the path behind its name."""
+        if rest == ("outputs", "parameters") and call.looped:
+            return self._table(call)
         key = ("ip", "") if rest == ("ip",) else _key(rest)
         if key is None:
             return None
@@ -102,9 +104,32 @@ class Graph(Scope):
             self.current.taken.add(id(call))
         if found is None or not call.looped:
             return found
-        if key[0] == "artifacts" or (call.count is None and len(call.target.outputs) > 1):
-            return None
+        several = call.count is None and len(call.target.outputs) > 1
+        if key[0] == "artifacts" or several or (found.port is not None and found.port.root.items):
+            return None  # nor is there a way to hand a list of lists to a program
         return self._gathered(call, call.count, found)
+
+    def _table(self, call: Call) -> Value | None:
+        """All that the items of a loop give, as a list of records of texts; None where they have other names."""
+        target = call.target
+        inner = target.graph.calls[0].target if isinstance(target.graph, Round) else target
+        for key in [*inner.outputs]:
+            grow(target, key)
+        target.outputs = dict(sorted(target.outputs.items()))  # as Go writes the keys of JSON
+        fields: dict[str, Port] = {}
+        for (kind, name), slot in target.outputs.items():
+            if slot.port is None or kind != "parameters" or name != slot.name:
+                return None
+            slot.port.asked(text=True)
+            fields[name] = slot.port
+        if len(fields) < 2:
+            return None
+        call.used = True
+        if self.current is not None:
+            self.current.taken.add(id(call))
+        made = Port(unknown=True, items=True)
+        made.record = Record(target.record, fields)
+        return Value(lambda: call.variable, made)
 
     def _gathered(self, call: Call, count: int | None, found: Value) -> Value:
         """What each of the items of a loop gives, as a list of texts."""
