@@ -59,7 +59,8 @@ def is_set_to(text: str, name: str, tag: str) -> bool:
     """Whether a shell script itself sets a variable to the value of a tag, once, before it reads it."""
     first, *more = _found(text, name)
     value = regex(rf"=([\"']?){re.escape(tag)}\1(?=[\s;&|)]|\Z)")
-    set_first = _COMMAND.search(text[: first.start()]) and value.match(text, first.end())
+    line = text.rfind("\n", 0, first.start()) + 1
+    set_first = _COMMAND.search(text[line : first.start()]) and value.match(text, first.end())
     return bool(set_first) and all(_is_read(text, one) for one in more)
 
 
@@ -75,15 +76,19 @@ def _found(text: str, name: str) -> list[re.Match[str]]:
 
 
 def _is_read(text: str, found: re.Match[str]) -> bool:
-    return bool(_READ.search(text[: found.start()])) and not _ANEW.match(text, found.end())
+    return bool(_READ.search(text[max(found.start() - 2, 0) : found.start()])) and not _ANEW.match(
+        text, found.end()
+    )
 
 
 def _blanked(text: str) -> str:
     """A script without its tags."""
-    for tag in reversed(tags(text)):
+    found, end = list[str](), 0
+    for tag in tags(text):
         if tag.kind != "unclosed":
-            text = f"{text[: tag.start]}{' ' * (tag.end - tag.start)}{text[tag.end :]}"
-    return text
+            found += [text[end : tag.start], " " * (tag.end - tag.start)]
+            end = tag.end
+    return "".join(found) + text[end:]
 
 
 def with_variables(text: str, kind: str, name: Callable[[str], str]) -> Script | Refused:
