@@ -142,7 +142,7 @@ class Function:
         """Whether it has a result that nothing is said about: what a program prints, or the address of a daemon."""
         if key[0] == "ip":
             return bool(self.template.get("daemon"))
-        return key[0] == "result" and self.body in ("container", "script", "containerSet", "http")
+        return key[0] == "result" and self.body in ("container", "script", "containerSet", "data", "http")
 
     def grow(self, key: Key) -> None:
         """A result that nothing is said about, where it has no other one."""

@@ -28,6 +28,16 @@ class Record:
         self.name = name
         self.fields = {} if fields is None else fields
         self.whole = fields is not None  # whether these are all that there are
+        self.loose = False  # whether programs print such objects, which no class is made of then
+
+    @property
+    def kind(self) -> str:
+        """The type, as an annotation."""
+        return "dict[str, str]" if self.loose else self.name
+
+    def part(self, of: str, name: str) -> str:
+        """A field of such an object as code."""
+        return f"{of}[{quoted(name)}]" if self.loose else f"{of}.{name}"
 
     def field(self, name: str) -> Port:
         """The port of a field."""
@@ -120,7 +130,7 @@ class Port:
         root = self.root
         known = root.constants
         if root.record is not None and all(records(one, root.record.fields) is not None for one in known):
-            return f"list[{root.record.name}]" if root.items else root.record.name
+            return f"list[{root.record.kind}]" if root.items else root.record.kind
         if root.items and root.record is None and all(parsed(one) is not None for one in known):
             numbers = known and not root.unknown and not root.text and all(map(_integers, known))
             return "list[int]" if numbers else "list[str]"
@@ -149,7 +159,7 @@ class Port:
         """A text that is written down, as a value of the type."""
         kind = self.kind
         record = self.root.record
-        if record is not None and kind == f"list[{record.name}]":
+        if record is not None and kind == f"list[{record.kind}]":
             return listed(record.value(one) for one in records(text, record.fields) or ())
         if kind.startswith("list"):
             items = parsed(text) or []

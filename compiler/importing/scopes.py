@@ -289,7 +289,7 @@ class Round(Graph):
             self.reader.shelf.records.append(record)
         if not is_field(name):
             return None
-        return Value(lambda: f"item.{name}", record.field(name))
+        return Value(lambda: record.part("item", name), record.field(name))
 
 
 def grow(target: Function, key: Key) -> None:

@@ -111,6 +111,7 @@ def _rounds(outer: Graph, task: Json, path: Path, loop: Loop) -> Call:
     if loop.listing is not None and listing is not None:
         if port.root.record is not None:
             listing.root.record = port.root.record
+            port.root.record.loose = loop.each
         elif loop.each:
             port.join(listing)
         else:

@@ -32,7 +32,7 @@ Part = tuple[str, "Reading", "Function"]
 def written(readers: Sequence[Reading], shelf: Shelf) -> tuple[str, list[tuple[int, Reading, Function]]]:
     """The text of a file, and where the functions of the documents begin in it."""
     parts = [part for reader in readers for part in _parts(reader)]
-    records = [_items(one) for one in shelf.records]
+    records = [_items(one) for one in shelf.records if not one.loose]
     below = "\n\n\n".join([*records, *(text for text, _, _ in parts)])
     head = [_docstring(readers), "", *_imports("\n".join([*shelf.lines, below]))]
     if shelf.lines:
