@@ -192,6 +192,9 @@ def _fed(reader: Reader, one: Entry, alone: bool) -> None:
         found = Slot(known_outside(one.name), Port() if one.kind == "parameters" else None)
         if alone and (any(where in one.said for where in LOCATIONS) or has_tags(one.text)):
             return  # its call says that
+        if one.kind == "parameters" and has_tags(one.text):
+            reader.main.fixed[one.key] = one
+            return
         if one.text is None and "valueFrom" in one.said:
             looked = {"name": found.name, "valueFrom": one.said["valueFrom"]}
             reader.looked["parameters"].append(looked)

@@ -167,8 +167,8 @@ def _listed(text: str, path: Path, scope: Scope) -> Loop:
     ):
         return Loop(scope, None, results, each=True)
     found = value_of(text, scope, path)
-    if found.port is None or found.exact is not None:
-        scope.refuse(path, f"`{text}` as a list")
+    if found.port is None or found.exact is not None or not only_tag(text.strip()):
+        scope.refuse(path, f"`{text}` as a list", "write its items in `withItems`, where tags may stand")
         return Loop(scope, [""])
     found.port.asked(items=True, text=True)
     return Loop(scope, None, found)

@@ -106,6 +106,7 @@ class Function:
     inputs: dict[Key, Slot] = field(default_factory=dict[Key, Slot])
     outputs: dict[Key, Slot] = field(default_factory=dict[Key, Slot])
     record: str = ""  # the class of its results, if there are several
+    fixed: dict[Key, Entry] = field(default_factory=dict["Key", Entry])  # inputs made of what the run is
     lookups: set[Key] = field(default_factory=set["Key"])  # inputs that the template finds by itself
     left: set[Key] = field(default_factory=set["Key"])  # outputs that nobody takes, beside what it prints
     graph: Graph | None = None  # of a pipeline

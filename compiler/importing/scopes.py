@@ -71,6 +71,8 @@ class Graph(Scope):
         inputs = self.target.inputs
         match name:
             case ("inputs", ("parameters" | "artifacts") as kind, of):
+                if (fixed := self.target.fixed.get((kind, of))) is not None:
+                    return value_of(fixed.text or "", self, fixed.path)
                 return _input(inputs.get((kind, of)))
             case ("workflow", "parameters", of):
                 return _input(inputs.get(("workflow", of)))
