@@ -89,8 +89,23 @@ def behind(proxy: str, url: str, path: Path) -> Path:
 @pytest.mark.usefixtures("impatient")
 def test_a_proxy_that_the_settings_name(url: str, tmp_path: Path) -> None:
     cluster = connect(behind("http://127.0.0.1:9", url, tmp_path / "config"), Policy())
-    with pytest.raises(Unreachable, match="Connection refused"):
+    with pytest.raises(Unreachable, match=r"through the proxy http://127.0.0.1:9: .*Connection refused"):
         cluster.get(WORKFLOW, "one")
+
+
+def test_an_address_without_a_scheme_is_read_as_kubectl_reads_it(url: str, tmp_path: Path) -> None:
+    cluster = connect(kubeconfig(url.removeprefix("http://"), tmp_path / "config", "team-a"))
+    assert cluster.get(WORKFLOW, "one")
+
+
+@pytest.mark.parametrize("what", ["cluster", "user"])
+def test_a_context_that_names_what_is_not_there(what: str, url: str, tmp_path: Path) -> None:
+    file = kubeconfig(url, tmp_path / "config")
+    found = json.loads(file.read_text())
+    found["contexts"][0]["context"][what] = "gone"
+    file.write_text(json.dumps(found))
+    with pytest.raises(Misconfigured, match=f"the context `test` names the {what} `gone`, which {file} does"):
+        connect(file)
 
 
 @pytest.mark.skipif(find_spec("socks") is not None, reason="the package that SOCKS needs is installed")
@@ -113,7 +128,8 @@ def test_settings_may_be_several_files(url: str, tmp_path: Path, monkeypatch: py
     [
         ("{", "cannot be read"),
         ("", "cannot be read"),
-        ("[]", "cannot be read"),
+        ("[]", "config is no kubeconfig"),
+        ("hello", "config is no kubeconfig"),
         ('{"clusters": [], "contexts": [], "users": [], "current-context": "x"}', "it has none"),
         (None, "there is no cluster to talk to"),
     ],

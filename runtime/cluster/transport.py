@@ -29,8 +29,6 @@ _FILES = 10240
 """The most that macOS allows a process. Source: OPEN_MAX of its sys/syslimits.h."""
 _SLOWEST = 4 << 10
 """Bytes in a second by which an answer may take longer than a request."""
-_MALFORMED = (AttributeError, TypeError, ValueError)
-"""What the client raises for settings of another shape than it expects."""
 
 
 class Access(NamedTuple):
@@ -117,7 +115,11 @@ class Transport:
             raise Misconfigured(
                 f"the proxy {configuration.proxy} speaks SOCKS: pip install --upgrade kubernetes pysocks"
             ) from None
-        except (config.ConfigException, YAMLError, OSError, LookupError, *_MALFORMED) as error:
+        except (AttributeError, TypeError) as error:  # what the client raises where it finds another shape
+            raise Misconfigured(
+                f"the settings of the cluster cannot be read: {_files(self._access)} is no kubeconfig"
+            ) from error
+        except (config.ConfigException, YAMLError, OSError, LookupError, ValueError) as error:
             raise Misconfigured(f"the settings of the cluster cannot be read: {_why(error)}") from error
         return Way(str(configuration.host).rstrip("/"), pool, configuration, context, namespace, identity)
 
@@ -178,8 +180,10 @@ class Transport:
             exceptions.LocationValueError,
         ) as error:
             lasting = not self._reached and _untrusted(error)  # later it may be the network of a café
+            proxy = getattr(way.pool, "proxy", None) if isinstance(error, exceptions.ProxyError) else None
+            by = f" through the proxy {proxy._replace(auth=None).url}" if proxy else ""
             raise Unreachable(
-                f"{way.host} cannot be reached: {_why(error)}", sent=False, lasting=lasting
+                f"{way.host} cannot be reached{by}: {_why(error)}", sent=False, lasting=lasting
             ) from error
         except (exceptions.HTTPError, OSError) as error:
             raise Unreachable(f"{way.host} did not answer: {_why(error)}", sent=True) from error
@@ -206,9 +210,14 @@ class Transport:
                     ) from error
 
 
+def _files(access: Access) -> str:
+    """Where the settings are: a file, or several as in `$PATH`."""
+    return str(access.kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config")
+
+
 def _settings(access: Access, config: Any, configuration: Any) -> tuple[str, str, Sequence[tuple[str, str]]]:
     """Fill in a configuration; the names of the context and of the namespace, and headers of the user."""
-    files = str(access.kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config")
+    files = _files(access)
     if not any(Path(one).expanduser().exists() for one in files.split(os.pathsep)):
         if access.kubeconfig or not _ACCOUNT.is_dir():
             raise Unconfigured(
@@ -226,15 +235,22 @@ def _settings(access: Access, config: Any, configuration: Any) -> tuple[str, str
             error = Misconfigured if contexts else Unconfigured
             raise error(f"{files} names no current context: name one with --context; {known}")
         raise Misconfigured(f"there is no context `{name}` in {files}: {known}")
-    _load_context(name, files, config, configuration)
     named: dict[str, str] = contexts[name] or {}
-    clusters = {each.value["name"]: each.value.get("cluster") for each in merged.get("clusters") or ()}
-    cluster: Mapping[str, str] = clusters.get(named.get("cluster")) or {}
+    cluster, user = (_entry(what, merged, name, named, files) for what in ("cluster", "user"))
+    _load_context(name, files, config, configuration)
     if proxy := cluster.get("proxy-url"):
         configuration.proxy, configuration.no_proxy = proxy, None  # the client does so from version 37
-    users = {each.value["name"]: each.value.get("user") for each in merged.get("users") or ()}
-    identity = _impersonated(users.get(named.get("user")) or {})
-    return name, access.namespace or named.get("namespace") or "default", identity
+    return name, access.namespace or named.get("namespace") or "default", _impersonated(user)
+
+
+def _entry(what: str, merged: Any, name: str, named: Mapping[str, str], files: str) -> Mapping[str, Any]:
+    """The cluster or the user that a context names. Raises Misconfigured: the client goes on as nobody then."""
+    for each in merged.get(f"{what}s") or ():
+        if each.value["name"] == named.get(what):
+            return each.value.get(what) or {}
+    if one := named.get(what):
+        raise Misconfigured(f"the context `{name}` names the {what} `{one}`, which {files} does not have")
+    return {}
 
 
 def _impersonated(user: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -266,6 +282,9 @@ def _load_context(name: str, files: str, config: Any, configuration: Any) -> Non
         raise Misconfigured(f"there are no credentials for the context `{name}`: {'; '.join(said.errors)}")
     if not configuration.host:
         raise Misconfigured(f"the cluster of the context `{name}` has no `server` in {files}")
+    if "://" not in configuration.host:  # source: DefaultServerUrlFor in rest/url_utils.go of client-go
+        secured = configuration.ssl_ca_cert or configuration.cert_file or not configuration.verify_ssl
+        configuration.host = f"{'https' if secured else 'http'}://{configuration.host}"
 
 
 @contextmanager
