@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from flowdsl.diagnostic import together
-from flowdsl.testing.result import CannotRun
+from flowdsl.testing.result import IS_TOLD, CannotRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+__tracebackhide__ = IS_TOLD
 _FORMS = {
     "mounts": '{"CLAIM": "PATH"}',
     "artifacts": '{"NAME": "PATH"}',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ class CannotRun(Exception):
 
 class RunFailed(AssertionError):
     """Outputs were asked for of what gave none; the text has the end of the log."""
+
+
+IS_TOLD = methodcaller("errisinstance", (CannotRun, RunFailed))
+"""Whether an error that pytest shows is one of these, which say what is wrong at a line of the test."""
+__tracebackhide__ = IS_TOLD  # pytest leaves the frames of a module out for which this is so
 
 
 class Phase(str):
@@ -127,6 +133,7 @@ class Steps(Mapping[str, StepRun]):
 
     def __getitem__(self, name: str) -> StepRun:
         """The step of that path or name."""
+        __tracebackhide__ = True
         hyphened = name.replace("_", "-")
         if (exact := self._steps.get(name) or self._steps.get(hyphened)) is not None:
             return exact

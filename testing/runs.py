@@ -11,7 +11,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.testing.arguments import check
-from flowdsl.testing.result import CannotRun, Run
+from flowdsl.testing.result import IS_TOLD, CannotRun, Run
 from flowdsl.values import types as t
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ _OF_THE_CLUSTER = regex(
 )
 _OPTION = regex(r"--(mount|artifact|secret|config-map) ([^\s=]+?)(?:=(\S+)|(?=:?\s))")
 
+__tracebackhide__ = IS_TOLD
 _LONGEST = 50  # characters of the name of a pipeline that the name of its run begins with
 
 

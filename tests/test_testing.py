@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -559,6 +560,44 @@ def test_an_unknown_step_is_near_another(run_pipeline: RunPipeline) -> None:
     run = run_pipeline(halves, numbers=[1])
     with pytest.raises(KeyError, match="did you mean 'total'"):
         _ = run.steps["totl"]
+
+
+def test_a_mistake_in_a_test_is_shown_at_its_line_alone(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        """
+from flowdsl import pipeline, step
+from flowdsl.testing import RunPipeline
+
+@step(image="python:3.12-slim")
+def fails(rows: int) -> int:
+    raise SystemExit(rows)
+
+@pipeline
+def all_of_it(rows: int = 3) -> int:
+    return fails(rows)
+
+def test_parameter(run_pipeline: RunPipeline) -> None:
+    run_pipeline(all_of_it, row=1)
+
+def test_type(run_pipeline: RunPipeline) -> None:
+    run_pipeline(all_of_it, rows="x")
+
+def test_argument(run_pipeline: RunPipeline) -> None:
+    run_pipeline(all_of_it, mounts=["data"])
+
+def test_step(run_pipeline: RunPipeline) -> None:
+    run_pipeline(all_of_it).steps["fail"]
+
+def test_outputs(run_pipeline: RunPipeline) -> None:
+    run_pipeline(all_of_it).outputs
+""",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "flowdsl.testing.plugin"]
+    done = subprocess.run([*command, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert "5 failed" in done.stdout
+    assert re.findall(r"^(?:\S*/)?(\w+\.py):\d+: \w+$", done.stdout, re.MULTILINE) == ["test_it.py"] * 5
+    assert "has no parameter `row`; did you mean `rows`?" in done.stdout
 
 
 def test_a_failed_assertion_shows_the_log(tmp_path: Path) -> None:
