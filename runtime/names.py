@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flowdsl.diagnostic import near
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Collection, Iterable
 
 LATEST = "@latest"
 """Stands for the name of the run that was created last."""
@@ -16,10 +16,12 @@ _SIGNS = "bcdfghjklmnpqrstvwxz2456789"
 """Source: SafeEncodeString in k8s.io/apimachinery/pkg/util/rand."""
 
 
-def spelled(step: str, known: Container[str]) -> str:
-    """The name of a step that is known: as it is asked for, or with hyphens where Python's name has underscores."""
-    hyphened = step.replace("_", "-")
-    return hyphened if step not in known and hyphened in known else step
+def spelled(name: str, known: Collection[str]) -> str:
+    """The name that is known: as it is asked for, or with hyphens where the one in Python has underscores."""
+    if name in known:
+        return name
+    plain = name.replace("_", "-")
+    return next((one for one in known if one.replace("_", "-") == plain), name)
 
 
 def meant(name: str, known: Iterable[str], otherwise: str) -> str:

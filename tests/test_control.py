@@ -204,13 +204,13 @@ def test_answers_are_defaults_or_given(cluster: Cluster, capsys: pytest.CaptureF
 
 
 def test_one_of_several_gates(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
-    gates = [gate("a", asks("verdict")), gate("b", asks("verdict"))]
-    cluster.put(workflow(node("mine", "DAG", "Running", "a", "b"), *gates, suspend=True))
+    gates = [gate("a", asks("verdict")), gate("to-b", asks("verdict"))]
+    cluster.put(workflow(node("mine", "DAG", "Running", "a", "to-b"), *gates, suspend=True))
     assert flowdsl(["resume", "mine", "-p", "verdict=1"]) == 2
-    assert "a, b all ask for `verdict`: answer one at a time, with --step STEP" in capsys.readouterr().err
-    assert flowdsl(["resume", "mine", "--step", "b", "-p", "verdict=1"]) == 0
+    assert "a, to-b all ask for `verdict`: answer one at a time, with --step STEP" in capsys.readouterr().err
+    assert flowdsl(["resume", "mine", "--step", "to_b", "-p", "verdict=1"]) == 0
     phases = {name: one["phase"] for name, one in cluster.run["status"]["nodes"].items()}
-    assert phases == {"mine": "Running", "a": "Running", "b": "Succeeded"}
+    assert phases == {"mine": "Running", "a": "Running", "to-b": "Succeeded"}
     assert cluster.run["spec"]["suspend"] is True
     assert flowdsl(["resume", "mine", "-p", "verdict=2"]) == 0
     assert cluster.run["status"]["nodes"]["a"]["outputs"]["parameters"] == [{"name": "verdict", "value": "2"}]
@@ -250,7 +250,10 @@ def test_nothing_of_a_run_reaches_the_terminal_raw(
 def test_retry_from_a_step(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
     cluster.put(FAILED)
     assert flowdsl(["retry", "mine", "prepar"]) == 2
-    assert "no such step `prepar`: did you mean `prepare`?" in capsys.readouterr().err
+    assert "has no step `prepar`: did you mean `prepare`?" in capsys.readouterr().err
+    assert flowdsl(["retry", "mine", "other"]) == 2
+    there = "there are `mine.onExit`, `prepare`, `report`, `train`"
+    assert capsys.readouterr().err == f"flowdsl: `mine` has no step `other`: {there}\n"
     assert flowdsl(["retry", "mine", "prepare", "--dry-run"]) == 0
     assert cluster.run["status"]["phase"] == "Failed"
     assert flowdsl(["retry", "mine", "prepare"]) == 0

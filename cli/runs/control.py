@@ -22,6 +22,7 @@ from flowdsl.runtime.cluster.trouble import (
     Unreachable,
     Vanished,
 )
+from flowdsl.runtime.names import spelled
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.phases import over
 from flowdsl.runtime.phases import phase as phase_of
@@ -322,6 +323,8 @@ def nodes(workflow: Json, step: str, among: Mapping[str, Json] | Sequence[str]) 
 
     run = str(workflow["metadata"]["name"])
     known: dict[str, Json] = {each: workflow["status"]["nodes"][each] for each in among}
+    names = {str(node["displayName"]): node for node in known.values()}
+    step = spelled(step, [*names, *(_path(run, node) for node in known.values())])
     exact = [each for each, node in known.items() if step in (each, node["name"], _path(run, node))]
     found = exact or [each for each, node in known.items() if step == node["displayName"]]
     if len(found) == 1:
@@ -329,10 +332,12 @@ def nodes(workflow: Json, step: str, among: Mapping[str, Json] | Sequence[str]) 
     if found:
         places = ", ".join(sorted(_path(run, known[each]) for each in found))
         raise Refused(f"`{run}` has several steps called {step}: say which, {places}")
-    names = sorted({str(node["displayName"]) for node in known.values()})
-    raise Refused(
-        f"`{run}` has no such step `{step}`: {suggest(step, names)}" if names else f"`{run}` waits nowhere"
+    if not names:
+        raise Refused(f"`{run}` waits nowhere")
+    shown = sorted(
+        name for name, node in names.items() if name != run and not part(node, "nodeFlag").get("retried")
     )
+    raise Refused(f"`{run}` has no step `{step}`: {suggest(step, shown)}")
 
 
 def _path(run: str, node: Json) -> str:

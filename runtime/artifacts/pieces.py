@@ -12,7 +12,7 @@ from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.kinds import STORES
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.artifacts.steps import steps
-from flowdsl.runtime.names import is_hidden, is_log
+from flowdsl.runtime.names import is_hidden, is_log, spelled
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.status.run import Run as Status
 
@@ -235,6 +235,7 @@ def chosen(run: Run, wanted: Sequence[str]) -> Chosen:
         return Chosen(run.pieces, texts, [])
     known = {above for step in run.steps for above in _aboves(step.path)}
     known |= files | {f"{step.path}.{name}" for step, name, _ in texts}
+    wanted = [spelled(one, known) for one in wanted]
 
     def meant(step: Step, name: str) -> bool:
         return any(one in (f"{step.path}.{name}", *_aboves(step.path)) for one in wanted)
