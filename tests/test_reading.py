@@ -379,6 +379,20 @@ def test_settings_that_cannot_be_used_are_not_those_of_nobody(flowdsl: Callable[
     assert "names no current context: name one with --context; it has a" in err
 
 
+def test_where_the_cluster_is_out_of_reach_the_runs_here_are_named(flowdsl: Callable[..., Result]) -> None:
+    cluster = '{name: a, cluster: {server: "http://127.0.0.1:9"}}'
+    Path(os.environ["KUBECONFIG"]).write_text(
+        f"{{apiVersion: v1, kind: Config, current-context: a, clusters: [{cluster}], users: [],\n"
+        " contexts: [{name: a, context: {cluster: a}}]}"
+    )
+    hint = "note: --local shows the runs of this folder\n"
+    code, _, err = flowdsl("list", "--request-timeout", "0.1")
+    assert (code, hint in err) == (3, False)
+    keep("hello-1", 1, "Failed")
+    code, _, err = flowdsl("list", "--request-timeout", "0.1")
+    assert (code, hint in err) == (3, True)
+
+
 def test_events_are_those_of_a_cluster(flowdsl: Callable[..., Result]) -> None:
     keep("hello-1", 1, "Failed")
     assert "has no events: leave out --events" in flowdsl("get", "hello-1", "--events").err

@@ -98,7 +98,7 @@ def _found(reach: Reach, wanted: Wanted, *, local: bool, everywhere: bool) -> tu
     """The Workflows that the server, or the folder, has; where that is; and whether it is the folder."""
     from flowdsl.runtime.cluster.kinds import WORKFLOW
     from flowdsl.runtime.cluster.seam import EVERYWHERE
-    from flowdsl.runtime.cluster.trouble import Unconfigured
+    from flowdsl.runtime.cluster.trouble import Unconfigured, Unreachable
 
     if not local:
         try:
@@ -112,7 +112,12 @@ def _found(reach: Reach, wanted: Wanted, *, local: bool, everywhere: bool) -> tu
         else:
             namespace = EVERYWHERE if everywhere else cluster.namespace
             where = f"in namespace `{namespace}` of {cluster.called}" if namespace else f"on {cluster.called}"
-            found = cluster.list(WORKFLOW, labels=wanted.labels(), namespace=namespace, keep=_kept)
+            try:
+                found = cluster.list(WORKFLOW, labels=wanted.labels(), namespace=namespace, keep=_kept)
+            except Unreachable:
+                if RUNS.is_dir():
+                    err("note: --local shows the runs of this folder\n")
+                raise
             return found.items, where, False
     return local_runs(wanted.selector), f"in {RUNS}", True
 
