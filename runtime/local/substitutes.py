@@ -246,42 +246,17 @@ class Earlier:
         self._name = str(part(self.manifest, "metadata").get("name", ""))
         self._run = run
         nodes = part(part(self.status, "status"), "nodes")
-        outcomes = {event.node: event.outcome for event in past if isinstance(event, events.PodEnded)}
         again = _following(nodes, _named(nodes.values(), step, self._name), self._name)
         if not again:
             known = _tasks(nodes.values(), self._name, (*_STEPS, "Skipped"))
             raise RunError(
                 f"{option} {step}: the run {self._name} has no step `{step}`{said_near(step, known)}"
             )
-        gone = self._gone(nodes, again)
-        self._kept = {
-            str(nodes[identity]["name"]): outcome
-            for identity, outcome in outcomes.items()
-            if identity in nodes
-            and identity not in again
-            and identity not in gone
-            and not nodes[identity].get("podIP")  # a daemon: what runs again needs one that serves
-            and (outcome.phase == "Succeeded" or _borne(nodes[identity], nodes))
-        }
-        for node in nodes.values():  # one that succeeded after a while does so at once
-            if node["type"] == "Retry" and node["phase"] == "Succeeded":
-                children: list[str] = node.get("children") or []
-                below = (nodes[one] for one in children if one in nodes)
-                names = [str(one["name"]) for one in below if part(one, "nodeFlag").get("retried")]
-                last = next((self._kept[one] for one in reversed(names) if one in self._kept), None)
-                if last is not None:
-                    self._kept[f"{node['name']}(0)"] = last
         self._moved: dict[str, str] = {}
         """The keys of files by the name of the earlier run, and what they are by that of this one."""
-        self._kept = {name: self._renamed(outcome) for name, outcome in self._kept.items()}
-        self._answers = {
-            str(node["name"]): {
-                str(one["name"]): any_string(one["value"])
-                for one in several(part(node, "outputs"), "parameters")
-            }
-            for node in nodes.values()
-            if node["type"] == "Suspend" and node["phase"] == "Succeeded" and node["id"] not in again
-        }
+        kept = _kept(past, nodes, again | self._gone(nodes, again))
+        self._kept = {name: self._renamed(outcome) for name, outcome in kept.items()}
+        self._answers = _answers(nodes, again)
         inside = {str(node["name"]): task_of(node["name"], self._name) for node in nodes.values()}
         open_steps = {task for name, task in inside.items() if name not in self._kept}
         self.names = frozenset(inside[name] for name in self._kept) - open_steps
@@ -378,6 +353,39 @@ def _following(nodes: Json, first: Iterable[Json], run: str) -> set[str]:
         waiting.extend(at.get("outboundNodes") or [])
         waiting.extend(hooks.get(at["name"], ()))
     return found
+
+
+def _kept(past: Iterable[events.Event], nodes: Json, again: Collection[str]) -> dict[str, events.Outcome]:
+    """What pods gave that do not run again, by the names of their nodes; an attempt that succeeded is the first one."""
+    outcomes = {event.node: event.outcome for event in past if isinstance(event, events.PodEnded)}
+    kept = {
+        str(nodes[identity]["name"]): outcome
+        for identity, outcome in outcomes.items()
+        if identity in nodes
+        and identity not in again
+        and not nodes[identity].get("podIP")  # a daemon: what runs again needs one that serves
+        and (outcome.phase == "Succeeded" or _borne(nodes[identity], nodes))
+    }
+    for node in nodes.values():
+        if node["type"] == "Retry" and node["phase"] == "Succeeded":
+            children: list[str] = node.get("children") or []
+            below = (nodes[one] for one in children if one in nodes)
+            names = [str(one["name"]) for one in below if part(one, "nodeFlag").get("retried")]
+            last = next((kept[one] for one in reversed(names) if one in kept), None)
+            if last is not None:
+                kept[f"{node['name']}(0)"] = last
+    return kept
+
+
+def _answers(nodes: Json, again: Collection[str]) -> dict[str, dict[str, str]]:
+    """What suspended steps were given that are not asked again, by the names of their nodes."""
+    return {
+        str(node["name"]): {
+            str(one["name"]): any_string(one["value"]) for one in several(part(node, "outputs"), "parameters")
+        }
+        for node in nodes.values()
+        if node["type"] == "Suspend" and node["phase"] == "Succeeded" and node["id"] not in again
+    }
 
 
 def _named(nodes: Collection[Json], step: str, run: str) -> list[Json]:
