@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.checks.rooted import root
+from flowdsl.compiler.checks.variables import certain
 from flowdsl.compiler.findings.bodies import WritesReadOnly
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.places.place import Definition
@@ -24,11 +25,6 @@ if TYPE_CHECKING:
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Call
 
-PERHAPS = (
-    *(ast.Try, ast.If, ast.IfExp, ast.BoolOp, ast.Match, ast.While),
-    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
-)
-"""What is inside of these may be caught, asked for before, or never reached."""
 _WRITES = frozenset(
     ("write_text", "write_bytes", "touch", "unlink", "rmdir", "symlink_to", "hardlink_to", "rename")
 )
@@ -47,14 +43,16 @@ def read_only(
     calls: Callable[[], Mapping[int, list[Call]]],
 ) -> Iterator[Diagnostic]:
     """What a step surely writes to below a path that one of its calls gives it read-only."""
-    written = [*_written(node)] if any(_path(one) is not None for one in variables.of(ast.Call)) else []
-    if not written:
+    if all(written_to(one) is None for one in variables.of(ast.Call)):
         return
     every = calls().get(id(step), ())
     options = [{**known_options(step.options), **known_options(call.options)} for call in every]
     if not every or any("argo" in one for one in options):
         return
-    for call, path in written:
+    for call in certain(node.body):
+        path = written_to(call)
+        if path is None or not isinstance(call, ast.Call):
+            continue
         first = root(path, variables)
         given: tuple[Place, str] | None = None
         if isinstance(first, ast.Name) and first.id not in variables.times:
@@ -70,21 +68,8 @@ def read_only(
             yield Diagnostic(finding, module.span(call), (Related(*given),))
 
 
-def _written(node: Function) -> Iterator[tuple[ast.Call, ast.expr]]:
-    """The calls that surely happen, and write to a path."""
-    todo: list[ast.AST] = [one for one in reversed(node.body) if not isinstance(one, PERHAPS)]
-    while todo:
-        one = todo.pop()
-        if isinstance(one, ast.With) and any("suppress" in ast.unparse(each) for each in one.items):
-            continue
-        if isinstance(one, ast.Call) and (path := written_to(one)) is not None:
-            yield one, path
-        inner = [each for each in ast.iter_child_nodes(one) if not isinstance(each, PERHAPS)]
-        todo += reversed(inner)
-
-
-def written_to(node: ast.Call) -> ast.expr | None:
-    """The path that a call writes to, if it is one that does."""
+def written_to(node: ast.AST) -> ast.expr | None:
+    """The path that a call writes to; nothing for any other node."""
     match node:
         case ast.Call(ast.Name("open"), [path, mode, *_]) if _is_writing(mode):
             return path

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, TypeGuard
 
 from flowdsl.compiler.carry.tree import local_names
+from flowdsl.compiler.checks.variables import certain
 from flowdsl.compiler.findings.bodies import NoTerminal
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.values.lift import is_dict
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
 
 _ASKS = frozenset(("argv", "breakpoint", "input", "set_trace"))
 _UNWATCHED = "take it out, and call the step as a function where somebody watches: in a test"
-
-_PERHAPS = (
-    *(ast.Try, ast.If, ast.IfExp, ast.BoolOp, ast.Match, ast.For, ast.While),
-    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
-)
-"""What is inside of these may be caught, asked for before, or never reached."""
 
 
 def terminal(
@@ -48,17 +43,13 @@ def terminal(
     changed = any(_is_argv(one) and isinstance(one.ctx, ast.Store) for one in ast.walk(node))
     if changed or text.count("argv") > ast.unparse(node).count("argv"):
         own.add("argv")  # this function sets it, or another one may
-    todo: list[ast.AST] = [one for one in node.body if not isinstance(one, _PERHAPS)]
     found: list[tuple[ast.expr, NoTerminal]] = []
 
     def note(asked: ast.expr, reason: str, *way: str) -> None:
         found.append((asked, NoTerminal(step.name, ast.unparse(asked), reason, *way)))
 
-    while todo:
-        one = todo.pop()
+    for one in certain(node.body, ast.For):
         match one:
-            case ast.With(items) if any("suppress" in ast.unparse(each) for each in items):
-                continue
             case ast.Call(ast.Name("input")) if "input" not in own:
                 note(one, "nobody can answer in a pod: it raises EOFError")
             case ast.Call(ast.Name("breakpoint")) if not {"breakpoint", "PYTHONBREAKPOINT"} & own:
@@ -70,8 +61,7 @@ def terminal(
                     note(one, "the script of a step is started without arguments: it raises IndexError")
             case _:
                 pass
-        todo.extend(each for each in ast.iter_child_nodes(one) if not isinstance(each, _PERHAPS))
-    for asked, finding in sorted(found, key=lambda each: (each[0].lineno, each[0].col_offset)):
+    for asked, finding in found:
         yield Diagnostic(finding, module.span(asked))
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.carry.tree import Function
 from flowdsl.compiler.checks.left_behind import BRINGS
-from flowdsl.compiler.checks.read_only import PERHAPS, written_to
-from flowdsl.compiler.checks.rooted import Rooted
+from flowdsl.compiler.checks.read_only import written_to
+from flowdsl.compiler.checks.rooted import root
+from flowdsl.compiler.checks.variables import Variables, certain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,15 +64,8 @@ def unbrought(body: Function, module: ModuleSource, text: str) -> Iterator[tuple
     """The reads that surely happen, and the names; `text` is the script of the step, whose image is that of Python."""
     if ("open(" not in text and "read_" not in text) or BRINGS.search(text):
         return
-    todo: list[ast.AST] = [one for one in reversed(body.body) if not isinstance(one, PERHAPS)]
-    found: list[tuple[ast.Call, str]] = []
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.With) and any("suppress" in ast.unparse(each) for each in node.items):
-            continue
-        if isinstance(node, ast.Call) and _is_alone(name := read_by_name(node), module):
-            found.append((node, name))
-        todo += reversed([each for each in ast.iter_child_nodes(node) if not isinstance(each, PERHAPS)])
+    reads = ((node, read_by_name(node)) for node in certain(body.body))
+    found = [(node, name) for node, name in reads if isinstance(node, ast.Call) and _is_alone(name, module)]
     if found and not _writes_elsewhere(text):
         yield from found
 
@@ -93,9 +87,9 @@ def _writes_elsewhere(text: str) -> bool:
         return True
     for function in ast.walk(tree):
         if isinstance(function, Function):
-            rooted = Rooted(function)
-            for node in ast.walk(function):
-                path = written_to(node) if isinstance(node, ast.Call) else None
-                if path is not None and not isinstance(rooted.root(path), ast.Constant):
+            variables = Variables(function.body)
+            for node in variables.of(ast.Call):
+                path = written_to(node)
+                if path is not None and not isinstance(root(path, variables), ast.Constant):
                     return True
     return False

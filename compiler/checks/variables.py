@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from flowdsl.compiler.carry.tree import NAMING, bound, nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -18,6 +18,7 @@ _APART = frozenset(
     (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Try)
     + ((ast.TryStar,) if sys.version_info >= (3, 11) else ())
 )
+_PERHAPS = (ast.If, ast.IfExp, ast.BoolOp, ast.Match, ast.While)
 _LEAVES = frozenset((ast.Name, ast.Constant))
 """Most of the nodes, in which there is nothing to look for."""
 _PLAIN = frozenset(
@@ -90,6 +91,20 @@ class Variables:
             if isinstance(annotated.target, ast.Name) and annotated.value is not None:
                 values[annotated.target.id] = annotated.value
         return {name: value for name, value in values.items() if self.times[name] == 1}
+
+
+def certain(body: Sequence[ast.AST], *perhaps: type[ast.AST]) -> Iterator[ast.AST]:
+    """The nodes that a call of a function comes to, in the order of the file, unless it fails before.
+
+    What is inside of an `if`, a `while` and the kinds that are `perhaps` may never be reached, or be asked for before.
+    """
+    left = (*_PERHAPS, *_APART, *perhaps)
+    todo = [one for one in reversed(body) if not isinstance(one, left)]
+    while todo:
+        one = todo.pop()
+        if not _suppresses(one):
+            yield one
+            todo += reversed([each for each in ast.iter_child_nodes(one) if not isinstance(each, left)])
 
 
 def _suppresses(node: ast.AST) -> bool:
