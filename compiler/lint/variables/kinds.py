@@ -80,7 +80,7 @@ _RETRIED = ("Failed", "Error")
 def statuses(parts: tuple[str, ...]) -> tuple[str, ...]:
     """What the status may be that the path of a variable leads to: of a node or the workflow; nothing elsewhere."""
     match parts:
-        case ("tasks" | "steps", _, "status") | ("workflow", "status" | "mainStatus"):
+        case ("tasks" | "steps", _, "status") | ("workflow", "status" | "mainStatus") | ("status",):
             return STATUSES
         case ("lastRetry", "status"):
             return _RETRIED

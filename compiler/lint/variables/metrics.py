@@ -52,8 +52,9 @@ def metrics(view: View) -> Iterator[Problem]:
             yield from _alike(first.setdefault(string(metric, "name"), metric), metric, place)
             yield from _values(metric, place)
             yield from _gauge(metric, place, owner is view.spec)
-            yield from _when(metric, (*place, "when"))
             template = measured.get(path)
+            told = template is not None and template.is_leaf and owner is not view.spec
+            yield from _when(metric, (*place, "when"), told)
             yield from _names(metric, place, Measured(view, template, whole=owner is view.spec))
             if template is not None and _is_never_kept(view, template, whole=owner is view.spec):
                 yield from _results(metric, place)
@@ -179,10 +180,12 @@ def _gauge(metric: Object, place: Path, is_whole: bool) -> Iterator[Problem]:
         yield Problem((*place, "gauge", "value"), finding)
 
 
-def _when(metric: Object, path: Path) -> Iterator[Problem]:
-    """The findings about a condition without tags; those of others are found with their tags."""
+def _when(metric: Object, path: Path, told: bool) -> Iterator[Problem]:
+    """The findings about a condition; `told`: those of one with tags are found with these, as for a leaf."""
     text = string(metric, "when")
-    if text and "{{" not in text and not conditions.plain(text):
+    if told and "{{" in text:
+        return
+    if text and not conditions.plain(text) and not any(map(left_open, tags(text))):
         yield from (fault.at(path) for fault in reading.condition(text))
 
 
