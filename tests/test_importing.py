@@ -166,6 +166,32 @@ def test_a_file_without_a_workflow_is_refused(
     assert not (tmp_path / "pipeline.py").exists()
 
 
+UNDECLARED = """
+apiVersion: argoproj.io/v1alpha1
+kind: WorkflowTemplate
+metadata: {name: undeclared}
+spec:
+  entrypoint: main
+  arguments: {parameters: [{name: dry_run, value: "1"}]}
+  templates:
+  - name: main
+    container:
+      image: busybox:1.37.0
+      command: [echo, "{{workflow.parameters.dry-run}} {{workflow.parameters.dry_run}}"]
+"""
+
+
+def test_a_parameter_that_only_a_run_says_has_a_name_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "undeclared.yaml"
+    file.write_text(UNDECLARED, encoding="utf-8")
+    assert flowdsl(["import", str(file)]) == 0
+    text, said = capsys.readouterr()
+    assert "def undeclared(dry_run_2: str, dry_run: int = 1) -> None:" in text
+    assert "warning[FD862]: the parameter `dry-run` is called `dry_run_2`" in said
+
+
 def places(node: object, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """All paths in a document."""
     if is_mapping(node) or is_list(node):

@@ -122,6 +122,12 @@ def _called(reader: Reader) -> dict[Key, str]:
     }
 
 
+def _free(reader: Reader, name: str) -> str:
+    """What one more parameter of the workflow is called."""
+    taken = (one.name for one in reader.main.inputs.values())
+    return Names(taken).free(known_outside(name), known=True)
+
+
 def _names(spec: Json) -> dict[Key, str]:
     names = Names()
     return {one.key: names.free(known_outside(one.name), known=True) for one in ports(spec, "arguments")}
@@ -138,11 +144,16 @@ def _arguments(reader: Reader) -> None:
         if one.kind == "parameters":
             made.port = Port(map(as_text, entries(one.said, "enum")))
         reader.usual(made, one)
-        if made.name != one.name:
-            way = "who starts a run says it so; the parts of a name are joined by `_` in Python"
-            reader.add((*one.path, "name"), OtherName("the parameter", one.name, made.name, way))
+        _told(reader, one.name, made.name, (*one.path, "name"))
         reader.parameters[one.name] = made
         reader.main.inputs["workflow" if one.kind == "parameters" else "artifacts", one.name] = made
+
+
+def _told(reader: Reader, name: str, now: str, path: Path) -> None:
+    """Say what a parameter is called, where that is another name."""
+    if now != name:
+        way = "who starts a run says it so; the parts of a name are joined by `_` in Python"
+        reader.add(path, OtherName("the parameter", name, now, way))
 
 
 def _entry(reader: Reader, name: str, alone: bool) -> None:
@@ -152,7 +163,9 @@ def _entry(reader: Reader, name: str, alone: bool) -> None:
     for needed in (*reader.needs.of(name), *reader.needs.of(str(reader.spec.get("onExit")))):
         unsaid = not needed.startswith(".") and needed not in reader.parameters
         if unsaid and reader.kind.endswith("Template"):  # whoever starts a run says it
-            reader.parameters[needed] = main.inputs["workflow", needed] = Slot(known_outside(needed), Port())
+            given = reader.parameters[needed] = Slot(_free(reader, needed), Port())
+            main.inputs["workflow", needed] = given
+            _told(reader, needed, given.name, (*reader.path, "entrypoint"))
     for one in ports(template, "inputs", path):
         if not (alone and reader.is_looked_up(name, one)):
             _fed(reader, one, alone)
@@ -189,7 +202,7 @@ def _fed(reader: Reader, one: Entry, alone: bool) -> None:
             reader.parameters.get(path[2]) if path[:2] == ["workflow", "parameters"] and path[2:] else None
         )
     if found is None:
-        found = Slot(known_outside(one.name), Port() if one.kind == "parameters" else None)
+        found = Slot(_free(reader, one.name), Port() if one.kind == "parameters" else None)
         if alone and (any(where in one.said for where in LOCATIONS) or has_tags(one.text)):
             return  # its call says that
         if one.kind == "parameters" and has_tags(one.text):
