@@ -82,7 +82,12 @@ def _of_cluster(error: Exception) -> int | None:
 
 def _usage(error: CycloptsError) -> str:
     """What is wrong with the arguments, and where to read how they are right."""
-    from cyclopts.exceptions import MissingArgumentError, UnknownCommandError, UnusedCliTokensError
+    from cyclopts.exceptions import (
+        MissingArgumentError,
+        UnknownCommandError,
+        UnknownOptionError,
+        UnusedCliTokensError,
+    )
 
     command = " ".join(("flowdsl", *(error.command_chain or ())))
     text = str(error).rstrip()
@@ -90,6 +95,9 @@ def _usage(error: CycloptsError) -> str:
         text = f"`{error.unused_tokens[0]}` is one argument too many"
     elif isinstance(error, UnknownCommandError) and (word := (error.unused_tokens or [""])[0]) in ELSEWHERE:
         return f"flowdsl: `{word}` is called `{command} {ELSEWHERE[word]}`\n"
+    elif isinstance(error, UnknownOptionError) and "--json" in (error.token.keyword, error.token.value):
+        if any("--format" in argument.names for argument in error.argument_collection):
+            text = "Unknown option: --json. Findings are shown so by --format json"
     elif isinstance(error, MissingArgumentError) and error.argument is not None:
         text = f"{error.keyword} needs a value" if error.keyword else f"{error.argument.name} is missing"
     return f"flowdsl: {text}\n{command} --help shows what it takes\n"

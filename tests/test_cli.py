@@ -230,6 +230,9 @@ USAGE = (
     ("check",),
     ("check", "pipeline.py", "--format", "xml"),
     ("check", "pipeline.py", "--frmat", "json"),
+    ("check", "pipeline.py", "--json"),
+    ("graph", "pipeline.py", "-o", "one.svg"),
+    ("graph", "pipeline.py", "-o", "one.mmd", "--svg", "one.svg"),
     ("run", "pipeline.py", "--engine", "lxc"),
     ("run", "pipeline.py", "--form", "train"),
     ("graph", "pipeline.py", "--as", "svg"),
@@ -1053,6 +1056,13 @@ def test_graph(flowdsl: Callable[..., Result]) -> None:
     assert Path("a.svg").read_text(encoding="utf-8").startswith('<svg xmlns="http://www.w3.org/2000/svg"')
     write("pipeline.py", WRONG)
     assert flowdsl("graph", "pipeline.py").code == 2
+
+
+def test_a_drawing_in_a_file(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    assert flowdsl("graph", "pipeline.py", "--as", "dot", "-o", "one.dot") == (0, "", "")
+    assert Path("one.dot").read_text(encoding="utf-8") == flowdsl("graph", "pipeline.py", "--as", "dot").out
+    assert flowdsl("graph", "pipeline.py", "-o", "pipeline.py").code == 2
 
 
 def test_a_picture_without_its_extra(flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:

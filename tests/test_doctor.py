@@ -13,6 +13,7 @@ from flowdsl.cli.clusters.reach import Reach
 from flowdsl.compiler.profile import Claim, Pool, Product, Profile
 from flowdsl.runtime.checkup import checkup
 from flowdsl.runtime.checkup.visit import Visit
+from flowdsl.runtime.cluster.kinds import VERSION
 from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal, Unreachable
 from tests.standing import Standing, thing
 
@@ -464,6 +465,22 @@ def test_a_server_that_is_away_or_does_not_know_the_user(
 
     code, out, err = flowdsl(Away(), "doctor")
     assert (code, out, err) == (3, "", "flowdsl: https://lab cannot be reached: Connection refused\n")
+
+    class Reticent(Reviewing):
+        def version(self) -> str:
+            raise Refusal(403, {"message": "forbidden"}, "get", VERSION, "", "")
+
+    code, out, _ = flowdsl(Reticent(), "doctor")
+    first, second, *_ = out.splitlines()
+    assert first == "unchecked server: cluster `lab`, namespace `ml`; which version it has may not be read"
+    assert second.startswith("ok        credentials: ")
+
+    class Elsewhere(Reviewing):
+        def version(self) -> str:
+            raise Refusal(404, {"message": "no such page"}, "get", VERSION, "", "")
+
+    said = "flowdsl: cannot get version: no such page; is that the address of an API server?\n"
+    assert flowdsl(Elsewhere(), "doctor") == (3, "", said)
 
     class Strange(Reviewing):
         def create(self, kind: Kind, body: Json, *, dry_run: bool = False) -> Json:

@@ -238,6 +238,7 @@ def graph_command(
     /,
     *,
     language: Annotated[Literal["mermaid", "dot"], Parameter(name="--as")] = "mermaid",
+    output: OutputOption = None,
     svg: Annotated[Path | None, WRITTEN] = None,
     cluster: ClusterOption = None,
 ) -> int:
@@ -248,14 +249,20 @@ def graph_command(
     file
         FILE, or FILE:NAME for one of its pipelines. Without a name: all that no other one calls.
     language
-        The language of the drawing, which goes to standard output.
+        The language of the drawing.
+    output
+        The file to write; without it, the drawing goes to standard output.
     svg
         Write a picture to this file instead. Needs an extra: pip install 'flowdsl[svg]'
     """
     from flowdsl.cli.pipelines.compiling import Target
     from flowdsl.cli.pipelines.drawing import draw
 
-    return draw(file, language=language, svg=svg, goal=Target(cluster))
+    if output is not None and svg is not None:
+        raise Refused("-o writes a drawing in words, --svg a picture: choose one of them")
+    if output is not None and output.suffix.lower() == ".svg":
+        raise Refused(f"-o {output}: a picture is written by --svg {output}")
+    return draw(file, language=language, output=output, svg=svg, goal=Target(cluster))
 
 
 @app.command(

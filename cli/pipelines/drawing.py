@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def draw(target: Path, *, language: Literal["mermaid", "dot"], svg: Path | None, goal: Target) -> int:
+def draw(
+    target: Path, *, language: Literal["mermaid", "dot"], output: Path | None, svg: Path | None, goal: Target
+) -> int:
     """Draw the pipelines of a file in one picture; the exit code."""
     judged = judge(target, goal=goal)
     show([judged], "text", err)
@@ -22,7 +24,12 @@ def draw(target: Path, *, language: Literal["mermaid", "dot"], svg: Path | None,
     assert judged.compiled is not None
     whole = together([picture(program) for program in judged.compiled.programs])
     if svg is None:
-        out(mermaid(whole) if language == "mermaid" else dot(whole))
+        drawing = mermaid(whole) if language == "mermaid" else dot(whole)
+        if output is None:
+            out(drawing)
+        else:
+            refuse_source(output, target)
+            save(drawing, output)
         return DONE
     refuse_source(svg, target)
     from flowdsl.cli.display.svg import svg as rendered

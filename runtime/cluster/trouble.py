@@ -170,6 +170,8 @@ class Refusal(ClusterError):
         if self.code == FORBIDDEN:
             right = _RIGHTS.get(self.verb, f"{self.verb} {self.kind.resource}")
             return f"to see what you may do: kubectl auth can-i {right}{within}"
+        if self.no_such_kind and self.kind.plural.startswith("/"):
+            return "is that the address of an API server?"
         if self.no_such_kind and self.kind.group == "argoproj.io":
             return "Argo Workflows is not installed there: flowdsl doctor says how"
         if self.code == 413 or "request is too large" in message or "ResourceExhausted" in message:
