@@ -30,6 +30,12 @@ def meant(name: str, known: Iterable[str], otherwise: str) -> str:
     return otherwise if found is None else f"did you mean `{found}`?"
 
 
+def listed(names: Iterable[str]) -> str:
+    """`there are a, b`, in one or several."""
+    every = list(names)
+    return f"there {'is' if len(every) == 1 else 'are'} {', '.join(every)}"
+
+
 def of_pipeline(name: str, runs: Iterable[str]) -> list[str]:
     """The runs that begin with the name of a pipeline."""
     return [one for one in runs if one.startswith(f"{name}-")]

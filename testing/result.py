@@ -144,9 +144,10 @@ class Steps(Mapping[str, StepRun]):
         if found:
             raise KeyError(f"several steps are {name!r}: name one of {', '.join(one.path for one in found)}")
         from flowdsl.diagnostic import near
+        from flowdsl.runtime.names import listed
 
         meant = near(name, self._steps)
-        more = f"; did you mean {meant!r}?" if meant else f"; there are {', '.join(self._steps)}"
+        more = f"; did you mean {meant!r}?" if meant else f"; {listed(self._steps)}"
         raise KeyError(f"the run has no step {name!r}{more}")
 
     def __iter__(self) -> Iterator[str]:

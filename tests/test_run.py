@@ -411,6 +411,7 @@ def test_a_tree_has_what_is_wanted_most() -> None:
         (["--fake", "attempt=1"], "it has several outputs: --fake attempt.loss=... --fake attempt.model=..."),
         (["--fake", "attempt.los=1"], "`attempt` has no output `los`; did you mean `loss`?"),
         (["--fake", "attempt.model=pipeline.py"], "the output `loss` needs a value too"),
+        (["--fake", "prepare.x=1"], "`prepare` has no output `x`; there is return\n"),
         (["--fake", "runs=1"], "`runs` is a graph of steps; name one of these: attempt"),
         (["--mount", "data=."], "--mount data: the workflow has no claim `data`; it has none"),
         (["--mount", "data=no/where"], "there is no no"),

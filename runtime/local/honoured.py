@@ -15,7 +15,7 @@ from flowdsl.runtime.local import objects
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Base, Templates, Unknown
 from flowdsl.runtime.local.controller.workflow import spec_of
-from flowdsl.runtime.names import meant
+from flowdsl.runtime.names import listed, meant
 from flowdsl.runtime.parts import part, several, texts
 
 Json = dict[str, Any]
@@ -124,7 +124,7 @@ def _unknown(given: frozenset[str], known: Iterable[str], option: str, word: str
     if any("{{" in name for name in names):
         return
     for name in sorted(given.difference(names)):
-        more = meant(name, names, f"there are {', '.join(names)}" if names else "it has none")
+        more = meant(name, names, listed(names) if names else "it has none")
         yield f"{option} {name}: the workflow has no {word} `{name}`; {more}"
 
 

@@ -18,7 +18,7 @@ from flowdsl.runtime.local.error import RunError, said
 from flowdsl.runtime.local.places import file_of, link, linked, on_volume
 from flowdsl.runtime.local.pods.store import copied, place
 from flowdsl.runtime.logs.source import place as way
-from flowdsl.runtime.names import is_hidden, meant, spelled
+from flowdsl.runtime.names import is_hidden, listed, meant, spelled
 from flowdsl.runtime.parts import part, several, texts
 
 if TYPE_CHECKING:
@@ -222,11 +222,10 @@ def _copy(source: Path, target: Path) -> None:
     copied(source, target)
 
 
-def said_near(name: str, known: Iterable[str], listed: Iterable[str] = ()) -> str:
-    """What was probably meant; or what there is, which `listed` says where not all of it is the user's."""
+def said_near(name: str, known: Iterable[str], own: Iterable[str] = ()) -> str:
+    """What was probably meant; or what there is, which `own` says where not all of it is the user's."""
     names = [one for one in known if one]
-    there = f"there are {', '.join([one for one in listed if one] or names)}"
-    return f"; {meant(name, names, there)}" if names else ""
+    return f"; {meant(name, names, listed([one for one in own if one] or names))}" if names else ""
 
 
 class Earlier:
