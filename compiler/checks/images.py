@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.checks.unbrought import read_by_name, unbrought
+from flowdsl.compiler.checks.unbrought import read_by_name, unbrought, unmade
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.compiler.options import inherited
 from flowdsl.diagnostic import Diagnostic, Related
@@ -151,6 +151,13 @@ def unsuited(
     if all(_is_plain(one) and not (one.elsewhere or one.more or one.brought) for one in images):
         for call, name in unbrought(body, module, text):
             yield Diagnostic(findings.FileBeside(name, str(images[0].name), beside=False), module.span(call))
+        for call, name, folder in unmade(body, text) if names <= sys.stdlib_module_names else ():
+            why, way = (
+                f"there is no folder `{folder}`",
+                f"make it first: `Path({folder!r}).mkdir(parents=True)`",
+            )
+            fault = findings.Impossible(step.name, name, why, "FileNotFoundError", way)
+            yield Diagnostic(fault, module.span(call))
     # What Python runs here has been read by it, so it is not newer than that.
     older = [one for one in images if _version(one) < sys.version_info.minor]
     if older:

@@ -32,7 +32,7 @@ from flowdsl.compiler.checks.ways import (
     word,
     write_way,
 )
-from flowdsl.compiler.findings.bodies import Impossible
+from flowdsl.compiler.findings.bodies import Impossible, NotCalled
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
@@ -120,6 +120,9 @@ class _Reader:
         """The places in the order of the file."""
         told: set[ast.AST] = set()
         for one in self._variables.sure:
+            if isinstance(one, ast.Expr) and self._is_function(one.value):
+                finding = NotCalled(ast.unparse(one.value), has_options=False)
+                yield Diagnostic(finding, self._module.span(one))
             if type(one) in _ASKED:
                 yield from self._found(one, self._env, told)
                 if isinstance(one, ast.Call):
@@ -136,6 +139,16 @@ class _Reader:
         if fault is not None and isinstance(place, ast.expr) and place not in told:
             yield Diagnostic(Impossible(self._step.name, shown(place), *fault), self._module.span(place))
             told.update(ast.walk(place))
+
+    def _is_function(self, node: ast.expr) -> bool:
+        """Whether an expression is a method or a function of the file, which is not called."""
+        match node:
+            case ast.Attribute(owner, attr):
+                return callable(getattr(CLASSES.get(self._of(owner, self._env).made or ""), attr, None))
+            case ast.Name(name) if name not in self._own:
+                return type(self._module.namespace.get(name)) is FunctionType
+            case _:
+                return False
 
     # --- what a variable is ---------------------------------------------------------------------------
 
@@ -318,6 +331,8 @@ class _Reader:
                     way = f"give the variable another name, if a function `{name}` is meant"
                     return Fault(f"{article(made)} is no function", "TypeError", way)
                 return self._of_file(name, node)
+            case ast.Call(ast.Attribute(owner, verb)) if lacking := self._too_few(node, owner, verb, env):
+                return Fault(lacking, "TypeError", f"give `{verb}` what it needs")
             case ast.Call(ast.Attribute(ast.Name() as source, verb), items, []) if verb in _VERBS:
                 module = getattr(self._value(source), "__name__", "")
                 return self._of_path(module, verb, items, env) if (module, verb) in _OPENED else None
@@ -360,6 +375,19 @@ class _Reader:
         problem = unbound(value, len(node.args), named)
         way = f"it is `{name}{signature(value)}`" if problem else ""
         return Fault(problem, "TypeError", way) if problem else None
+
+    def _too_few(self, node: ast.Call, owner: ast.expr, verb: str, env: Mapping[str, t.Type]) -> str:
+        """What a call of a method, or of a function of Python, does not give; other versions may take more."""
+        cls, module = CLASSES.get(self._of(owner, env).made or ""), self._value(owner)
+        known = type(module) is ModuleType and module.__name__ in KNOWN
+        function = getattr(module if known else cls, verb, None)
+        named = [one.arg for one in node.keywords]
+        if not callable(function) or isinstance(function, type) or None in named:
+            return ""
+        if any(isinstance(one, ast.Starred) for one in node.args):
+            return ""
+        problem = unbound(function, len(node.args) + (not known), named)
+        return problem if problem.startswith("missing") else ""
 
     def _of_path(
         self, module: str, verb: str, items: list[ast.expr], env: Mapping[str, t.Type]

@@ -36,3 +36,19 @@ def root(node: ast.expr, variables: Variables) -> ast.expr:
                 node = variables.once[name]
             case _:
                 return node
+
+
+def text(node: ast.expr, variables: Variables, depth: int = 20) -> str:
+    """The path that an expression is, where all of it is written down; nothing for any other."""
+    match node:
+        case ast.Constant(str() as found):
+            return found
+        case ast.BinOp(left, ast.Div(), right):
+            parts = text(left, variables, depth - 1), text(right, variables, depth - 1)
+            return "/".join(parts) if all(parts) else ""
+        case ast.Call(ast.Name(verb) | ast.Attribute(attr=verb), [first], []) if verb in _MADE:
+            return text(first, variables, depth - 1)
+        case ast.Name(name) if name in variables.once and depth:
+            return text(variables.once[name], variables, depth - 1)
+        case _:
+            return ""

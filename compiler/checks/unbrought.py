@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.carry.tree import Function
+from flowdsl.compiler.checks import rooted
 from flowdsl.compiler.checks.left_behind import BRINGS
 from flowdsl.compiler.checks.read_only import written_to
-from flowdsl.compiler.checks.rooted import root
 from flowdsl.compiler.checks.variables import Variables, certain
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,8 @@ _OF_THE_IMAGE = frozenset(
     )
 )
 """The folders at the top of an image of Python, in which its programs begin."""
+_MAKES = regex(r"mkd|makedirs|rename|replace\(|connect|venv")
+"""What may make a folder."""
 
 
 def read_by_name(node: ast.AST) -> str:
@@ -70,6 +73,23 @@ def unbrought(body: Function, module: ModuleSource, text: str) -> Iterator[tuple
         yield from found
 
 
+def unmade(body: Function, text: str) -> Iterator[tuple[ast.Call, str, str]]:
+    """The writes that surely happen into a folder that nothing makes, the paths and the folders.
+
+    The image is that of Python, and the script has nothing but modules of Python.
+    """
+    if BRINGS.search(text) or _MAKES.search(text):
+        return
+    variables = Variables(body.body)
+    for node in certain(body.body):
+        path = written_to(node)
+        name = "" if path is None else rooted.text(path, variables)
+        folder, slash, _ = name.rpartition("/")
+        if slash and name[:1] not in "/~." and folder.partition("/")[0] not in _OF_THE_IMAGE:
+            assert isinstance(node, ast.Call)
+            yield node, name, folder
+
+
 def _is_alone(name: str, module: ModuleSource) -> bool:
     """Whether a name is that of a file of the pod, and stands nowhere else in the file of the pipeline."""
     top = name.partition("/")[0]
@@ -90,6 +110,6 @@ def _writes_elsewhere(text: str) -> bool:
             variables = Variables(function.body)
             for node in variables.of(ast.Call):
                 path = written_to(node)
-                if path is not None and not isinstance(root(path, variables), ast.Constant):
+                if path is not None and not isinstance(rooted.root(path, variables), ast.Constant):
                     return True
     return False

@@ -60,6 +60,9 @@ def report(model: Path, loss: float, count: int) -> None:
     for index in range(loss):
         print(index, count[0], len(count))
     Path("report.txt").write_text(loss)
+    Path("report.txt").write_text()
+    model.unlink
+    scaled
 
 
 @pipeline

@@ -32,9 +32,28 @@ def in_the_image() -> str:
     return Path("in-the-image.txt").read_text()
 
 
+@step(image="python:3.12-slim")
+def into_folders() -> Path:
+    folder = Path("out") / "models"
+    (folder / "model.txt").write_text("a")
+    with open("logs/log.txt", "w") as log:
+        log.write("a")
+    return folder
+
+
+@step(image="python:3.12-slim")
+def into_new_folders() -> Path:
+    folder = Path("out") / "models"
+    folder.mkdir(parents=True)
+    (folder / "model.txt").write_text("a")
+    return folder
+
+
 @pipeline
 def nightly() -> None:
     train(3)
     mounted()
     written("as-named.txt")
     in_the_image()
+    into_folders()
+    into_new_folders()
