@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import importlib
+from enum import Enum
 from functools import cached_property
 from inspect import signature
 from types import FunctionType, ModuleType
@@ -38,7 +39,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from flowdsl.compiler.carry.module import ModuleSource
     from flowdsl.compiler.checks.evident import Evident
@@ -223,7 +224,8 @@ class _Reader:
                 return self._operation(left, operator, right, env)
             case ast.Compare(left, [operator], [right]) if isinstance(operator, _ORDERS):
                 one, other = self._of(left, env).made, self._of(right, env).made
-                if (one == "str" and other in _NUMBERS) or (other == "str" and one in _NUMBERS):
+                texts = (one == "str" and other in _NUMBERS) or (other == "str" and one in _NUMBERS)
+                if texts or (one in CLASSES and other in CLASSES and "NoneType" in (one, other)):
                     why = f"{article(one)} is neither less nor more than {article(other)}"
                     return Fault(why, "TypeError", "compare two numbers, or two texts")
                 return None
@@ -324,6 +326,9 @@ class _Reader:
     def _call(self, node: ast.Call, env: Mapping[str, t.Type]) -> Fault | None:
         match node:
             case ast.Call(ast.Name(name)) if self._is_builtin(name):
+                lacking = self._unbound(getattr(builtins, name), node)
+                if lacking.startswith("missing"):
+                    return Fault(lacking, "TypeError", f"give `{name}` what it needs")
                 return self._of_builtin(name, node.args, env)
             case ast.Call(ast.Name(name) as called):
                 made = self._of(called, env).made
@@ -363,30 +368,38 @@ class _Reader:
         return None
 
     def _of_file(self, name: str, node: ast.Call) -> Fault | None:
-        """A call of a function of the file with other arguments than it takes."""
+        """A call of a function or class of the file with other arguments than it takes."""
         value = self._module.namespace.get(name) if name not in self._own else None
+        if isinstance(value, type):
+            made: Callable[..., object] = value
+            returned = self._step.signature.returns
+            if made.__module__ != self._module.namespace.get("__name__") or issubclass(value, Enum):
+                return None
+            if isinstance(returned, t.Record) and returned.cls is made:
+                return None  # told of results
+        elif isinstance(value, FunctionType) and value.__globals__ is self._module.namespace:
+            made = value
+        else:
+            return None
+        problem = self._unbound(made, node)
+        return Fault(problem, "TypeError", f"it is `{name}{signature(made)}`") if problem else None
+
+    def _unbound(self, function: Callable[..., object], node: ast.Call, bound: int = 0) -> str:
+        """Why a call does not fit what it calls, as far as that is written down; `bound`: it has its object already."""
         named = [one.arg for one in node.keywords]
-        if not isinstance(value, FunctionType) or value.__globals__ is not self._module.namespace:
-            return None
-        if hasattr(value, "__wrapped__") or None in named:
-            return None
-        if any(isinstance(one, ast.Starred) for one in node.args):
-            return None
-        problem = unbound(value, len(node.args), named)
-        way = f"it is `{name}{signature(value)}`" if problem else ""
-        return Fault(problem, "TypeError", way) if problem else None
+        unpacked = None in named or any(isinstance(one, ast.Starred) for one in node.args)
+        if unpacked or hasattr(function, "__wrapped__") or not callable(function):
+            return ""
+        return unbound(function, len(node.args) + bound, named)
 
     def _too_few(self, node: ast.Call, owner: ast.expr, verb: str, env: Mapping[str, t.Type]) -> str:
         """What a call of a method, or of a function of Python, does not give; other versions may take more."""
         cls, module = CLASSES.get(self._of(owner, env).made or ""), self._value(owner)
         known = type(module) is ModuleType and module.__name__ in KNOWN
         function = getattr(module if known else cls, verb, None)
-        named = [one.arg for one in node.keywords]
-        if not callable(function) or isinstance(function, type) or None in named:
+        if function is None or isinstance(function, type):
             return ""
-        if any(isinstance(one, ast.Starred) for one in node.args):
-            return ""
-        problem = unbound(function, len(node.args) + (not known), named)
+        problem = self._unbound(function, node, bound=not known)
         return problem if problem.startswith("missing") else ""
 
     def _of_path(
