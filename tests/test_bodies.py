@@ -36,6 +36,102 @@ def codes(case: Case, folder: Path) -> list[str]:
 
 
 RIGHT = {
+    "variables of comprehensions, loops and functions inside, which are no parameters and no modules": Case(
+        """
+import time as t
+import types as c
+from dataclasses import dataclass, replace
+
+
+@dataclass
+class Config:
+    rate: float
+    def __post_init__(self) -> None:
+        self.more = self.rate
+
+
+class Row(NamedTuple):
+    loss: float
+    name: str
+
+
+@step(image=IMAGE)
+def report(cfg: dict[str, float], configs: list[Config], rows: list[Row], n: int | None, s: str) -> str:
+    rates = [cfg.rate for cfg in configs] + [cfg["a"]]
+    losses = [t.loss for t in rows] + [t.time()]
+    again = [c.more for c in configs] + [c.SimpleNamespace(value=1).value]
+    if n is None:
+        n = 3
+    for i in range(n):
+        rates.append(i)
+    for row in rows:
+        row = row._replace(loss=2.0)
+        losses.append(row._asdict()["loss"])
+    best = max(rows, key=lambda r: r.loss)
+    pairs = sorted(cfg.items(), key=lambda one: one[1])
+    by_name = {r.name: [two.rate for two in configs] for r in rows}
+    name = s
+    name = name.split(",")
+    name.append("x")
+    if isinstance(cfg, Config):
+        print(cfg.rate)
+    try:
+        print(s.decode())
+    except AttributeError:
+        pass
+    later = lambda cfg: cfg.anything
+    def inner(s: Config) -> float:
+        return s.rate
+    with open("a.txt", "w") as file:
+        file.write("1")
+    with open("a.txt") as file:
+        file.readline()
+    other = replace(configs[0], rate=3.0)
+    configs[0].note = "kept"
+    print(again, best, pairs, by_name, later, inner, other.rate, configs[0].note)
+    return "".join(name)
+""",
+        'report({"a": 1.0}, [Config(0.1)], [Row(0.1, "a")], None, "s")',
+    ),
+    "files in folders that are made, opened for what is done, and read where something brings them": Case(
+        """
+import csv, json, pickle, shutil, tempfile
+
+
+@step(image=IMAGE)
+def train(rate: float) -> Path:
+    folder = Path("out") / "models"
+    folder.mkdir(parents=True)
+    (folder / "model.json").write_text(json.dumps({"rate": rate}))
+    with (folder / "model.pkl").open("wb") as model:
+        pickle.dump({"rate": rate}, model)
+    with open("rows.csv", "w", newline="") as rows:
+        csv.writer(rows).writerow([rate])
+        print("more", file=rows)
+    with tempfile.TemporaryDirectory() as work:
+        Path(work, "draft.txt").write_text("a")
+        shutil.copy(Path(work) / "draft.txt", folder / "final.txt")
+    return folder
+
+
+@step(image=IMAGE, mounts={"/data": Volume("data"), "/data/new": Volume("new")})
+def written(name: str) -> None:
+    Path("/data/new/a.txt").write_text(name)
+    Path("/data/b.txt").write_text(name)
+    Path("data/c.txt").write_text(name) if name else None
+
+
+@step(image=IMAGE)
+def cached(folder: Path) -> str:
+    if not (folder / "seen.txt").exists():
+        try:
+            (folder / "seen.txt").write_text("a")
+        except OSError:
+            pass
+    return Path(folder / "a.txt").read_text()
+""",
+        'train(0.1), written("a"), cached(Volume("data") / "raw")',
+    ),
     "a server, whose value is its address": Case(
         """
 @step(image=IMAGE, daemon=True)

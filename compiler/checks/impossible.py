@@ -99,12 +99,14 @@ class _Reader:
         self._step, self._variables, self._module, self._evident = step, variables, module, evident
         self._own = {*step.code.co_varnames, *step.code.co_cellvars}
         self._times = variables.times
+        self._own |= self._times.keys()  # those of comprehensions too
         self._guarded = _guarded(variables)
         self._env: dict[str, t.Type] = {}
         for one in variables.of(ast.For):
             self._loop(one.target, one.iter)
         for inner in variables.of(ast.comprehension):
-            self._loop(inner.target, inner.iter)
+            if not (isinstance(inner.target, ast.Name) and self._is_known(inner.target.id)):
+                self._loop(inner.target, inner.iter)  # else it may be another one outside of it
 
     @cached_property
     def _stored(self) -> set[str]:
@@ -157,7 +159,8 @@ class _Reader:
         if not isinstance(target, ast.Name) or self._asks_of(over):
             return
         kind = self._kind(over, self._env)
-        if isinstance(kind, t.Sequence) and self._times[target.id] == 1:
+        once = self._times[target.id] == 1 and target.id not in self._step.signature.by_name
+        if isinstance(kind, t.Sequence) and once:
             self._env[target.id] = kind.item
 
     def _keys(self, node: ast.Call) -> Iterator[tuple[ast.expr, Mapping[str, t.Type]]]:
@@ -350,6 +353,10 @@ class _Reader:
             case _:
                 pass
         return None
+
+    def _is_known(self, name: str) -> bool:
+        """Whether a name is one of the file or of Python."""
+        return name in self._module.namespace or hasattr(builtins, name)
 
     def _is_builtin(self, name: str) -> bool:
         return name not in self._own and name not in self._module.namespace and hasattr(builtins, name)
