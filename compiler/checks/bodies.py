@@ -101,7 +101,7 @@ def check_bodies(
             yield from looked_up(step, body.node, body.module)
             source = carried(step)
             if source is not None:
-                yield from unsuited(step, body.node, body.module, source.text, images)
+                yield from unsuited(step, body.node, body.variables, body.module, source.text, images)
                 yield from terminal(step, body.node, body.module, source.text, calls)
                 scripts.append(Written(step, body.node, body.module, source.text))
     yield from left_behind(scripts, traces, calls)

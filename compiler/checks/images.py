@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.carry.carry import ModuleSource
     from flowdsl.compiler.carry.tree import Function
+    from flowdsl.compiler.checks.variables import Variables
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Trace
 
@@ -134,6 +135,7 @@ def _image(*levels: Mapping[str, object]) -> Image:
 def unsuited(
     step: StepDef,
     body: Function,
+    variables: Variables,
     module: ModuleSource,
     text: str,
     images_of: Callable[[], dict[int, list[Image]]],
@@ -151,7 +153,7 @@ def unsuited(
     if all(_is_plain(one) and not (one.elsewhere or one.more or one.brought) for one in images):
         for call, name in unbrought(body, module, text):
             yield Diagnostic(findings.FileBeside(name, str(images[0].name), beside=False), module.span(call))
-        for call, name, folder in unmade(body, text) if names <= sys.stdlib_module_names else ():
+        for call, name, folder in unmade(body, variables, text) if names <= sys.stdlib_module_names else ():
             why, way = (
                 f"there is no folder `{folder}`",
                 f"make it first: `Path({folder!r}).mkdir(parents=True)`",

@@ -70,6 +70,8 @@ _OPENED = {  # which argument is an open file, and what to write for a path
 }
 _VERBS = frozenset(verb for _, verb in _OPENED)
 _LOOPS = (ast.For, ast.comprehension)
+_NAMED = frozenset((ast.Name, ast.Attribute, ast.Subscript))
+"""The expressions that may have an annotated type."""
 _ASKED = frozenset((ast.Attribute, ast.Subscript, ast.BinOp, ast.Compare, ast.Call, *_LOOPS))
 
 
@@ -134,11 +136,8 @@ class _Reader:
                             yield from self._found(inner, env, told)
 
     def _found(self, node: ast.AST, env: Mapping[str, t.Type], told: set[ast.AST]) -> Iterator[Diagnostic]:
-        if isinstance(node, _LOOPS):
-            place: ast.AST = node.iter
-            fault = self._walked(node.iter, env)
-        else:
-            place, fault = node, self._fault(node, env)
+        place, fault = (node.iter, self._walked(node.iter, env)) if isinstance(node, _LOOPS) else (node, None)
+        fault = fault or self._fault(node, env)
         if fault is not None and isinstance(place, ast.expr) and place not in told:
             yield Diagnostic(Impossible(self._step.name, shown(place), *fault), self._module.span(place))
             told.update(ast.walk(place))
@@ -181,7 +180,7 @@ class _Reader:
 
     def _asks_of(self, node: ast.expr) -> bool:
         """Whether the function asks what a variable of this expression is."""
-        return not self._guarded.isdisjoint(names_in(node))
+        return bool(self._guarded) and not self._guarded.isdisjoint(names_in(node))
 
     def _kind(self, node: ast.expr, env: Mapping[str, t.Type]) -> t.Type | None:
         """The annotated type of an expression."""
@@ -204,9 +203,11 @@ class _Reader:
                 return None
 
     def _of(self, node: ast.expr, env: Mapping[str, t.Type]) -> _Value:
-        if self._guarded and self._asks_of(node):
+        if isinstance(node, ast.Constant):
+            return _Value(type(node.value).__name__)
+        if self._asks_of(node):
             return _UNKNOWN
-        kind = self._kind(node, env)
+        kind = self._kind(node, env) if type(node) in _NAMED else None
         if kind is not None:
             if isinstance(kind, t.Maybe):
                 kind = kind.item
@@ -218,24 +219,27 @@ class _Reader:
     # --- what it cannot do ----------------------------------------------------------------------------
 
     def _fault(self, node: ast.AST, env: Mapping[str, t.Type]) -> Fault | None:
-        match node:
-            case ast.Attribute(owner, attr, ast.Load()):
-                return self._attribute(owner, attr, env)
-            case ast.Subscript(owner, index, ast.Load()):
-                return self._item(owner, index, env)
-            case ast.BinOp(left, operator, right) if type(operator) in _OPERATORS:
-                return self._operation(left, operator, right, env)
-            case ast.Compare(left, [operator], [right]) if isinstance(operator, _ORDERS):
-                one, other = self._of(left, env).made, self._of(right, env).made
-                texts = (one == "str" and other in _NUMBERS) or (other == "str" and one in _NUMBERS)
-                if texts or (one in CLASSES and other in CLASSES and "NoneType" in (one, other)):
-                    why = f"{article(one)} is neither less nor more than {article(other)}"
-                    return Fault(why, "TypeError", "compare two numbers, or two texts")
-                return None
-            case ast.Call():
-                return self._call(node, env)
-            case _:
-                return None
+        # By its class, as most nodes are none of these, and a pattern is matched against each in turn.
+        if isinstance(node, ast.Call):
+            return self._call(node, env)
+        if isinstance(node, ast.BinOp):
+            return self._operation(node, env)
+        if isinstance(node, ast.Compare):
+            return self._comparison(node, env)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(node.value, node.attr, env) if isinstance(node.ctx, ast.Load) else None
+        if isinstance(node, ast.Subscript):
+            return self._item(node.value, node.slice, env) if isinstance(node.ctx, ast.Load) else None
+        return None
+
+    def _comparison(self, node: ast.Compare, env: Mapping[str, t.Type]) -> Fault | None:
+        if len(node.ops) > 1 or not isinstance(node.ops[0], _ORDERS):
+            return None
+        one, other = self._of(node.left, env).made, self._of(node.comparators[0], env).made
+        if (one == "str" and other in _NUMBERS) or (other == "str" and one in _NUMBERS):
+            why = f"{article(one)} is neither less nor more than {article(other)}"
+            return Fault(why, "TypeError", "compare two numbers, or two texts")
+        return None
 
     def _walked(self, over: ast.expr, env: Mapping[str, t.Type]) -> Fault | None:
         made = self._of(over, env).made
@@ -304,9 +308,10 @@ class _Reader:
             return Fault(f"{article(made)} has no keys", "TypeError", "take an item by its number")
         return None
 
-    def _operation(
-        self, left: ast.expr, operator: ast.operator, right: ast.expr, env: Mapping[str, t.Type]
-    ) -> Fault | None:
+    def _operation(self, node: ast.BinOp, env: Mapping[str, t.Type]) -> Fault | None:
+        left, operator, right = node.left, node.op, node.right
+        if type(operator) not in _OPERATORS:
+            return None
         one, other = self._of(left, env), self._of(right, env)
         first, second = one.made, other.made
         if first not in CLASSES or second not in CLASSES or "set" in (first, second):

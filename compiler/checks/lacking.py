@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from difflib import get_close_matches
 from enum import Enum
+from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from inspect import Signature
     from types import ModuleType
 
 # Modules that have the same names on every machine; of others a name may be one of another system.
@@ -78,13 +80,21 @@ def module_lacks(module: ModuleType, attr: str) -> Fault | None:
     return Fault(why, "AttributeError", f"did you mean `{close[0]}`?") if close else None
 
 
-def unbound(function: Callable[..., object], count: int, named: list[str | None]) -> str:
-    """Why a function or class does not take so many arguments by position, and those by name; or nothing."""
+@lru_cache(maxsize=256)
+def _signature(function: Callable[..., object]) -> Signature | None:
+    """What a function takes: that of one of Python is asked for in most steps, and takes a while to find out."""
     from inspect import signature
 
     try:
-        found = signature(function)
+        return signature(function)
     except (TypeError, ValueError):
+        return None
+
+
+def unbound(function: Callable[..., object], count: int, named: list[str | None]) -> str:
+    """Why a function or class does not take so many arguments by position, and those by name; or nothing."""
+    found = _signature(function)
+    if found is None:
         return ""
     try:
         found.bind(*[None] * count, **{str(name): None for name in named})

@@ -73,14 +73,15 @@ def unbrought(body: Function, module: ModuleSource, text: str) -> Iterator[tuple
         yield from found
 
 
-def unmade(body: Function, text: str) -> Iterator[tuple[ast.Call, str, str]]:
+def unmade(body: Function, variables: Variables, text: str) -> Iterator[tuple[ast.Call, str, str]]:
     """The writes that surely happen into a folder that nothing makes, the paths and the folders.
 
     The image is that of Python, and the script has nothing but modules of Python.
     """
+    if all(written_to(one) is None for one in variables.of(ast.Call)):
+        return  # before the text is searched, which is long
     if BRINGS.search(text) or _MAKES.search(text):
         return
-    variables = Variables(body.body)
     for node in certain(body.body):
         path = written_to(node)
         name = "" if path is None else rooted.text(path, variables)
