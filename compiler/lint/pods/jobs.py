@@ -10,6 +10,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods.workloads import JOB_FIELDS
+from flowdsl.compiler.schema.findings import arrived
+from flowdsl.compiler.schema.validate import is_whole
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.diagnostic import instead, near
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label, is_dns_subdomain, is_service_name
@@ -29,10 +31,22 @@ def counts(spec: Object, owner: str, fields: Iterable[str]) -> Iterator[Flaw]:
     """The fields of an object that are to be whole numbers from 0."""
     for field in fields:
         value = spec.get(field)
-        if isinstance(value, str) and TAG not in value:
-            yield f"`{field}` of {owner} is text, not a whole number", "write a whole number, without quotes"
-        elif (number := count(value)) is not None and number < 0:
+        number = count(value)
+        if isinstance(value, str):
+            if TAG not in value:
+                yield (
+                    f"`{field}` of {owner} is text, not a whole number",
+                    "write a whole number, without quotes",
+                )
+        elif value is not None and not is_whole(value):
+            yield f"`{field}` of {owner} is {arrived(value)}, not a whole number", "write a whole number"
+        elif number is not None and number < 0:
             yield f"`{field}` of {owner} is {number}", "write a whole number from 0"
+        elif number is not None and number > _MOST and field != "activeDeadlineSeconds":
+            yield f"`{field}` of {owner} is {number}", f"write at most {_MOST}"
+
+
+_MOST = 2**31 - 1
 
 
 def count(value: Any) -> int | None:
@@ -172,6 +186,8 @@ def _failing(spec: Object, owner: str) -> Iterator[Flaw]:
     rule_owner = f"a rule of `podFailurePolicy` of {owner}"
     for rule in rules:
         yield from one_of(rule, "action", rule_owner, _ACTIONS)
+        if not rule.get("action"):
+            yield f"{rule_owner} has no `action`", f"add one of {', '.join(_ACTIONS)}"
         if rule.get("action") == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
             yield f"{rule_owner} fails an index, and there is no `backoffLimitPerIndex`", "add it"
         codes, states = rule.get("onExitCodes"), rule.get("onPodConditions")
@@ -186,6 +202,12 @@ def _exit_codes(codes: Object, owner: str, containers: list[str]) -> Iterator[Fl
     """The exit codes that a rule is about."""
     yield from one_of(codes, "operator", owner, ("In", "NotIn"))
     values: Any = codes.get("values")
+    for field, example in (("operator", "In"), ("values", "[1]")):
+        if codes.get(field) is None:
+            yield (
+                f"{owner} has `onExitCodes` without `{field}`",
+                f"add `{field}: {example}`, or what is meant",
+            )
     if is_list(values):
         numbers = [number for each in values if (number := count(each)) is not None]
         if not values or numbers != sorted(set(numbers)):

@@ -161,6 +161,8 @@ def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | N
     if (found := unserved(str(body["apiVersion"]), str(body["kind"]))) is not None:
         return found
     metadata: object = body.get("metadata") or {}
+    if not is_mapping(metadata) and metadata != "tag":
+        return "the `metadata` of the object is no mapping", "add `metadata: {name: ...}`"
     if not is_mapping(metadata) or "<<" in metadata or metadata.get("name"):
         return None
     if not metadata.get("generateName"):

@@ -159,24 +159,28 @@ def resources(view: View) -> Iterator[Problem]:
         owner: Object | None = holder.get(field)
         if owner is None:
             continue
-        here = (*path, field)
-        read: dict[str, dict[str, tuple[Decimal, str]]] = {"limits": {}, "requests": {}}
-        for kind, known in read.items():
-            for name, value in inside(owner, kind).items():
-                if field == "podResources" and name not in NATIVE[:2] and not str(name).startswith(_PAGES):
-                    continue  # which no whole pod is given, as is told elsewhere
-                yield from _amount(str(name), value, (*here, kind, name), known)
-        limited = {str(name) for name in inside(owner, "limits")}
-        for name, (request, text) in read["requests"].items():
-            place = (*here, "requests", name)
-            limit, shown = read["limits"].get(name, (None, ""))
-            if name not in limited and not is_native(name):
-                yield Problem(place, RequestIsNotLimit(name, "a limit"))
-            elif limit is not None and is_native(name) and request > limit:
-                yield Problem(place, RequestAboveLimit(name, text, shown))
-            elif limit is not None and not is_native(name) and request != limit:
-                yield Problem(place, RequestIsNotLimit(name, "a request equal to its limit"))
+        yield from asked(owner, (*path, field), of_pod=field == "podResources")
     yield from _claims(view)
+
+
+def asked(owner: Object, here: Path, of_pod: bool = False) -> Iterator[Problem]:
+    """The findings about what a container, or a pod as a whole, asks for."""
+    read: dict[str, dict[str, tuple[Decimal, str]]] = {"limits": {}, "requests": {}}
+    for kind, known in read.items():
+        for name, value in inside(owner, kind).items():
+            if of_pod and name not in NATIVE[:2] and not str(name).startswith(_PAGES):
+                continue  # which no whole pod is given, as is told elsewhere
+            yield from _amount(str(name), value, (*here, kind, name), known)
+    limited = {str(name) for name in inside(owner, "limits")}
+    for name, (request, text) in read["requests"].items():
+        place = (*here, "requests", name)
+        limit, shown = read["limits"].get(name, (None, ""))
+        if name not in limited and not is_native(name):
+            yield Problem(place, RequestIsNotLimit(name, "a limit"))
+        elif limit is not None and is_native(name) and request > limit:
+            yield Problem(place, RequestAboveLimit(name, text, shown))
+        elif limit is not None and not is_native(name) and request != limit:
+            yield Problem(place, RequestIsNotLimit(name, "a request equal to its limit"))
 
 
 def whole(view: View) -> Iterator[Problem]:
@@ -328,14 +332,17 @@ def placement(view: View) -> Iterator[Problem]:
             if name in VENDORS.values() and not _asks(template, name.partition("/")[0]):
                 yield Problem((*template.path, "nodeSelector", name), DeviceAsLabel(str(name)), on_key=True)
     for owner, path in view.owners:
-        for index, toleration in enumerate(entries(owner, "tolerations")):
-            if any(is_filled(str(value)) for value in toleration.values()):
-                continue
-            for field, found, way in islice(_toleration_faults(toleration), 1):
-                yield Problem((*path, "tolerations", index, *field), BadToleration(found, way))
-        yield from _node_affinity(
-            inside(owner, "affinity", "nodeAffinity"), (*path, "affinity", "nodeAffinity")
-        )
+        yield from placed(owner, path)
+
+
+def placed(owner: Object, path: Path) -> Iterator[Problem]:
+    """The findings about the taints that pods bear, and about what they ask of nodes."""
+    for index, toleration in enumerate(entries(owner, "tolerations")):
+        if any(is_filled(str(value)) for value in toleration.values()):
+            continue
+        for field, found, way in islice(_toleration_faults(toleration), 1):
+            yield Problem((*path, "tolerations", index, *field), BadToleration(found, way))
+    yield from _node_affinity(inside(owner, "affinity", "nodeAffinity"), (*path, "affinity", "nodeAffinity"))
 
 
 def _toleration_faults(toleration: Object) -> Iterator[tuple[Path, str, str]]:

@@ -6,17 +6,21 @@ Their manifests are read with types, and tags are words. Source: Kubernetes 1.35
 from __future__ import annotations
 
 import base64
+from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods import jobs, trainings
 from flowdsl.compiler.lint.pods.jobs import TAG
-from flowdsl.compiler.lint.pods.pods import values
-from flowdsl.compiler.lint.pods.workloads import pod_of
+from flowdsl.compiler.lint.pods.pods import values, whole
+from flowdsl.compiler.lint.pods.resources import asked, placed
+from flowdsl.compiler.lint.pods.workloads import labels_of, pod_of
+from flowdsl.compiler.lint.workflow.names import label_faults
 from flowdsl.compiler.schema import check_schema, kinds
 from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, UnknownField, WrongType, arrived
-from flowdsl.compiler.schema.table import API_VERSION
-from flowdsl.compiler.schema.validate import At, reading
-from flowdsl.compiler.tree import is_list, is_mapping
+from flowdsl.compiler.schema.table import API_VERSION, fields
+from flowdsl.compiler.schema.validate import At, is_number, reading
+from flowdsl.compiler.tree import entries, inside, is_list, is_mapping, string
 from flowdsl.diagnostic import instead, near
 from flowdsl.grammar.cron import NeverComes, cron
 from flowdsl.grammar.error import GrammarError
@@ -30,6 +34,9 @@ from flowdsl.grammar.names import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from flowdsl.compiler.tree import Object
+    from flowdsl.diagnostic import Finding
 
     Flaw = tuple[str, str]
 
@@ -47,6 +54,7 @@ def _flaws(body: Any, kind: str, version: str) -> Iterator[Flaw]:
     known = _KINDS.get((version, kind))
     if known is not None:
         yield from known(body)
+    yield from _labels(labels_of(body), kind)
     if is_mapping(pod := pod_of(body)):
         yield from _typed("PodSpec", pod, f"the pod of the {kind}" if kind != "Pod" else "the Pod")
     if version == API_VERSION and kind in kinds():
@@ -59,15 +67,52 @@ def _flaws(body: Any, kind: str, version: str) -> Iterator[Flaw]:
 def _typed(name: str, data: Any, what: str) -> Iterator[Flaw]:
     """What the schema refuses of an object of a type, and words and names that Kubernetes does not know there."""
     by_schema = [
-        fault.describe(At(name, fault.path, data)) for fault in reading(False).object(name)(data) or ()
+        finding
+        for fault in reading(False).object(name)(data) or ()
+        if not _is_amount(finding := fault.describe(At(name, fault.path, data)))
     ]
     for finding in by_schema:
         if isinstance(finding, (OutOfRange, PatternMismatch, WrongType)) and TAG not in finding.message:
             yield f"{what} is refused: {finding.message}", finding.advice
     is_sound = not any(isinstance(finding, WrongType) for finding in by_schema)
-    for found in values(name, data) if is_sound else ():
-        if TAG not in found.message:
+    found_below = chain(whole(name, data, ()), _parts(data)) if name == "PodSpec" else values(name, data)
+    for found in found_below if is_sound else ():
+        if TAG not in found.message and found.severity == "error":
             yield f"{what} is refused: {found.message}", found.advice
+    yield from _twice(data, what) if is_sound and name == "PodSpec" else ()
+
+
+def _is_amount(finding: Finding) -> bool:
+    """Whether an amount is written as a number, as only the definition of a Workflow does not allow it."""
+    return isinstance(finding, WrongType) and finding.expression == "quantity" and is_number(finding.value)
+
+
+def _parts(pod: Object) -> Iterator[Finding]:
+    """What is wrong with the amounts that the containers of a pod ask for, and with where it runs."""
+    for container in _containers(pod):
+        yield from (each.finding for each in asked(inside(container, "resources"), ()))
+    yield from (each.finding for each in placed(pod, ()))
+
+
+def _containers(pod: Object) -> list[Object]:
+    return [each for field in ("initContainers", "containers") for each in entries(pod, field)]
+
+
+def _twice(pod: Object, what: str) -> Iterator[Flaw]:
+    """What stands in a pod twice under one name, or at one path."""
+    containers = _containers(pod)
+    mounts = [
+        ("mounts of one container", [string(mount, "mountPath") for mount in entries(each, "volumeMounts")])
+        for each in containers
+    ]
+    for sort, names in (
+        ("containers", [string(each, "name") for each in containers]),
+        ("volumes", [string(each, "name") for each in entries(pod, "volumes")]),
+        *mounts,
+    ):
+        for name, count in Counter(names).items():
+            if name and count > 1 and TAG not in name:
+                yield f"{what} has two {sort} at `{name}`", "give each its own"
 
 
 def _counts(body: Any) -> Iterator[Flaw]:
@@ -75,6 +120,8 @@ def _counts(body: Any) -> Iterator[Flaw]:
     spec, kind = body.get("spec"), body["kind"]
     if is_mapping(spec):
         yield from jobs.counts(spec, f"the {kind}", _NUMBERS)
+        for field in ("manualSelector", "paused", "suspend"):
+            yield from _flag(spec.get(field), f"`{field}` of the {kind}")
 
 
 _NUMBERS = (
@@ -87,6 +134,11 @@ def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
     """The names and labels that no object can have; those of the kinds of RBAC may be any."""
     if not is_mapping(metadata):
         return
+    for field in map(str, metadata):
+        if field not in fields("ObjectMeta") and TAG not in field:
+            close = near(field, fields("ObjectMeta"))
+            way = f"write `{close}`" if close else "take it out, or move it to where it belongs"
+            yield f"the {kind} has `metadata.{field}`, which is not a field there, and is refused", way
     name = metadata.get("name") or (f"{given}x" if (given := metadata.get("generateName")) else "")
     label = (version, kind) in (("v1", "Service"), ("v1", "Namespace"))
     fits = is_dns_label if label else is_dns_subdomain
@@ -98,6 +150,7 @@ def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
         )
     for field in ("labels", "annotations"):
         listed = metadata.get(field)
+        yield from _mapping(listed, f"`{field}` of the {kind}")
         for key, value in listed.items() if is_mapping(listed) else ():
             yield from _text(value, f"`{field}` of the {kind}", str(key))
             if field == "labels" and isinstance(value, str) and not is_label_value(value):
@@ -108,6 +161,27 @@ def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
                     f"`{key}` cannot be a key in `{field}` of the {kind}",
                     "use letters, digits, `-`, `_` and `.`",
                 )
+
+
+def _labels(labels: Any, kind: str) -> Iterator[Flaw]:
+    """The labels of the pods of an object."""
+    yield from _mapping(labels, f"`labels` of the pods of the {kind}")
+    if is_mapping(labels):
+        for each in label_faults(labels, (), "a label", filled=True):
+            if TAG not in each.finding.message:
+                yield f"the pods of the {kind} are refused: {each.finding.message}", each.finding.advice
+
+
+def _flag(value: Any, what: str) -> Iterator[Flaw]:
+    """The flaw of what is neither true nor false."""
+    if value is not None and not isinstance(value, bool) and TAG not in str(value):
+        yield f"{what} is {arrived(value)}, not true or false", "write `true` or `false`, without quotes"
+
+
+def _mapping(value: Any, what: str) -> Iterator[Flaw]:
+    """The flaw of what is no mapping of texts."""
+    if is_list(value) or (value is not None and not is_mapping(value) and TAG not in str(value)):
+        yield f"{what} is {arrived(value)}, not a mapping", "write `NAME: TEXT` for each"
 
 
 def _text(value: Any, owner: str, key: str) -> Iterator[Flaw]:
@@ -127,8 +201,10 @@ def _stored(body: Any) -> Iterator[Flaw]:
             close = near(field, known)
             way = f"write `{close}`" if close else "write what it holds below `data`"
             yield f"the {kind} has `{field}`, which is not a field of it", way
+    yield from _flag(body.get("immutable"), f"`immutable` of the {kind}")
     for field in ("data", "stringData", "binaryData"):
         listed = body.get(field)
+        yield from _mapping(listed, f"`{field}` of the {kind}")
         for key, value in listed.items() if is_mapping(listed) else ():
             yield from _text(value, f"`{field}` of the {kind}", str(key))
             if not is_data_key(str(key)):

@@ -95,6 +95,17 @@ def pod_of(body: Any) -> Any:
     return node
 
 
+def labels_of(body: Any) -> Any:
+    """What stands where the labels of the pods of an object do; None of a Pod, whose own they are."""
+    sort = _SORTS.get((str(body.get("apiVersion")), str(body.get("kind"))))
+    if sort is None or len(sort.pod) == 1:
+        return None
+    node = body
+    for step in (*sort.pod[:-1], "metadata", "labels"):
+        node = node.get(step) if is_mapping(node) else None
+    return node
+
+
 def flaw(body: Any, flags: object) -> Flaw | None:
     """What is refused of an object with pods, and the way out; None where there is nothing, or it is another one."""
     if not is_mapping(body) or "spec" not in body:  # which nobody forgets
