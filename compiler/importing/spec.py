@@ -63,8 +63,11 @@ def _left(reader: Reading) -> Json:
             spec[field] = reader.raw(rest, reader.main)
     arguments = {kind: [*some] for kind, some in reader.looked.items()}
     for one in entries(reader.spec, "arguments", "parameters"):
-        besides = {key: item for key, item in one.items() if key not in ("name", "value", "default", "enum")}
         made = reader.parameters.get(str(one["name"]))
+        said = {"name", "value", "default"}
+        if made is None or made.annotation.startswith("Literal"):
+            said.add("enum")
+        besides = {key: item for key, item in one.items() if key not in said}
         if besides and made is not None:
             arguments["parameters"].append({"name": made.name, **besides})
     if any(arguments.values()):

@@ -227,6 +227,7 @@ def _unsaid(taken: Slot) -> None:
     port = taken.port
     if port is not None:
         port.asked(text=True)
+        port.root.unknown = True
         taken.default = taken.default or (lambda: port.value(""))
 
 
