@@ -74,14 +74,17 @@ def _library(reader: Reader, name: str) -> None:
 
 
 def _unreached(reader: Reader, entry: str) -> None:
-    """What only others call."""
+    """What only others call, or nobody does."""
     known = {entry, *reader.functions, *reader.hooked}
-    for name, (path, _) in reader.templates.items() if reader.kind.endswith("Template") else ():
-        if name in reader.functions and name != entry:
+    others = reader.kind.endswith("Template")
+    for name, (path, _) in reader.templates.items():
+        if others and name in reader.functions and name != entry:
             _renamed(reader, reader.functions[name], (*path, "name"))
         if name not in known:
             what = f"the template `{name}` is left out: no run of `{reader.main.name}` comes to it"
-            way = "keep the manifest for those who call it by `templateRef`, or import it without its entrypoint"
+            way = "there is nothing to do, unless a task is to call it"
+            if others:
+                way = "keep the manifest for those who call it by `templateRef`, or import it without its entrypoint"
             reader.add((*path, "name"), Otherwise(what, way))
 
 

@@ -165,5 +165,7 @@ def _rest(graph: Graph) -> None:
     say([row for row in TEMPLATE if row.option in words], fields, target.options)
     if (limit := graph.template.get("parallelism")) is not None:
         _limited(graph, limit)
+    if graph.template.get("failFast") and not any(one.looped for one in graph.calls):
+        fields["failFast"] = True  # that of loops is said of these
     if fields:
         graph.patched.append(graph.reader.raw(fields, target))
