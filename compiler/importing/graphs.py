@@ -13,6 +13,7 @@ from flowdsl.compiler.importing.model import ports
 from flowdsl.compiler.importing.tasks import read_task
 from flowdsl.compiler.importing.texts import value_of
 from flowdsl.compiler.importing.waits import Order, Waits, dag_waits, needed, states
+from flowdsl.compiler.naming import slug
 from flowdsl.compiler.tree import entries, inside, is_list
 from flowdsl.grammar.template import tags
 
@@ -97,9 +98,15 @@ def _tasks(graph: Graph, tasks: dict[str, tuple[Path, Json]], waits: dict[str, W
 def _targeted(graph: Graph, target: str, behind: dict[str, set[str]], path: Path) -> dict[str, set[str]]:
     """The tasks that a target needs."""
     if has_tags(target):
-        graph.refuse(
-            path, f"the target `{target}`", "write its name, or leave it out and give tasks conditions"
-        )
+        tasks = entries(graph.template, "dag", "tasks")
+        ends = any(
+            task.get("onExit") or task.get("hooks") for task in tasks
+        )  # tasks of their own in a pipeline
+        if ends or any(slug(name) != name for name in behind):
+            way = "write its name, or leave it out and give tasks conditions; names in lower case can stay"
+            graph.refuse(path, f"the target `{target}`", way)
+        else:
+            graph.patched.append(graph.reader.raw({"dag": {"target": target}}, graph.target))
         return behind
     wanted, more = set[str](), {*target.split()} & behind.keys()
     while more:
