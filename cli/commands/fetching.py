@@ -7,7 +7,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
-from flowdsl.cli.root import FLAG, SEVERAL, FolderOption, app, option
+from flowdsl.cli.process import Refused
+from flowdsl.cli.root import FLAG, SEVERAL, FolderOption, JsonOption, app, option
 
 
 @app.command(
@@ -26,6 +27,7 @@ def fetch_command(
     *what: str,
     output: FolderOption = None,
     list_: Annotated[bool, option("--list")] = False,
+    as_json: JsonOption = False,
     mount: Annotated[list[str], SEVERAL] | None = None,
     endpoint: Annotated[str | None, Parameter(env_var="FLOWDSL_ENDPOINT", show_env_var=True)] = None,
     own_credentials: Annotated[bool, FLAG] = False,
@@ -53,6 +55,8 @@ def fetch_command(
         The folder; else one of the run's name.
     list_
         Show what there is, and fetch nothing.
+    as_json
+        With --list: as a list of JSON.
     mount
         CLAIM=PATH, the folder that a persistent volume claim is mounted at. Else a pod reads it.
     endpoint
@@ -72,10 +76,13 @@ def fetch_command(
     """
     from flowdsl.cli.runs.fetching import Options, fetch_run
 
+    if as_json and not list_:
+        raise Refused("--json is for --list; of what is fetched run.json tells")
     options = Options(
         what=what,
         output=output,
         only_list=list_,
+        json=as_json,
         mounts=mount or (),
         endpoint=endpoint,
         own=own_credentials,

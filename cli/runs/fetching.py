@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from flowdsl.cli.clusters.reach import RUNS, find
 from flowdsl.cli.display.lengths import size
@@ -30,6 +31,8 @@ class Options(NamedTuple):
     what: Sequence[str] = ()
     output: Path | None = None
     only_list: bool = False
+    json: bool = False
+    """Whether the list is for programs."""
     mounts: Sequence[str] = ()
     endpoint: str | None = None
     own: bool = False
@@ -56,7 +59,8 @@ def fetch_run(name: str, options: Options, reach: Reach) -> int:
         raise Refused(_unknown(meant.unknown[0], run))
     pieces = [one for one in meant.pieces if options.logs or not one.log or one.name in options.what]
     if options.only_list:
-        out(_listing(run, meant, pieces, not options.what))
+        rows = _rows(run, meant, pieces, not options.what)
+        out(_listing(run, rows, as_json=options.json))
         return DONE
     return _fetched(found, run, pieces, mounts, options, settings, _again(found, reach, options))
 
@@ -206,15 +210,7 @@ def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int
     from flowdsl.runtime.artifacts.pieces import stored
     from flowdsl.runtime.artifacts.trouble import StoreError
 
-    bad = [(one, trouble) for one in outcomes for trouble in one.trouble]
-    lines: list[str] = []
-    for outcome, trouble in bad:
-        reasons = getattr(trouble, "reasons", ()) or (str(trouble),)
-        kept = (
-            "" if outcome.record is None or outcome.record["mode"] in ("", "unpacked") else " is kept packed"
-        )
-        lines += [f"{visible(outcome.piece.name)}{kept}: {visible(one)}\n" for one in reasons]
-    lines = list(dict.fromkeys(lines))
+    lines = _missing(outcomes)
     if len(lines) > _SHOWN:
         lines = [*lines[:_SHOWN], f"... and {len(lines) - _SHOWN} more, in {path / 'run.json'}\n"]
     err("".join(lines))
@@ -233,33 +229,76 @@ def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int
     if going:
         steps = "1 step has" if len(going) == 1 else f"{len(going)} steps have"
         out(f"the run goes on: {steps} not ended. To fetch the rest later:\n  {again}\n")
-    if any(isinstance(trouble, StoreError) for _, trouble in bad):
+    bad = [trouble for one in outcomes for trouble in one.trouble]
+    if any(isinstance(trouble, StoreError) for trouble in bad):
         err(f"to go on: {again}\n")
         return REFUSED
     return NO if bad else DONE
 
 
-def _listing(run: Run, meant: Chosen, pieces: Sequence[Piece], whole: bool) -> str:
-    """What there is: a row for each value and file, in the order of the steps; of the `whole` run its own, too."""
-    from flowdsl.cli.display.paint import paint_of_output
-    from flowdsl.cli.display.tables import Cell, Column, Table
+def _missing(outcomes: Sequence[Outcome]) -> list[str]:
+    """What is not there, a line for each reason."""
+    lines: dict[str, None] = {}
+    for outcome in outcomes:
+        packed = outcome.record is not None and outcome.record["mode"] not in ("", "unpacked")
+        name = visible(outcome.piece.name) + (" is kept packed" if packed else "")
+        for trouble in outcome.trouble:
+            reasons = getattr(trouble, "reasons", ()) or (str(trouble),)
+            lines |= {f"{name}: {visible(one)}\n": None for one in reasons}
+    return [*lines]
+
+
+class _Row(NamedTuple):
+    """Something that a step or the run has, as it is listed."""
+
+    step: str
+    output: str
+    kind: Literal["value", "file", "log", "deleted"]
+    said: str
+    """The value, or the place of the file."""
+
+
+def _rows(run: Run, meant: Chosen, pieces: Sequence[Piece], whole: bool) -> list[_Row]:
+    """What there is: each value and file, in the order of the steps; of the `whole` run its own, too."""
     from flowdsl.runtime.artifacts.pieces import stored
 
-    rows: dict[str, list[Sequence[str]]] = {one.path: [] for one in run.steps}
+    rows: dict[str, list[_Row]] = {one.path: [] for one in run.steps}
     for step, name, value in meant.values:
         if name != "exitCode":
-            rows[step.path].append((visible(step.path), visible(name), "value", visible(value)))
+            rows[step.path].append(_Row(step.path, name, "value", value))
     for piece in pieces:
-        kind = "deleted" if piece.deleted else "log" if piece.log else "file"
-        place = visible(piece.location.said)
-        rows[piece.step.path].append((visible(piece.step.path), visible(piece.output), kind, place))
+        kind: Literal["file", "log", "deleted"] = (
+            "deleted" if piece.deleted else "log" if piece.log else "file"
+        )
+        rows[piece.step.path].append(_Row(piece.step.path, piece.output, kind, piece.location.said))
     found = [one for several in rows.values() for one in several]
     if whole:
         files = stored(run)
         for name, value in run.status.outputs().items():
-            kind, said = ("file", files[value].name) if value in files else ("value", value)
-            found.append((visible(run.name), visible(name), kind, visible(said)))
-    if not found:
+            file = files.get(value)
+            found.append(
+                _Row(run.name, name, "file", file.name) if file else _Row(run.name, name, "value", value)
+            )
+    return found
+
+
+def _listing(run: Run, rows: Sequence[_Row], *, as_json: bool) -> str:
+    """What there is, as a table or for programs."""
+    from flowdsl.cli.display.paint import paint_of_output
+    from flowdsl.cli.display.tables import Cell, Column, Table
+
+    if as_json:
+        listed = [
+            {
+                "step": one.step,
+                "output": one.output,
+                "kind": one.kind,
+                "value" if one.kind == "value" else "place": one.said,
+            }
+            for one in rows
+        ]
+        return json.dumps(listed, indent=2) + "\n"
+    if not rows:
         return f"the run `{run.name}` has nothing to fetch\n"
     columns = [
         Column("step", least=12),
@@ -268,7 +307,8 @@ def _listing(run: Run, meant: Chosen, pieces: Sequence[Piece], whole: bool) -> s
         Column("value or place", least=16),
     ]
     paint = paint_of_output()
-    return Table(columns, [[*map(Cell, row)] for row in found], paint.width()).text(paint)
+    cells = [[Cell(visible(text)) for text in one] for one in rows]
+    return Table(columns, cells, paint.width()).text(paint)
 
 
 def _again(found: Found, reach: Reach, options: Options) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -150,6 +151,13 @@ def test_list_asks_no_store(on: On, run: Json, objects: Objects, capsys: pytest.
         "make  packed  file   s3://argo/demo/z.zip\n"
         "make  said    file   text in the workflow\n"
     )
+    assert command(["--list", "--json", "make.rows", "make.model"]) == 0
+    assert json.loads(capsys.readouterr().out) == [
+        {"step": "make", "output": "rows", "kind": "value", "value": "12"},
+        {"step": "make", "output": "model", "kind": "file", "place": "s3://argo/demo/model.tgz"},
+    ]
+    assert command(["--json"]) == 2
+    assert "--json is for --list" in capsys.readouterr().err
 
 
 def test_unknown_name(on: On, run: Json, capsys: pytest.CaptureFixture[str]) -> None:
