@@ -198,6 +198,10 @@ def test_a_trainjob_is_tried_again_as_a_whole(folder: Path, capsys: pytest.Captu
     assert run(["run", "pipeline.py", "--name", "two", "--from", "workers", "--of", "one"]) == 0
     assert run(["run", "pipeline.py", "--name", "three", "--from", "results", "--of", "two"]) == 0
     assert "train.workers: from two" in capsys.readouterr().err
+    assert run(["run", "pipeline.py", "--only", "workers", "--of", "two"]) == 2
+    said = "it waits for an object that a step beside it makes: run both, --only train"
+    assert capsys.readouterr().err == f"flowdsl: --only workers: {said}\n"
+    assert run(["run", "pipeline.py", "--name", "four", "--only", "train", "--of", "two"]) == 0
 
 
 STARTED = """

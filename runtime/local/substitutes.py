@@ -404,6 +404,19 @@ def _is(node: Json, step: str, run: str) -> bool:
     return not {".", "("}.isdisjoint(step) and way(run, node["name"]).ends(step)
 
 
+def _with_others(step: str, node: Json, nodes: Sequence[Json], spec: Json, run: str) -> None:
+    """Refuse a step that waits for the object of a step beside it: alone it has none. Raises RunError."""
+    from flowdsl.runtime.local.pods.jobs import does
+
+    known = {str(one.get("name")): one for one in several(spec, "templates")}
+    template = known.get(str(node["templateName"]), Json())
+    if part(template, "resource").get("action") != "get" or "awaits" not in does(template):
+        return
+    around = next((one for one in nodes if one["id"] == node.get("boundaryID") and one["name"] != run), None)
+    way_out = f"--from {step}" if around is None else f"--only {task_of(around['name'], run)}"
+    raise RunError(f"--only {step}: it waits for an object that a step beside it makes: run both, {way_out}")
+
+
 def only(manifest: Json, status: Json, step: str) -> Json:
     """A workflow of one step, with the inputs that it had in an earlier run. Raises RunError."""
     nodes: list[Json] = list(part(part(status, "status"), "nodes").values())
@@ -422,6 +435,7 @@ def only(manifest: Json, status: Json, step: str) -> Json:
         raise RunError(f"--only {step}: it has {len(rounds)} rounds, name one of them: {shown}")
     node = next((one for one in found if one["type"] == "Retry"), found[0])
     spec: Json = part(manifest, "spec")
+    _with_others(step, node, nodes, spec, run)
     inputs = part(node, "inputs")
     arguments: Json = {}
     if inputs.get("parameters"):
