@@ -33,7 +33,7 @@ _OURS = ("origin", "read_only", "site")
 _NO_BLOCK = "object does not support the context manager protocol"
 _GIVEN = re.compile(r"(?:\bnot |: |and )'?(\w*Volume)\b")
 _IMPORTED = re.compile(r"cannot import name '(\w+)'")
-_OTHERS = re.compile(r"([\w.]+)\(\) (missing|takes|got some positional-only) (.*)")
+_OTHERS = re.compile(r"([\w.]+)\(\) (missing|takes|got some positional-only|got multiple values) (.*)")
 _ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD")
 _UNREADY = "partially initialized module"  # of a circular import, which Python explains
 
@@ -235,7 +235,9 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
         data: dict[str, Any] = {"word": called, "name": found[2], "known": known}
         return Stop("UnknownWord", Argument(site, found[2], part="name"), (), data)
     problem = "is given too many arguments by position"
-    if found[2] != "takes":
+    if found[2] == "got multiple values":
+        problem = f"is given `{found[3].rpartition(' ')[2].strip(chr(39))}` twice"
+    elif found[2] != "takes":
         quoted = re.findall(r"'([\w, ]+)'", found[3].partition(": ")[2])
         names = [name for each in quoted for name in each.split(", ")]
         unnamed = any(parameters[one].kind is Parameter.POSITIONAL_ONLY for one in names)
