@@ -8,6 +8,7 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.carry.tree import Function, inside, local_names, root
+from flowdsl.compiler.checks.body import Body
 from flowdsl.compiler.checks.calls import calls_of, uncalled
 from flowdsl.compiler.checks.evident import NOT_DATA, Evident, suits
 from flowdsl.compiler.checks.exits import exits
@@ -26,7 +27,6 @@ from flowdsl.compiler.checks.terminal import terminal
 from flowdsl.compiler.checks.variables import Variables
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.grammar.named import NamedTuple
 from flowdsl.mistakes.arguments import WrongType
 from flowdsl.mistakes.bodies import WrongReturn
 from flowdsl.mistakes.values import NothingMade
@@ -52,25 +52,6 @@ _TAKE = ("clear", "discard", "pop", "popitem", "remove", "reverse", "sort")
 _CHANGES = frozenset((*_ADD, *_TAKE))
 
 
-class Body(NamedTuple):
-    """The function of a step or pipeline in its file, and what it does there."""
-
-    definition: StepDef | PipelineDef
-    module: ModuleSource
-    node: Function
-    names: set[str]
-    returns: list[ast.Return]
-    changed: dict[str, Span]
-    read: dict[str, Span]
-    variables: Variables
-    evident: Evident
-
-    @property
-    def returned(self) -> list[ast.expr]:
-        """The expressions that it returns."""
-        return [one.value for one in self.returns if one.value is not None]
-
-
 def check_bodies(
     steps: Iterable[StepDef],
     traces: Collection[Trace],
@@ -91,17 +72,17 @@ def check_bodies(
         if body is not None:
             bodies.append(body)
             yield from _results(body, step, step.name in used, calls)
-            yield from gone(step, body.variables, body.module, body.returned)
+            yield from gone(step, body)
             yield from exits(step, body.node, body.module, calls)
             yield from file_names(step, body.node, body.module, calls)
-            yield from read_only(step, body.node, body.variables, body.module, calls)
+            yield from read_only(step, body, calls)
             yield from calls_of(step, body.node, body.module, body.names)
-            yield from impossible(step, body.variables, body.module, body.evident)
-            yield from opened(step, body.variables, body.module)
+            yield from impossible(step, body)
+            yield from opened(step, body)
             yield from looked_up(step, body.node, body.module)
             source = carried(step)
             if source is not None:
-                yield from unsuited(step, body.node, body.variables, body.module, source.text, images)
+                yield from unsuited(step, body, source.text, images)
                 yield from terminal(step, body.node, body.module, source.text, calls)
                 scripts.append(Written(step, body.node, body.module, source.text))
     yield from left_behind(scripts, traces, calls)

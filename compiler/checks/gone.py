@@ -1,40 +1,76 @@
-"""Where a step returns a path into a temporary folder that is removed when the step leaves its `with`."""
+"""Where a step returns a file that is not there when it is handed on: of a temporary folder, or never written."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.checks.rooted import root
+from flowdsl.compiler.checks import rooted
+from flowdsl.compiler.checks.left_behind import BRINGS
+from flowdsl.compiler.checks.read_only import written_to
+from flowdsl.compiler.checks.variables import Variables
 from flowdsl.compiler.findings.bodies import GoneWhenReturned
 from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.grammar.regex import regex
 from flowdsl.values import types as t
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.carry.module import ModuleSource
-    from flowdsl.compiler.checks.variables import Variables
+    from flowdsl.compiler.checks.body import Body
     from flowdsl.step import StepDef
 
+_NAMES_OF_ITS_OWN = regex("shelve|dbm|venv|compile|profile|archive")
+"""What writes files by other names than it is given."""
 _TEMPORARY = ("TemporaryDirectory", "NamedTemporaryFile")
 
 
-def gone(
-    step: StepDef, variables: Variables, module: ModuleSource, returned: list[ast.expr]
-) -> Iterator[Diagnostic]:
+def gone(step: StepDef, body: Body) -> Iterator[Diagnostic]:
     """The files among the results that are gone before they are handed on."""
     if not _has_files(step.signature.returns) or not {*_TEMPORARY} & {*step.code.co_names}:
         return
-    made = {name: call for one in variables.of(ast.With) for name, call in _temporary(one)}
-    for value in returned:
+    made = {name: call for one in body.variables.of(ast.With) for name, call in _temporary(one)}
+    for value in body.returned:
         for one in _parts(value):
-            first = root(one, variables)
+            first = rooted.root(one, body.variables)
             if isinstance(first, ast.Attribute) and first.attr == "name":
                 first = first.value
-            if isinstance(first, ast.Name) and first.id in made and variables.times[first.id] == 1:
-                related = Related(module.span(made[first.id]), "removed at the end of this `with`")
-                yield Diagnostic(GoneWhenReturned(step.name, ast.unparse(one)), module.span(one), (related,))
+            if isinstance(first, ast.Name) and first.id in made and body.variables.times[first.id] == 1:
+                related = Related(body.module.span(made[first.id]), "removed at the end of this `with`")
+                yield Diagnostic(
+                    GoneWhenReturned(step.name, ast.unparse(one)), body.module.span(one), (related,)
+                )
+
+
+def unwritten(step: StepDef, body: Body, text: str) -> Iterator[tuple[ast.expr, GoneWhenReturned]]:
+    """The files among the results of which nothing in the script of a step speaks, but where they are returned.
+
+    It writes others, and has modules of Python only, which write nothing by other names than they are given.
+    """
+    paths = [*_written(body.variables)]
+    if not paths or len(body.returned) != 1:
+        return  # one that writes nothing is a sketch
+    if BRINGS.search(text) or _NAMES_OF_ITS_OWN.search(text):
+        return
+    written = [rooted.text(path, body.variables) for path in paths]
+    if not all(written) or len(written) != len([*_written(Variables(ast.parse(text).body))]):
+        return
+    loads = Counter(one.id for one in body.variables.of(ast.Name) if isinstance(one.ctx, ast.Load))
+    for one in _parts(body.returned[0]):
+        path = rooted.text(one, body.variables) if body.evident.of(one) == "Path" else ""
+        alone = not isinstance(one, ast.Name) or loads[one.id] == 1
+        once = text.count(f'"{path}"') + text.count(f"'{path}'") == 1
+        if path and alone and once and path[:1] not in "/~." and path not in written:
+            other = f"Path({written[0]!r})" if len(written) == 1 and "/" not in written[0] else ""
+            yield one, GoneWhenReturned(step.name, ast.unparse(one), other, removed=False)
+
+
+def _written(variables: Variables) -> Iterator[ast.expr]:
+    for one in variables.of(ast.Call):
+        path = written_to(one)
+        if path is not None:
+            yield path
 
 
 def _temporary(node: ast.AST) -> Iterator[tuple[str, ast.Call]]:

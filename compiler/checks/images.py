@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.checks.gone import unwritten
 from flowdsl.compiler.checks.unbrought import read_by_name, unbrought, unmade
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.compiler.options import inherited
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.carry.carry import ModuleSource
     from flowdsl.compiler.carry.tree import Function
-    from flowdsl.compiler.checks.variables import Variables
+    from flowdsl.compiler.checks.body import Body
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Trace
 
@@ -133,17 +134,13 @@ def _image(*levels: Mapping[str, object]) -> Image:
 
 
 def unsuited(
-    step: StepDef,
-    body: Function,
-    variables: Variables,
-    module: ModuleSource,
-    text: str,
-    images_of: Callable[[], dict[int, list[Image]]],
+    step: StepDef, given: Body, text: str, images_of: Callable[[], dict[int, list[Image]]]
 ) -> Iterator[Diagnostic]:
     """Libraries that a step imports, where all its images have Python alone, and what is newer than their Python.
 
     `text` is its script.
     """
+    body, module = given.node, given.module
     names = {*_IMPORT.findall(text)} - {"__future__"} if "import" in text else set[str]()
     # What nobody calls here may be called elsewhere, by a pipeline that brings packages.
     images = images_of().get(id(step)) or [_image(step.options)._replace(more=True)]
@@ -153,13 +150,16 @@ def unsuited(
     if all(_is_plain(one) and not (one.elsewhere or one.more or one.brought) for one in images):
         for call, name in unbrought(body, module, text):
             yield Diagnostic(findings.FileBeside(name, str(images[0].name), beside=False), module.span(call))
-        for call, name, folder in unmade(body, variables, text) if names <= sys.stdlib_module_names else ():
+        for call, name, folder in unmade(given, text) if names <= sys.stdlib_module_names else ():
             why, way = (
                 f"there is no folder `{folder}`",
                 f"make it first: `Path({folder!r}).mkdir(parents=True)`",
             )
             fault = findings.Impossible(step.name, name, why, "FileNotFoundError", way)
             yield Diagnostic(fault, module.span(call))
+        parts = unwritten(step, given, text) if names <= sys.stdlib_module_names else ()
+        for value, lost in parts:
+            yield Diagnostic(lost, module.span(value))
     # What Python runs here has been read by it, so it is not newer than that.
     older = [one for one in images if _version(one) < sys.version_info.minor]
     if older:

@@ -41,8 +41,7 @@ from flowdsl.values import types as t
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from flowdsl.compiler.carry.module import ModuleSource
-    from flowdsl.compiler.checks.evident import Evident
+    from flowdsl.compiler.checks.body import Body
     from flowdsl.step import StepDef
 
 # What values of these classes have in a Python that is newer than the oldest one that compiles.
@@ -85,28 +84,27 @@ class _Value(NamedTuple):
 _UNKNOWN = _Value(None)
 
 
-def impossible(
-    step: StepDef, variables: Variables, module: ModuleSource, evident: Evident
-) -> Iterator[Diagnostic]:
+def impossible(step: StepDef, body: Body) -> Iterator[Diagnostic]:
     """Where a step asks a value, a class of its file or a module of Python for what that does not have."""
     if step.plain is not step.function:
         return  # a decorator may give it other values
-    yield from _Reader(step, variables, module, evident).found()
+    yield from _Reader(step, body).found()
 
 
 class _Reader:
     """The function of a step, and what its variables are."""
 
-    def __init__(self, step: StepDef, variables: Variables, module: ModuleSource, evident: Evident) -> None:
-        self._step, self._variables, self._module, self._evident = step, variables, module, evident
+    def __init__(self, step: StepDef, body: Body) -> None:
+        self._step, self._variables = step, body.variables
+        self._module, self._evident = body.module, body.evident
         self._own = {*step.code.co_varnames, *step.code.co_cellvars}
-        self._times = variables.times
+        self._times = body.variables.times
         self._own |= self._times.keys()  # those of comprehensions too
-        self._guarded = _guarded(variables)
+        self._guarded = _guarded(body.variables)
         self._env: dict[str, t.Type] = {}
-        for one in variables.of(ast.For):
+        for one in body.variables.of(ast.For):
             self._loop(one.target, one.iter)
-        for inner in variables.of(ast.comprehension):
+        for inner in body.variables.of(ast.comprehension):
             if not (isinstance(inner.target, ast.Name) and self._is_known(inner.target.id)):
                 self._loop(inner.target, inner.iter)  # else it may be another one outside of it
 
@@ -236,7 +234,8 @@ class _Reader:
         if len(node.ops) > 1 or not isinstance(node.ops[0], _ORDERS):
             return None
         one, other = self._of(node.left, env).made, self._of(node.comparators[0], env).made
-        if (one == "str" and other in _NUMBERS) or (other == "str" and one in _NUMBERS):
+        texts = (one == "str" and other in _NUMBERS) or (other == "str" and one in _NUMBERS)
+        if texts or (one in CLASSES and other in CLASSES and "NoneType" in (one, other)):
             why = f"{article(one)} is neither less nor more than {article(other)}"
             return Fault(why, "TypeError", "compare two numbers, or two texts")
         return None

@@ -12,8 +12,7 @@ from flowdsl.diagnostic import Diagnostic
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.carry.module import ModuleSource
-    from flowdsl.compiler.checks.variables import Variables
+    from flowdsl.compiler.checks.body import Body
     from flowdsl.step import StepDef
 
 _WRITES = frozenset(("write", "writelines", "truncate"))
@@ -24,11 +23,11 @@ _DUMPS = {"dump": 1, "writer": 0, "DictWriter": 0}
 _LOADS = {"load": 0, "reader": 0, "DictReader": 0}
 
 
-def opened(step: StepDef, variables: Variables, module: ModuleSource) -> Iterator[Diagnostic]:
+def opened(step: StepDef, body: Body) -> Iterator[Diagnostic]:
     """Where a file is written that is open for reading, read that is open for writing, or has bytes for text."""
-    if "open" not in step.code.co_names or "open" in module.namespace or step.plain is not step.function:
+    if "open" not in step.code.co_names or "open" in body.module.namespace or step.plain is not step.function:
         return
-    times = variables.times
+    variables, times = body.variables, body.variables.times
     modes = {
         name: mode
         for one in (*variables.of(ast.With), *variables.of(ast.Assign))
@@ -37,7 +36,7 @@ def opened(step: StepDef, variables: Variables, module: ModuleSource) -> Iterato
     }
     for one in variables.sure if modes else ():
         if isinstance(one, ast.Call) and (fault := _fault(one, modes)) is not None:
-            yield Diagnostic(Impossible(step.name, shown(one), *fault), module.span(one))
+            yield Diagnostic(Impossible(step.name, shown(one), *fault), body.module.span(one))
 
 
 def _modes(node: ast.AST) -> Iterator[tuple[str, str]]:

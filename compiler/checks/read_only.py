@@ -18,9 +18,7 @@ from flowdsl.volume import Mountable, Named, VolumePath
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from flowdsl.compiler.carry.module import ModuleSource
-    from flowdsl.compiler.carry.tree import Function
-    from flowdsl.compiler.checks.variables import Variables
+    from flowdsl.compiler.checks.body import Body
     from flowdsl.places.place import Place
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Call
@@ -36,26 +34,22 @@ _REMOVES = frozenset(("remove", "rmtree", "unlink"))
 
 
 def read_only(
-    step: StepDef,
-    node: Function,
-    variables: Variables,
-    module: ModuleSource,
-    calls: Callable[[], Mapping[int, list[Call]]],
+    step: StepDef, body: Body, calls: Callable[[], Mapping[int, list[Call]]]
 ) -> Iterator[Diagnostic]:
     """What a step surely writes to below a path that one of its calls gives it read-only."""
-    if all(written_to(one) is None for one in variables.of(ast.Call)):
+    if all(written_to(one) is None for one in body.variables.of(ast.Call)):
         return
     every = calls().get(id(step), ())
     options = [{**known_options(step.options), **known_options(call.options)} for call in every]
     if not every or any("argo" in one for one in options):
         return
-    for call in certain(node.body):
+    for call in certain(body.node.body):
         path = written_to(call)
         if path is None or not isinstance(call, ast.Call):
             continue
-        first = root(path, variables)
+        first = root(path, body.variables)
         given: tuple[Place, str] | None = None
-        if isinstance(first, ast.Name) and first.id not in variables.times:
+        if isinstance(first, ast.Name) and first.id not in body.variables.times:
             given = _argument(every, first.id)
         elif (
             isinstance(first, ast.Constant)
@@ -65,7 +59,7 @@ def read_only(
             given = (Definition(step.code), "mounted read-only here")
         if given is not None:
             finding = WritesReadOnly(step.name, ast.unparse(path))
-            yield Diagnostic(finding, module.span(call), (Related(*given),))
+            yield Diagnostic(finding, body.module.span(call), (Related(*given),))
 
 
 def written_to(node: ast.AST) -> ast.expr | None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.carry.module import ModuleSource
+    from flowdsl.compiler.checks.body import Body
 
 _OF_THE_IMAGE = frozenset(
     (
@@ -73,18 +74,18 @@ def unbrought(body: Function, module: ModuleSource, text: str) -> Iterator[tuple
         yield from found
 
 
-def unmade(body: Function, variables: Variables, text: str) -> Iterator[tuple[ast.Call, str, str]]:
+def unmade(body: Body, text: str) -> Iterator[tuple[ast.Call, str, str]]:
     """The writes that surely happen into a folder that nothing makes, the paths and the folders.
 
     The image is that of Python, and the script has nothing but modules of Python.
     """
-    if all(written_to(one) is None for one in variables.of(ast.Call)):
+    if all(written_to(one) is None for one in body.variables.of(ast.Call)):
         return  # before the text is searched, which is long
     if BRINGS.search(text) or _MAKES.search(text):
         return
-    for node in certain(body.body):
+    for node in certain(body.node.body):
         path = written_to(node)
-        name = "" if path is None else rooted.text(path, variables)
+        name = "" if path is None else rooted.text(path, body.variables)
         folder, slash, _ = name.rpartition("/")
         if slash and name[:1] not in "/~." and folder.partition("/")[0] not in _OF_THE_IMAGE:
             assert isinstance(node, ast.Call)

@@ -241,14 +241,29 @@ class WritesReadOnly(Finding):
 
 
 class GoneWhenReturned(Finding):
-    """A step returns a file in a temporary folder, which is removed before the file is handed on."""
+    """A step returns a file that is not there when it is handed on: removed by then, or never written."""
 
     code = "FD882"
-    title = "`{step}` returns `{path}`, which is removed when the step returns"
+    title = "`{step}` returns `{path}`, which {why}"
     label = "the step would fail when it has ended"
-    help = 'write it to a path of its own, such as `Path("out")`: a pod\'s files go with the pod'
+    help = "{way}"
     step: str
     path: str
+    written: str = ""  # what it writes instead, where nothing writes the file
+    removed: bool = True
+
+    def words(self) -> dict[str, str]:
+        """The fields, why the file is not there, and the way out."""
+        why, way = "is removed when the step returns", 'write it to a path of its own, such as `Path("out")`'
+        way += ": a pod's files go with the pod"
+        if not self.removed:
+            why = "nothing writes"
+            way = (
+                f"return what it writes: `{self.written}`"
+                if self.written
+                else "return the files that it writes"
+            )
+        return {**super().words(), "why": why, "way": way}
 
 
 class LookedUp(Finding):

@@ -27,6 +27,13 @@ def report(model: Path) -> Path:
     return Path(out.name)
 
 
+@step(image="python:3.12-slim")
+def publish(model: Path) -> Trained:
+    out = Path("model.bin")
+    out.write_bytes(model.read_bytes())
+    return Trained(Path("model.pt"), loss=0.0)
+
+
 @pipeline
 def main() -> None:
-    report(train(0.1).model)
+    publish(report(train(0.1).model))
