@@ -7,7 +7,6 @@ import builtins
 import importlib
 from enum import Enum
 from functools import cached_property
-from inspect import signature
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from flowdsl.compiler.checks.lacking import (
     KNOWN,
     Fault,
     class_lacks,
+    form_of,
     member_lacks,
     module_lacks,
     object_lacks,
@@ -393,7 +393,7 @@ class _Reader:
         else:
             return None
         problem = self._unbound(made, node)
-        return Fault(problem, "TypeError", f"it is `{name}{signature(made)}`") if problem else None
+        return Fault(problem, "TypeError", f"it is `{name}{form_of(made)}`") if problem else None
 
     def _unbound(self, function: Callable[..., object], node: ast.Call, bound: int = 0) -> str:
         """Why a call does not fit what it calls, as far as that is written down; `bound`: it has its object already."""

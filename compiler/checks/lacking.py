@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from difflib import get_close_matches
 from enum import Enum
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.checks.ways import article
+from flowdsl.compiler.checks.ways import article, closest
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def module_lacks(module: ModuleType, attr: str) -> Fault | None:
     known = name in _EVERYWHERE or (name in _OF_SYSTEMS and sys.platform == "linux")
     if not known or hasattr(module, attr):
         return None
-    close = get_close_matches(attr, dir(module), 1, 0.7)
+    close = closest(attr, dir(module), 1, 0.7)
     spelled = "os.path" if name == "posixpath" else name
     why = f"the module {spelled} has no `{attr}`"
     return Fault(why, "AttributeError", f"did you mean `{close[0]}`?") if close else None
@@ -103,6 +102,13 @@ def unbound(function: Callable[..., object], count: int, named: list[str | None]
     return ""
 
 
+def form_of(function: Callable[..., object]) -> str:
+    """The parameters of a function or class, as they are written."""
+    from inspect import signature
+
+    return str(signature(function))
+
+
 def _is_plain(cls: type[Any]) -> bool:
     """Whether neither a class nor its own class answers for names that it does not have."""
     maker: type[Any] = type(cls)
@@ -127,5 +133,5 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _meant(attr: str, names: list[str]) -> str:
-    close = get_close_matches(attr, names, 1)
+    close = closest(attr, names, 1)
     return f"did you mean `{close[0]}`?" if close else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from difflib import get_close_matches
 from pathlib import PosixPath
 from typing import Any
 
@@ -26,6 +25,13 @@ _OTHERWISE = {
     ("list", "size"): "len({})",
 }
 """What is called otherwise in Python, or by lists than by arrays."""
+
+
+def closest(word: str, names: list[str], count: int = 1, least: float = 0.6) -> list[str]:
+    """The names that are most like a word."""
+    from difflib import get_close_matches
+
+    return get_close_matches(word, names, count, least)
 
 
 def word(made: str | None) -> str:
@@ -67,7 +73,7 @@ def attribute_way(made: str, attr: str, text: str) -> str:
     """For an attribute that values of a class do not have."""
     if (made, attr) in _OTHERWISE:
         return f"write `{_OTHERWISE[made, attr].format(text)}`"
-    close = get_close_matches(attr, [one for one in dir(CLASSES[made]) if one[:1] != "_"], 1, 0.75)
+    close = closest(attr, [one for one in dir(CLASSES[made]) if one[:1] != "_"], 1, 0.75)
     if close:
         return f"did you mean `{close[0]}`?"
     if made == "dict":
