@@ -157,6 +157,9 @@ class Execution:
             if wanted and self.node is not None:  # it was its turn, and it does not want it any more
                 run.decline(wanted)
             return
+        if wanted and self.call.kept is not None and self.call.kept(self.lock):
+            run.decline(wanted, self.call.name, self.stop_waiting)
+            return
         try:
             if wanted:
                 waits = run.acquire(self.call.name, wanted, self.lock, self.stop_waiting)

@@ -101,9 +101,7 @@ class Frame:
         asked = self._lets_none_begin() if begins else self.frozen()
         if not self.over and asked and not self.places.active_pods:
             self.daemons.clear()  # those that are tried again nobody ends
-            if (
-                not begins
-            ):  # which Argo finds out before it executes the template: that has not ended to its caller
+            if not begins:  # found out before the template is executed: to its caller that has not ended
                 self.node.told = self.run.agenda.passes
             self.abort()
         return self.over

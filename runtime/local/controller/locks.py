@@ -28,6 +28,8 @@ class Locks:
         self._waiting: dict[str, deque[tuple[str, Callable[[], None], Callable[[str], None]]]] = {}
         self._next: list[Callable[[], None]] = []
         self._held: dict[str, list[str]] = {}
+        self._late: dict[str, Callable[[str], None]] = {}
+        """Who waits, and may not ask again yet."""
 
     def acquire(
         self, holder: str, wanted: Json, again: Callable[[], None], stop: Callable[[str], None]
@@ -38,6 +40,7 @@ class Locks:
         Raises ArgoError.
         """
         names = self._names(wanted)
+        self._late.pop(holder, None)
         if holder in self._held:
             return None
         for name in names:
@@ -68,8 +71,10 @@ class Locks:
             if waiting and len(self._holders.get(name, ())) < self._limits[name]:
                 self._next.append(waiting.popleft()[1])
 
-    def decline(self, wanted: Json) -> None:
-        """Somebody whose turn it was does not want these locks any more. Raises ArgoError."""
+    def decline(self, wanted: Json, holder: str = "", stop: Callable[[str], None] | None = None) -> None:
+        """Somebody whose turn it was does not want these locks any more, or with `stop` not yet. Raises ArgoError."""
+        if stop is not None:
+            self._late[holder] = stop
         self._pass_on(self._names(wanted))
 
     def woken(self) -> list[Callable[[], None]]:
@@ -79,12 +84,14 @@ class Locks:
 
     def forget(self, holder: str) -> None:
         """Somebody that waits waits no longer."""
+        self._late.pop(holder, None)
         for name, waiting in self._waiting.items():
             self._waiting[name] = deque(one for one in waiting if one[0] != holder)
 
     def waiting(self) -> list[tuple[str, Callable[[str], None]]]:
         """Who waits for a lock, and how to tell them to stop."""
-        return [(holder, stop) for waiting in self._waiting.values() for holder, _, stop in waiting]
+        waiting = [(holder, stop) for waiting in self._waiting.values() for holder, _, stop in waiting]
+        return [*waiting, *self._late.items()]
 
     def held(self) -> dict[str, set[str]]:
         """Who holds what."""

@@ -176,7 +176,7 @@ class Loop:
             self._run.agenda.later(self._begin_behind)
         if self._leaving.pop(node.id, None) is not None:
             self._run.agenda.later(self._go_on)
-        elif self._exits:
+        elif self._exits or self._leaving:
             self._run.agenda.later(self._next_exit)
         if not self._open and self._dag.goes_on():
             complete(self._dag, self._group, self.rounds)

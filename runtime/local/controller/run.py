@@ -310,9 +310,9 @@ class Run:
         self.agenda.later(*self.locks.woken())
         return found
 
-    def decline(self, wanted: Json) -> None:
-        """Let others have the locks that somebody who waited for them does not want any more."""
-        self.locks.decline(wanted)
+    def decline(self, wanted: Json, holder: str = "", stop: Callable[[str], None] | None = None) -> None:
+        """Let others have the locks that somebody who waited for them does not want any more, or not yet."""
+        self.locks.decline(wanted, holder, stop)
         self.agenda.later(*self.locks.woken())
 
     def release(self, holder: str) -> None:
