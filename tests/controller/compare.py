@@ -28,6 +28,7 @@ OTHER_WORDS = (
     "Invalid 'when' expression",  # govaluate names its own kinds of tokens
     "Error applying PodSpecPatch",  # which says no more
     "could not find node named",  # which shows all fields of the node that it looked in
+    "Maximum recursion depth exceeded",  # with a link to the documents of its version, which a test has not
 )
 
 
