@@ -27,7 +27,6 @@ OTHER_WORDS = (
     "\n | ",  # expr-lang shows the expression that it cannot evaluate
     "Invalid 'when' expression",  # govaluate names its own kinds of tokens
     "Error applying PodSpecPatch",  # which says no more
-    "could not find node named",  # which shows all fields of the node that it looked in
     "Maximum recursion depth exceeded",  # with a link to the documents of its version, which a test has not
 )
 

@@ -79,11 +79,8 @@ class Frame:
             and not self.node.retried
         )
 
-    def turns_away(self, place: int, again: Callable[[], None], *, full: bool) -> bool:
-        """Whether the exit hook of a child does not begin now, nor wait for a place; `again` asks for it anew.
-
-        `place` is where the child stands, `full` whether there is no place for the hook.
-        """
+    def turns_away(self, again: Callable[[], None]) -> bool:
+        """Whether the exit hook of a child does not wait for a place where there is none; `again` asks for it anew."""
         return False
 
     def gives_up(self) -> bool:

@@ -14,14 +14,14 @@ from flowdsl.compiler.evaluation.values import ExpressionError
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local.controller.arguments import marked, of_step
-from flowdsl.runtime.local.controller.names import any_string, node_id
-from flowdsl.runtime.local.controller.node import Json, Node, Panic
+from flowdsl.runtime.local.controller.names import any_string
+from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.parallelism import FULL
 from flowdsl.runtime.local.controller.scope import Scope, Variables
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced
 from flowdsl.runtime.local.controller.templates import located
 from flowdsl.runtime.parts import part, several
-from flowdsl.runtime.phases import PENDING, RUNNING
+from flowdsl.runtime.phases import RUNNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -287,9 +287,8 @@ class Hooks(ABC):
             hook_arguments(arguments, self._scope().with_layer(self._outputs())) if arguments else arguments
         )
 
-    def _now(self, name: str, hook: Json, made_at: int) -> Json:
-        """An exit hook that has waited for a place, with the variables as they are now. Raises ArgoError, Panic."""
-        self._seek(name)
+    def _now(self, hook: Json, made_at: int) -> Json:
+        """An exit hook with the variables as they are now, which has waited for a place. Raises ArgoError."""
         if self.run.settled_at == made_at:
             return hook
         found = exit_hook(self.holder(), self.run.arguments) or hook
@@ -299,18 +298,12 @@ class Hooks(ABC):
         """Run the template where a place is free; where none is, most hooks do not wait for one (checkParallelism)."""
         if self.frame.over:
             return
-        full = self._full()
-        if full and not on_exit:
-            self._hook_ended(FULL, on_exit)
-            return
-        if on_exit and self.frame.turns_away(
-            self.place, partial(self._call_again, name, hook, arguments), full=full
-        ):
-            if full and self._is_sought():
-                lost = Node(node_id(self.run.name, name), name, "Pod", PENDING, self.run.now)
-                lost.is_made = False
-                self.node.last_child = lost
-            return
+        if self._full():
+            if not on_exit:
+                self._hook_ended(FULL, on_exit)
+                return
+            if self.frame.turns_away(lambda: self._call(name, hook, arguments, on_exit)):
+                return
         told: list[str | None] = []
 
         def ended(error: str | None) -> None:
@@ -333,7 +326,7 @@ class Hooks(ABC):
             rank=self.rank,
             created=created,
             done=lambda _, error: ended(error),
-            now=partial(self._now, name, hook, self.run.settled_at) if on_exit else None,
+            now=partial(self._now, hook, self.run.settled_at) if on_exit else None,
         )
         if not on_exit:
             self.running += 1
@@ -341,25 +334,6 @@ class Hooks(ABC):
                 self.order.begun(self.place, self)
             if self.again is not None:
                 self.run.parallelism.asked.append(self._asked)
-
-    def _call_again(self, name: str, hook: Json, arguments: Json) -> None:
-        """Argo comes again to an exit hook that had no place; a panic ends a run that awaits no pods. Raises Panic."""
-        if self.node.last_child is None:
-            self._call(name, hook, arguments, True)
-        elif self.run.awaits_pods():
-            self.frame.turns_away(self.place, partial(self._call_again, name, hook, arguments), full=True)
-        else:
-            self._seek(name)
-
-    def _is_sought(self) -> bool:
-        """Whether Argo looks for the node of an exit hook that had no place: it noted it among the attempts."""
-        return self.node.type == "Retry" and not (self.node.memo or {}).get("hit")
-
-    def _seek(self, name: str) -> None:
-        """Look for the node of an exit hook that had no place. Raises Panic."""
-        if self._is_sought():
-            missing = f'could not find node named "{node_id(self.run.name, name)}"'
-            raise Panic(f"{missing}, index {len(self.node.children)} in Children of node {self.node.name}")
 
     def _full(self) -> bool:
         return self.run.parallelism.saturated() or self.frame.blocked()

@@ -38,8 +38,6 @@ class Node:
         "id",
         "inputs",
         "ip",
-        "is_made",
-        "last_child",
         "lock",
         "memo",
         "message",
@@ -95,9 +93,6 @@ class Node:
         self.memo: Json | None = None
         self.announced = False
         """Whether Argo has noted a child of it already that is not made yet."""
-        self.last_child: Node | None = None
-        """Such a child of what is tried again, an exit hook that had no place."""
-        self.is_made = True
 
     @property
     def completed(self) -> bool:
@@ -210,8 +205,6 @@ def ends(node: Node) -> list[Node]:
     waiting = [node]
     while waiting:
         at = waiting.pop()
-        if not at.is_made:
-            raise Panic("was unable to obtain node")
         match at.type:
             case "Skipped" | "Suspend" | "HTTP" | "Plugin":
                 found.append(at)
@@ -230,7 +223,7 @@ def ends(node: Node) -> list[Node]:
                 else:
                     found.append(at)
             case "Retry" if at.children:
-                found.append(at.last_child or list(at.children.values())[-1])
+                found.append(list(at.children.values())[-1])
             case "Steps" | "DAG" if (at.memo or {}).get("hit"):
                 found.append(at)
             case _:

@@ -46,8 +46,8 @@ class Boundary(Protocol):
         """Whether `failFast` of the template lets nothing more begin."""
         ...
 
-    def turns_away(self, place: int, again: Callable[[], None], *, full: bool) -> bool:
-        """Whether the exit hook of a child does not begin now, nor wait for a place; it may be asked again."""
+    def turns_away(self, again: Callable[[], None]) -> bool:
+        """Whether the exit hook of a child does not wait for a place where there is none; it may be asked again."""
         ...
 
     def fail_fast(self, *, begins: bool = False) -> bool:

@@ -5,7 +5,6 @@ Source: workflow/controller/steps.go of Argo 4.1.
 
 from __future__ import annotations
 
-import heapq
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -50,11 +49,7 @@ class Steps(Frame):
         self.current: dict[str, Node] = {}
         self.missing = ""
         self.refusal = ""
-        self.turned_away: list[tuple[int, int, Callable[[], None]]] = []
-        """What asks again for exit hooks that had no place, a heap by where their steps stand."""
-        self._asked = 0
-        self._asks = False
-        """Whether those are asked for now."""
+        self.turned_away: list[Callable[[], None]] = []
         self.held = 0
         """How many exit hooks of daemons in earlier groups run, which Argo waits for before all else."""
 
@@ -183,48 +178,22 @@ class Steps(Frame):
         raw = self.raw.get(name)
         return original if raw is None else self.renewed(original, raw)
 
-    def turns_away(self, place: int, again: Callable[[], None], *, full: bool) -> bool:
-        """An exit hook without a place makes the group an error, unless one is free before all in it has ended.
-
-        Then Argo looks at the steps again in their order, and not behind one whose exit hook has no place.
-        """
-        if not full and (self._asks or not self.turned_away):
-            return False
-        if full and self.execution.call.frame is None and not self.run.awaits_pods():
+    def turns_away(self, again: Callable[[], None]) -> bool:
+        """An exit hook without a place makes the group an error, unless one is free before its steps have ended."""
+        ended = all(child.fulfilled for child in self.group.children.values())
+        if self.execution.call.frame is None and (ended or not self.run.awaits_pods()):
             self.hook_refused(FULL, True)
-            return True
-        self._asked += 1
-        heapq.heappush(self.turned_away, (place, self._asked, again))
-        if full:
+        elif not self._fails_for_hooks():
             self.group.message = FULL
-        if len(self.turned_away) == 1 or not full:
-            self.run.agenda.in_next_pass(self._ask_again)
+            self.turned_away.append(again)
         return True
 
-    def _ask_again(self) -> None:
-        """Argo looks at the group again."""
-        if self.over or self.group.fulfilled or self.run.parallelism.postpones(self, self._ask_again):
-            return
-        if not self._fails_for_hooks():
-            self.run.parallelism.after_those_within(self, _LAST, self._begin_turned_away)
-
-    def _begin_turned_away(self) -> None:
-        """Begin the exit hooks that had no place, until there is none for one."""
-        self._asks = True
-        while self.turned_away and not self.over:
-            place, _, again = heapq.heappop(self.turned_away)
-            again()
-            if self.turned_away and self.turned_away[0][0] == place:
-                self.run.parallelism.postponed.append(self._ask_again)
-                break
-        self._asks = False
-
     def _fails_for_hooks(self) -> bool:
-        """End where nothing goes on that has begun: what waits for a place begins no more (executeStepGroup).
+        """End where no step goes on that has begun: what waits for a place begins no more (executeStepGroup).
 
         A graph around them then waits for the node of the hook, which there never is (assessDAGPhase).
         """
-        if self.group.at_rest():
+        if all(child.fulfilled for child in self.group.children.values()):
             frame = self.execution.call.frame
             while frame is not None:
                 frame.lost = f"{frame.node.name}: an exit hook in {self.group.name}: {FULL}"
@@ -251,10 +220,13 @@ class Steps(Frame):
 
     def one_settled(self, node: Node) -> None:
         """A step has ended, and its hooks."""
-        if self.over or self.fail_fast():
+        if self.over or self.fail_fast() or (self.turned_away and self._fails_for_hooks()):
             return
         if self.frozen():  # by a daemon that runs: Argo looks at the list no more before that has ended
             return
+        turned_away, self.turned_away = self.turned_away, []
+        for again in turned_away:
+            self.run.parallelism.after_those_within(self, _LAST, again)
         self.open -= 1
         self._maybe_go_on()
 
