@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _FAILURES = "`workflow.failures` tells of the graph around the first template, too, and its quotes are data"
 #: What is not run as it is meant, or does not print the same, and why.
 EXCEPTIONS = {
+    "data-transformations": "its bucket cannot be listed, over which a list of steps fails and a DAG has an error",
     "exit-handlers": _FAILURES,
     "recordings/exit-handlers": _FAILURES,
     "influxdb-ci": "its repository cannot be fetched, over which a list of steps fails and a DAG has an error",
