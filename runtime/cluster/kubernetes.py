@@ -197,7 +197,7 @@ class Kubernetes:
         while True:
             try:
                 made = self._once("POST", "create", kind, "", None, body=body, query=query, said=name)
-                return self._checked(made, "name")
+                return self._checked(made, "name") if name else made  # a review is kept nowhere, and has none
             except Unreachable as error:
                 doubt = error if error.sent and not dry_run else doubt
                 problem: Refusal | Unreachable = error
