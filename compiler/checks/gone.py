@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.checks import rooted
 from flowdsl.compiler.checks.left_behind import BRINGS
-from flowdsl.compiler.checks.read_only import written_to
 from flowdsl.compiler.checks.variables import Variables
 from flowdsl.compiler.findings.bodies import GoneWhenReturned
 from flowdsl.diagnostic import Diagnostic, Related
@@ -48,13 +47,13 @@ def unwritten(step: StepDef, body: Body, text: str) -> Iterator[tuple[ast.expr, 
 
     It writes others, and has modules of Python only, which write nothing by other names than they are given.
     """
-    paths = [*_written(body.variables)]
+    paths = [*body.variables.writes.values()]
     if not paths or len(body.returned) != 1:
         return  # one that writes nothing is a sketch
     if BRINGS.search(text) or _NAMES_OF_ITS_OWN.search(text):
         return
     written = [rooted.text(path, body.variables) for path in paths]
-    if not all(written) or len(written) != len([*_written(Variables(ast.parse(text).body))]):
+    if not all(written) or len(written) != len(Variables(ast.parse(text).body).writes):
         return
     loads = Counter(one.id for one in body.variables.of(ast.Name) if isinstance(one.ctx, ast.Load))
     for one in _parts(body.returned[0]):
@@ -64,13 +63,6 @@ def unwritten(step: StepDef, body: Body, text: str) -> Iterator[tuple[ast.expr, 
         if path and alone and once and path[:1] not in "/~." and path not in written:
             other = f"Path({written[0]!r})" if len(written) == 1 and "/" not in written[0] else ""
             yield one, GoneWhenReturned(step.name, ast.unparse(one), other, removed=False)
-
-
-def _written(variables: Variables) -> Iterator[ast.expr]:
-    for one in variables.of(ast.Call):
-        path = written_to(one)
-        if path is not None:
-            yield path
 
 
 def _temporary(node: ast.AST) -> Iterator[tuple[str, ast.Call]]:

@@ -23,28 +23,19 @@ if TYPE_CHECKING:
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Call
 
-_WRITES = frozenset(
-    ("write_text", "write_bytes", "touch", "unlink", "rmdir", "symlink_to", "hardlink_to", "rename")
-)
-_TO = frozenset(("savefig", "to_csv", "to_excel", "to_feather", "to_json", "to_parquet", "to_pickle"))
-_SAVE = frozenset(("dump", "imwrite", "save", "savetxt", "savez"))
-_LIBRARIES = frozenset(("cv2", "joblib", "np", "numpy", "torch"))
-_COPIES = frozenset(("copy", "copy2", "copyfile", "copytree", "move"))
-_REMOVES = frozenset(("remove", "rmtree", "unlink"))
-
 
 def read_only(
     step: StepDef, body: Body, calls: Callable[[], Mapping[int, list[Call]]]
 ) -> Iterator[Diagnostic]:
     """What a step surely writes to below a path that one of its calls gives it read-only."""
-    if all(written_to(one) is None for one in body.variables.of(ast.Call)):
+    if not body.variables.writes:
         return
     every = calls().get(id(step), ())
     options = [{**known_options(step.options), **known_options(call.options)} for call in every]
     if not every or any("argo" in one for one in options):
         return
     for call in certain(body.node.body):
-        path = written_to(call)
+        path = body.variables.writes.get(call)
         if path is None or not isinstance(call, ast.Call):
             continue
         first = root(path, body.variables)
@@ -60,33 +51,6 @@ def read_only(
         if given is not None:
             finding = WritesReadOnly(step.name, ast.unparse(path))
             yield Diagnostic(finding, body.module.span(call), (Related(*given),))
-
-
-def written_to(node: ast.AST) -> ast.expr | None:
-    """The path that a call writes to; nothing for any other node."""
-    match node:
-        case ast.Call(ast.Name("open"), [path, mode, *_]) if _is_writing(mode):
-            return path
-        case ast.Call(ast.Attribute(path, "open"), [mode, *_]) if _is_writing(mode):
-            return path
-        case ast.Call(ast.Attribute(path, verb)) if verb in _WRITES:
-            return path
-        case ast.Call(ast.Attribute(path, "mkdir"), _, keywords):
-            return None if any(one.arg == "exist_ok" for one in keywords) else path
-        case ast.Call(ast.Attribute(ast.Name("shutil"), verb), [_, path, *_]) if verb in _COPIES:
-            return path
-        case ast.Call(ast.Attribute(ast.Name("os" | "shutil"), verb), [path, *_]) if verb in _REMOVES:
-            return path
-        case ast.Call(ast.Attribute(_, verb), [path, *_]) if verb in _TO:
-            return path
-        case ast.Call(ast.Attribute(ast.Name(of), verb), [_, path, *_]) if of in _LIBRARIES and verb in _SAVE:
-            return path
-        case _:
-            return None
-
-
-def _is_writing(mode: ast.expr) -> bool:
-    return isinstance(mode, ast.Constant) and isinstance(mode.value, str) and bool({*"wax+"} & {*mode.value})
 
 
 def _argument(calls: list[Call] | tuple[()], name: str) -> tuple[Place, str] | None:

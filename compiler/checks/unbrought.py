@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.carry.tree import Function
 from flowdsl.compiler.checks import rooted
 from flowdsl.compiler.checks.left_behind import BRINGS
-from flowdsl.compiler.checks.read_only import written_to
 from flowdsl.compiler.checks.variables import Variables, certain
 from flowdsl.grammar.regex import regex
 
@@ -21,22 +20,8 @@ if TYPE_CHECKING:
 
 _OF_THE_IMAGE = frozenset(
     (
-        *(
-            "argo",
-            "bin",
-            "boot",
-            "dev",
-            "etc",
-            "flowdsl",
-            "home",
-            "lib",
-            "lib64",
-            "media",
-            "mnt",
-            "opt",
-            "proc",
-        ),
-        *("root", "run", "sbin", "srv", "sys", "tmp", "usr", "var"),
+        *("argo", "bin", "boot", "dev", "etc", "flowdsl", "home", "lib", "lib64", "media", "mnt", "opt"),
+        *("proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var"),
     )
 )
 """The folders at the top of an image of Python, in which its programs begin."""
@@ -79,12 +64,12 @@ def unmade(body: Body, text: str) -> Iterator[tuple[ast.Call, str, str]]:
 
     The image is that of Python, and the script has nothing but modules of Python.
     """
-    if all(written_to(one) is None for one in body.variables.of(ast.Call)):
+    if not body.variables.writes:
         return  # before the text is searched, which is long
     if BRINGS.search(text) or _MAKES.search(text):
         return
     for node in certain(body.node.body):
-        path = written_to(node)
+        path = body.variables.writes.get(node)
         name = "" if path is None else rooted.text(path, body.variables)
         folder, slash, _ = name.rpartition("/")
         if slash and name[:1] not in "/~." and folder.partition("/")[0] not in _OF_THE_IMAGE:
@@ -110,8 +95,7 @@ def _writes_elsewhere(text: str) -> bool:
     for function in ast.walk(tree):
         if isinstance(function, Function):
             variables = Variables(function.body)
-            for node in variables.of(ast.Call):
-                path = written_to(node)
-                if path is not None and not isinstance(rooted.root(path, variables), ast.Constant):
+            for path in variables.writes.values():
+                if not isinstance(rooted.root(path, variables), ast.Constant):
                     return True
     return False

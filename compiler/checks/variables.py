@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from flowdsl.compiler.carry.tree import NAMING, bound, nodes
+from flowdsl.compiler.checks.writes import written_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,6 +92,12 @@ class Variables:
             if isinstance(annotated.target, ast.Name) and annotated.value is not None:
                 values[annotated.target.id] = annotated.value
         return {name: value for name, value in values.items() if self.times[name] == 1}
+
+    @cached_property
+    def writes(self) -> dict[ast.AST, ast.expr]:
+        """The calls that write to a path, also those in functions of its own, and the paths."""
+        found = ((one, written_to(one)) for one in self.of(ast.Call))
+        return {one: path for one, path in found if path is not None}
 
 
 def certain(body: Sequence[ast.AST], *perhaps: type[ast.AST]) -> Iterator[ast.AST]:
