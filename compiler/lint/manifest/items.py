@@ -27,6 +27,11 @@ class Survey(NamedTuple):
     text: str
     size: int | None
 
+    @property
+    def without_tags(self) -> bool:
+        """Whether it is sure that no text among the items has a tag, however deep."""
+        return self.size is not None and "{{" not in self.text
+
 
 def survey(items: list[Any], written: bool) -> Survey:
     """Look at all items of a loop: `written` in the manifest, or in a text.

@@ -29,6 +29,8 @@ def brought(view: View) -> Iterator[Problem]:
             continue
         apart = ("inline", *(LOOPS if call.owner.body == "steps" else ()))
         data = {field: one for field, one in call.data.items() if field not in apart}
+        if call.loop == "withItems" and view.survey(call).without_tags:
+            data.pop("withItems", None)
         for path, value in reaching(view, call.owner, (text for _, _, text in strings(data, call.path))):
             for tag in tags(value) if "{{" in value and not is_filled(value) else ():
                 if (path, tag.body) not in told:

@@ -160,7 +160,7 @@ class Reader:
                         path = (*call.path, "arguments", "artifacts")
                         yield from self.texts(artifacts, path, Place(template, call))
                 elif field == "withItems":
-                    if "{{" in self.view.survey(call).text:
+                    if not self.view.survey(call).without_tags:
                         yield from self.texts(value, (*call.path, field), Place(template, call))
                 elif type(value) is str:
                     if field == "when" or "{{" in value:
