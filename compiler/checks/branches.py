@@ -79,8 +79,8 @@ def rows_inside(trace: Trace) -> Iterator[Diagnostic]:
             if not is_rows(expr) and holds_rows(expr):
                 yield Diagnostic(RowsInside(), place)
         for call in graph.calls:
-            items = call.loop.rows or () if call.loop is not None else ()
-            for name in {name: None for row in items for name in row if is_rows(row[name])}:
+            items = call.loop.computed if call.loop is not None and call.loop.rows is not None else ()
+            for name in {name: None for name, expr in items if is_rows(expr)}:
                 place = Argument(call.site, "over", part=f"item:{name}")
                 yield Diagnostic(RowsInside(), place)
 
@@ -99,10 +99,9 @@ def _uses(graph: Graph) -> Iterator[Use]:
             if type(expr) is not Const and not _harmless(expr, call, graph):
                 yield expr, call.region, call.argument(name)
         if call.loop is not None:
-            for column in (call.loop.lists, *(call.loop.rows or ())):
-                for name, expr in column.items():
-                    if type(expr) is not Const and not _harmless(expr, call, graph):
-                        yield expr, call.region, Argument(call.site, "over", part=f"item:{name}")
+            for name, expr in call.loop.computed:
+                if not _harmless(expr, call, graph):
+                    yield expr, call.region, Argument(call.site, "over", part=f"item:{name}")
         region = call.region
         while region is not None and id(region) not in regions:
             regions[id(region)] = region

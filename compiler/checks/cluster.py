@@ -335,8 +335,8 @@ def _volumes(graph: Graph) -> Iterator[Volume]:
     options = [graph.owner.options]
     for call in graph.calls:
         options += [call.target.options, call.options]
-        columns = call.loop.rows or [call.loop.lists] if call.loop is not None else []
-        for expr in (*call.arguments.values(), *(one for column in columns for one in column.values())):
+        items = call.loop.computed if call.loop is not None else []
+        for expr in (*call.arguments.values(), *(one for _, one in items)):
             yield from _named(expr)
     for one in options:
         for written in (one.get("checkpoints"), *_mounted(one.get("mounts"))):

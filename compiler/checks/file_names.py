@@ -97,11 +97,8 @@ def _lost(calls: Iterable[Call]) -> dict[str, Place]:
 def _given(call: Call) -> Iterator[tuple[str, Expr, Place]]:
     for name, expr in call.arguments.items():
         yield name, expr, call.argument(name)
-    if call.loop is not None:
-        lists = [call.loop.lists] if call.loop.rows is None else call.loop.rows
-        for given in lists:
-            for name, expr in given.items():
-                yield name, expr, Argument(call.site, "over", part=f"item:{name}")
+    for name, expr in call.loop.computed if call.loop is not None else ():
+        yield name, expr, Argument(call.site, "over", part=f"item:{name}")
 
 
 def _loses(expr: Expr) -> bool:

@@ -159,8 +159,7 @@ def _waits(call: Call) -> Iterator[Call]:
     yield from call.after
     exprs: list[Expr] = [*call.arguments.values()]
     if call.loop is not None:
-        exprs += call.loop.lists.values()
-        exprs += [expr for row in call.loop.rows or () for expr in row.values()]
+        exprs += [expr for _, expr in call.loop.computed]
     region = call.region
     while region is not None:
         exprs.append(region.condition)

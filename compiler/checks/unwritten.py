@@ -112,9 +112,7 @@ class _Reading:
 def _given(call: Call) -> Iterator[Expr]:
     yield from call.arguments.values()
     if call.loop is not None:
-        yield from call.loop.lists.values()
-        for row in call.loop.rows or ():
-            yield from row.values()
+        yield from (expr for _, expr in call.loop.computed)
 
 
 def _paths(expr: Expr) -> Iterator[str]:

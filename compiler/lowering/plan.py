@@ -272,8 +272,8 @@ def _waited(graph: Graph) -> Iterator[int]:
         return
     for call in graph.calls:
         around = list(regions(call.region))
-        columns = [] if call.loop is None else [call.loop.lists, *(call.loop.rows or ())]
-        read = [expr for column in (call.arguments, *columns) for expr in column.values()]
+        items = [] if call.loop is None else call.loop.computed
+        read = [*call.arguments.values(), *(expr for _, expr in items)]
         read += [one.condition for one in around if one.ended is None]
         tasks = [leaf.task for expr in read for leaf in leaves(expr) if isinstance(leaf, (Out, Rows, Best))]
         tasks += [*call.after, *(one.ended for one in around if one.ended is not None)]

@@ -28,6 +28,7 @@ from flowdsl.places.place import (
 from flowdsl.values import types as t
 from flowdsl.values.expr import (
     Checkpoint,
+    Const,
     Either,
     Expr,
     Get,
@@ -105,7 +106,18 @@ class Loop:
     `learnt`: how all but the first rows are found in the run; until then they stand for others.
     """
 
-    __slots__ = ("keep_going", "kind", "learnt", "lists", "minimum", "objective", "parallel", "rows", "site")
+    __slots__ = (
+        "_computed",
+        "keep_going",
+        "kind",
+        "learnt",
+        "lists",
+        "minimum",
+        "objective",
+        "parallel",
+        "rows",
+        "site",
+    )
 
     def __init__(self, kind: str, site: Site) -> None:
         self.kind = kind  # "fan_out" or "sweep"
@@ -117,6 +129,20 @@ class Loop:
         self.objective: Objective | None = None
         self.minimum = 1
         self.keep_going = kind == "sweep"  # items that fail are left out
+        self._computed: list[tuple[str, Expr]] | None = None
+
+    @property
+    def computed(self) -> list[tuple[str, Expr]]:
+        """What is no constant among its items, with their parameters: asked when the loop is whole, and then kept.
+
+        A sweep has thousands of items, mostly of constants, in which most checks have nothing to look for.
+        """
+        if self._computed is None:
+            columns = (self.lists, *(self.rows or ()))
+            self._computed = [
+                (name, expr) for one in columns for name, expr in one.items() if type(expr) is not Const
+            ]
+        return self._computed
 
 
 class Call:
