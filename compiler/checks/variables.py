@@ -7,7 +7,7 @@ import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from flowdsl.compiler.carry.tree import NAMING, bound, nodes
+from flowdsl.compiler.carry.tree import FIELDS, NAMING, bound, nodes
 from flowdsl.compiler.checks.writes import written_to
 
 if TYPE_CHECKING:
@@ -20,15 +20,6 @@ _APART = frozenset(
     + ((ast.TryStar,) if sys.version_info >= (3, 11) else ())
 )
 _PERHAPS = (ast.If, ast.IfExp, ast.BoolOp, ast.Match, ast.While)
-_LEAVES = frozenset((ast.Name, ast.Constant))
-"""Most of the nodes, in which there is nothing to look for."""
-_PLAIN = frozenset(
-    (
-        *("ctx", "op", "ops", "id", "attr", "arg", "name", "kind", "type_comment", "level", "module"),
-        *("conversion", "is_async", "simple"),
-    )
-)
-"""Fields that hold no expressions and statements."""
 
 
 class Variables:
@@ -48,11 +39,7 @@ class Variables:
                 apart.append(one)
                 continue
             self.sure.append(one)
-            if kind in _LEAVES:
-                continue
-            for field in reversed(one._fields):
-                if field in _PLAIN:
-                    continue
+            for field in reversed(FIELDS[kind]):
                 value: ast.AST | list[object] | None = getattr(one, field, None)
                 if isinstance(value, ast.AST):
                     todo.append(value)
