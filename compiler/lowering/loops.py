@@ -87,7 +87,8 @@ class Loops:
             self._unlike(call, name, one, other)
         kinds = {**kinds, **{port: t.TEXT for port in rows[0] if port not in parts[0]}}
         kinds |= dict.fromkeys(found, t.TEXT)
-        if all(type(expr) is Const or _is_static(expr) for row in rows for expr in row.values()):
+        rest = [expr for row in rows for expr in row.values() if type(expr) is not Const]
+        if all(map(_is_static, rest)):
             self._static(plan, rows, kinds)
         else:
             self._over(
@@ -153,8 +154,8 @@ class Loops:
         columns = [_texts([row[name] for row in rows], kinds[name]) for name in names]
         number = "i" if "i" not in names else INDEX
         keys = (number, *names)
-        cells = zip(*columns, strict=True) if columns else ((),) * len(rows)
-        texts = [dict(zip(keys, (f"/{index}", *row), strict=True)) for index, row in enumerate(cells)]
+        cells = zip([f"/{index}" for index in range(len(rows))], *columns, strict=True)
+        texts = [dict(zip(keys, row)) for row in cells]  # noqa: B905 -- as many, always
         learnt = plan.call.loop.learnt if plan.call.loop is not None else None
         points = None if learnt is None else _points(learnt, number, texts, kinds)
         choices = [] if points is None else [*points.choices.values(), [*points.defaults.values()]]
@@ -338,8 +339,8 @@ def _points(learnt: Learnt, number: str, rows: list[dict[str, str]], kinds: dict
 
 def _texts(column: list[Expr], kind: t.Type) -> list[str]:
     """The texts of the items of a loop for one parameter."""
-    if isinstance(kind, t.Number) and all(type(expr) is Const for expr in column):
-        return [repr(expr.value) for expr in column if isinstance(expr, Const)]
+    if isinstance(kind, t.Number) and {*map(type, column)} == {Const}:
+        return [repr(expr.value) for expr in column if type(expr) is Const]
     if t.holds_file(kind):  # a path, or None
         return ["" if isinstance(expr, Const) else text_of(expr, kind) for expr in column]
     return [text_of(expr, kind) for expr in column]

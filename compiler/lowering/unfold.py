@@ -95,7 +95,7 @@ class Unfolded(NamedTuple):
 
 def unfolded(rows: list[Row]) -> Unfolded:
     """The items of a loop, its files taken apart."""
-    names = [name for name in rows[0] if any(isinstance(row[name], Stored) for row in rows)]
+    names = [name for name in rows[0] if Stored in {type(row[name]) for row in rows}]
     if not names:
         return Unfolded(rows, {}, [])
     rows = [dict(row) for row in rows]
