@@ -201,8 +201,9 @@ def _made(kind: t.Record, body: Body) -> Iterator[Diagnostic]:
     for one in ast.walk(body.node):
         match one:
             case ast.Call(ast.Name(called), items, keywords) if called == name and not _unpacks(items):
-                named = [keyword.arg for keyword in keywords]
-                if None not in named and (problem := unbound(kind.cls, len(items), named)):
+                named = [keyword.arg for keyword in keywords if keyword.arg is not None]
+                whole = len(named) == len(keywords)
+                if whole and (problem := unbound(kind.cls, len(items), *named)):
                     fields = ", ".join(field.name for field in kind.fields)
                     way = f"its fields are {fields}"
                     finding = findings.NotMade(body.definition.name, name, problem, way)

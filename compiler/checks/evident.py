@@ -112,11 +112,16 @@ class Evident:
         self._decorated = step.plain is not step.function
         self._own = {*step.code.co_varnames, *step.code.co_cellvars}
         self._known: dict[str, str | None] = {}
+        self._found: dict[ast.expr, str | None] = {}
 
     def of(self, node: ast.expr) -> str | None:
         """The name of its class; None where that is not plain to see."""
-        if self._decorated:  # what it returns is what the decorator makes of it
-            return None
+        if node not in self._found:
+            # What a decorated function returns is what the decorator makes of it.
+            self._found[node] = None if self._decorated else self._of(node)
+        return self._found[node]
+
+    def _of(self, node: ast.expr) -> str | None:
         match node:
             case ast.Constant(value):
                 return type(value).__name__

@@ -39,7 +39,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from flowdsl.compiler.checks.body import Body
     from flowdsl.step import StepDef
@@ -123,7 +123,7 @@ class _Reader:
         """The places in the order of the file."""
         told: set[ast.AST] = set()
         for one in self._variables.sure:
-            if isinstance(one, ast.Expr) and self._is_function(one.value):
+            if type(one) is ast.Expr and self._is_function(one.value):
                 finding = NotCalled(ast.unparse(one.value), has_options=False)
                 yield Diagnostic(finding, self._module.span(one))
             if type(one) in _ASKED:
@@ -133,12 +133,14 @@ class _Reader:
                         for inner in Variables([body]).sure:
                             yield from self._found(inner, env, told)
 
-    def _found(self, node: ast.AST, env: Mapping[str, t.Type], told: set[ast.AST]) -> Iterator[Diagnostic]:
-        place, fault = (node.iter, self._walked(node.iter, env)) if isinstance(node, _LOOPS) else (node, None)
-        fault = fault or self._fault(node, env)
-        if fault is not None and isinstance(place, ast.expr) and place not in told:
-            yield Diagnostic(Impossible(self._step.name, shown(place), *fault), self._module.span(place))
-            told.update(ast.walk(place))
+    def _found(self, node: ast.AST, env: Mapping[str, t.Type], told: set[ast.AST]) -> Iterable[Diagnostic]:
+        place, fault = node, self._fault(node, env)
+        if isinstance(node, _LOOPS):
+            place, fault = node.iter, self._walked(node.iter, env)
+        if fault is None or place in told or not isinstance(place, ast.expr):
+            return ()
+        told.update(ast.walk(place))
+        return (Diagnostic(Impossible(self._step.name, shown(place), *fault), self._module.span(place)),)
 
     def _is_function(self, node: ast.expr) -> bool:
         """Whether an expression is a method or a function of the file, which is not called."""
@@ -397,11 +399,11 @@ class _Reader:
 
     def _unbound(self, function: Callable[..., object], node: ast.Call, bound: int = 0) -> str:
         """Why a call does not fit what it calls, as far as that is written down; `bound`: it has its object already."""
-        named = [one.arg for one in node.keywords]
-        unpacked = None in named or any(isinstance(one, ast.Starred) for one in node.args)
+        named = [one.arg for one in node.keywords if one.arg is not None]
+        unpacked = len(named) < len(node.keywords) or any(isinstance(one, ast.Starred) for one in node.args)
         if unpacked or hasattr(function, "__wrapped__") or not callable(function):
             return ""
-        return unbound(function, len(node.args) + bound, named)
+        return unbound(function, len(node.args) + bound, *named)
 
     def _too_few(self, node: ast.Call, owner: ast.expr, verb: str, env: Mapping[str, t.Type]) -> str:
         """What a call of a method, or of a function of Python, does not give; other versions may take more."""

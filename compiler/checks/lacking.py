@@ -81,7 +81,7 @@ def module_lacks(module: ModuleType, attr: str) -> Fault | None:
 
 @lru_cache(maxsize=256)
 def _signature(function: Callable[..., object]) -> Signature | None:
-    """What a function takes: that of one of Python is asked for in most steps, and takes a while to find out."""
+    """What a function takes."""
     from inspect import signature
 
     try:
@@ -90,13 +90,17 @@ def _signature(function: Callable[..., object]) -> Signature | None:
         return None
 
 
-def unbound(function: Callable[..., object], count: int, named: list[str | None]) -> str:
-    """Why a function or class does not take so many arguments by position, and those by name; or nothing."""
+@lru_cache(maxsize=1024)
+def unbound(function: Callable[..., object], count: int, *named: str) -> str:
+    """Why a function or class does not take so many arguments by position, and those by name; or nothing.
+
+    Kept, as the functions of Python are called alike in most steps, and to bind arguments takes a while.
+    """
     found = _signature(function)
     if found is None:
         return ""
     try:
-        found.bind(*[None] * count, **{str(name): None for name in named})
+        found.bind(*[None] * count, **dict.fromkeys(named))
     except TypeError as error:
         return str(error).replace("'", "`")
     return ""
