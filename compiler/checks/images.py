@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.checks.gone import unwritten
+from flowdsl.compiler.checks.left_behind import lies_beside
 from flowdsl.compiler.checks.unbrought import read_by_name, unbrought, unmade
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.compiler.options import inherited
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.carry.carry import ModuleSource
     from flowdsl.compiler.carry.tree import Function
     from flowdsl.compiler.checks.body import Body
+    from flowdsl.compiler.checks.variables import Variables
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Trace
 
@@ -145,7 +146,7 @@ def unsuited(
     # What nobody calls here may be called elsewhere, by a pipeline that brings packages.
     images = images_of().get(id(step)) or [_image(step.options)._replace(more=True)]
     if all(_is_public(one) and not one.elsewhere for one in images):
-        for call, name in _own_files(body, step.code.co_filename, text):
+        for call, name in _own_files(given.variables, step.code.co_filename, text):
             yield Diagnostic(findings.FileBeside(name, str(images[0].name)), module.span(call))
     if all(_is_plain(one) and not (one.elsewhere or one.more or one.brought) for one in images):
         for call, name in unbrought(body, module, text):
@@ -187,14 +188,13 @@ def _is_public(image: Image) -> bool:
     return _is_plain(image) or (type(image.name) is str and _PUBLIC_IMAGE.fullmatch(image.name) is not None)
 
 
-def _own_files(body: Function, filename: str, text: str) -> Iterator[tuple[ast.Call, str]]:
+def _own_files(variables: Variables, filename: str, text: str) -> Iterator[tuple[ast.Call, str]]:
     """Where a step reads files by names that it has not from anywhere else, and that lie beside its own file."""
-    for node in ast.walk(body) if "open(" in text or "read_" in text else ():
+    for node in variables.of(ast.Call):
         name = read_by_name(node)
-        # A name that stands there twice may be written first.
-        once = text.count(f'"{name}"') + text.count(f"'{name}'") == 1
-        if name and once and not name.startswith(("/", "~")) and (Path(filename).parent / name).is_file():
-            assert isinstance(node, ast.Call)
+        if not name or name[0] in "/~" or not lies_beside(filename, name):
+            continue
+        if text.count(f'"{name}"') + text.count(f"'{name}'") == 1:  # else it may be written first
             yield node, name
 
 

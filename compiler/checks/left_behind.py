@@ -46,6 +46,14 @@ class Written(NamedTuple):
     text: str
 
 
+def lies_beside(filename: str, name: str) -> bool:
+    """Whether there is a file of this name beside the one that a step is written in."""
+    try:
+        return (Path(filename).parent / name).is_file()
+    except OSError:  # the name is too long for one
+        return False
+
+
 def left_behind(
     steps: Sequence[Written], traces: Iterable[Trace], calls: Callable[[], Mapping[int, list[Call]]]
 ) -> Iterator[Diagnostic]:
@@ -62,8 +70,8 @@ def left_behind(
     for one in readers:
         around = set[int]().union(*(some for some in together if id(one.step) in some))
         for path, node in files[id(one.step)].seen().items():
-            beside = Path(one.step.code.co_filename).parent / path
-            if beside.is_file() or _is_mounted(path, one.step, calls().get(id(one.step), ())):
+            given = calls().get(id(one.step), ())
+            if lies_beside(one.step.code.co_filename, path) or _is_mounted(path, one.step, given):
                 continue  # what lies beside the pipeline is told as that
             for other in steps:
                 place = files[id(other.step)].written.get(path)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.carry.tree import Function
 from flowdsl.compiler.checks import rooted
-from flowdsl.compiler.checks.left_behind import BRINGS
+from flowdsl.compiler.checks.left_behind import BRINGS, lies_beside
 from flowdsl.compiler.checks.variables import Variables, certain
 from flowdsl.grammar.regex import regex
 
@@ -83,7 +82,7 @@ def _is_alone(name: str, module: ModuleSource) -> bool:
     if not name or name[:1] in "/~." or "://" in name or top in _OF_THE_IMAGE or "." not in name:
         return False
     once = module.file.text.count(f'"{name}"') + module.file.text.count(f"'{name}'") == 1
-    return once and not (Path(module.file.filename).parent / name).is_file()
+    return once and not lies_beside(module.file.filename, name)
 
 
 def _writes_elsewhere(text: str) -> bool:

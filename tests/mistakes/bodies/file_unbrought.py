@@ -16,6 +16,11 @@ def train(steps: int) -> Path:
     return out
 
 
+@step(image="python:3.12-slim")
+def long_name() -> str:
+    return Path("a-name-that-is-too-long-for-a-file-a-name-that-is-too-long-for-a-file-a-name-that-is-too-long-for-a-file-a-name-that-is-too-long-for-a-file-a-name-that-is-too-long-for-a-file-a-name-that-is-too-long-for-a-file-a-name-that-is-too-long-for-a-file-a-name-that-is-too-long-for-a-file.txt").read_text()  # noqa: E501
+
+
 @step(image="python:3.12-slim", mounts={"/cache": Scratch("1Gi")})
 def mounted() -> str:
     return Path("cache/mounted.txt").read_text()
@@ -52,6 +57,7 @@ def into_new_folders() -> Path:
 @pipeline
 def nightly() -> None:
     train(3)
+    long_name()
     mounted()
     written("as-named.txt")
     in_the_image()
