@@ -199,14 +199,29 @@ _PLAIN = frozenset(
 )
 
 
-class _Fields(dict[type[ast.AST], tuple[str, ...]]):
+LEAVES = frozenset((ast.Name, ast.Constant))
+"""Most of the nodes, in which there is nothing to look for."""
+
+
+class _Holding(dict[type[ast.AST], tuple[str, ...]]):
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
-        kept = () if kind is ast.Constant else [field for field in kind._fields if field not in _PLAIN]
-        return self.setdefault(kind, tuple(kept))
+        return self.setdefault(kind, tuple(field for field in kind._fields if field not in _PLAIN))
 
 
-FIELDS = _Fields()
+_HOLDING = _Holding()
 """The fields of each class of nodes that may hold expressions and statements."""
+
+
+def below(node: ast.AST) -> list[ast.AST]:
+    """The expressions and statements directly inside of a node, in its order: twice as fast as `iter_child_nodes`."""
+    found: list[ast.AST] = []
+    for field in _HOLDING[type(node)]:
+        value: ast.AST | list[object] | None = getattr(node, field, None)
+        if isinstance(value, ast.AST):
+            found.append(value)
+        elif isinstance(value, list):
+            found += [one for one in value if isinstance(one, ast.AST)]
+    return found
 
 
 def nodes(parts: Iterable[ast.AST]) -> list[ast.AST]:
@@ -216,12 +231,8 @@ def nodes(parts: Iterable[ast.AST]) -> list[ast.AST]:
     while todo:
         node = todo.pop()
         found.append(node)
-        for field in FIELDS[type(node)]:
-            value: ast.AST | list[object] | None = getattr(node, field, None)
-            if isinstance(value, ast.AST):
-                todo.append(value)
-            elif isinstance(value, list):
-                todo += [one for one in value if isinstance(one, ast.AST)]
+        if type(node) not in LEAVES:
+            todo += below(node)
     return found
 
 

@@ -149,7 +149,7 @@ def unsuited(
         for call, name in _own_files(given.variables, step.code.co_filename, text):
             yield Diagnostic(findings.FileBeside(name, str(images[0].name)), module.span(call))
     if all(_is_plain(one) and not (one.elsewhere or one.more or one.brought) for one in images):
-        for call, name in unbrought(body, module, text):
+        for call, name in unbrought(given, text):
             yield Diagnostic(findings.FileBeside(name, str(images[0].name), beside=False), module.span(call))
         for call, name, folder in unmade(given, text) if names <= sys.stdlib_module_names else ():
             why, way = (

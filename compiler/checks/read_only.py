@@ -6,7 +6,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.checks.rooted import root
-from flowdsl.compiler.checks.variables import certain
 from flowdsl.compiler.findings.bodies import WritesReadOnly
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.places.place import Definition
@@ -34,7 +33,7 @@ def read_only(
     options = [{**known_options(step.options), **known_options(call.options)} for call in every]
     if not every or any("argo" in one for one in options):
         return
-    for call in certain(body.node.body):
+    for call in body.variables.certain:
         path = body.variables.writes.get(call)
         if path is None or not isinstance(call, ast.Call):
             continue

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.carry.tree import Function
 from flowdsl.compiler.checks import rooted
 from flowdsl.compiler.checks.left_behind import BRINGS, lies_beside
-from flowdsl.compiler.checks.variables import Variables, certain
+from flowdsl.compiler.checks.variables import Variables
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ def read_by_name(node: ast.AST) -> str:
             return ""
 
 
-def unbrought(body: Function, module: ModuleSource, text: str) -> Iterator[tuple[ast.Call, str]]:
+def unbrought(body: Body, text: str) -> Iterator[tuple[ast.Call, str]]:
     """The reads that surely happen, and the names; `text` is the script of the step, whose image is that of Python."""
     if ("open(" not in text and "read_" not in text) or BRINGS.search(text):
         return
-    reads = ((node, read_by_name(node)) for node in certain(body.body))
-    found = [(node, name) for node, name in reads if isinstance(node, ast.Call) and _is_alone(name, module)]
+    reads = [(one, read_by_name(one)) for one in body.variables.certain if isinstance(one, ast.Call)]
+    found = [(node, name) for node, name in reads if _is_alone(name, body.module)]
     if found and not _writes_elsewhere(text):
         yield from found
 
@@ -67,7 +67,7 @@ def unmade(body: Body, text: str) -> Iterator[tuple[ast.Call, str, str]]:
         return  # before the text is searched, which is long
     if BRINGS.search(text) or _MAKES.search(text):
         return
-    for node in certain(body.node.body):
+    for node in body.variables.certain:
         path = body.variables.writes.get(node)
         name = "" if path is None else rooted.text(path, body.variables)
         folder, slash, _ = name.rpartition("/")

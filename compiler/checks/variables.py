@@ -7,7 +7,7 @@ import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from flowdsl.compiler.carry.tree import FIELDS, NAMING, bound, nodes
+from flowdsl.compiler.carry.tree import LEAVES, NAMING, below, bound, nodes
 from flowdsl.compiler.checks.writes import written_to
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class Variables:
     """The nodes of the body of a function, and the variables that they bind."""
 
     def __init__(self, body: Sequence[ast.AST]) -> None:
+        self._body = body
         self._by_kind: dict[type[ast.AST], list[ast.AST]] = {}
         self.sure: list[ast.AST] = []
         """The nodes whose failure fails the function, in the order of the file: nothing catches it, and they are in no
@@ -39,12 +40,8 @@ class Variables:
                 apart.append(one)
                 continue
             self.sure.append(one)
-            for field in reversed(FIELDS[kind]):
-                value: ast.AST | list[object] | None = getattr(one, field, None)
-                if isinstance(value, ast.AST):
-                    todo.append(value)
-                elif isinstance(value, list):
-                    todo += [each for each in reversed(value) if isinstance(each, ast.AST)]
+            if kind not in LEAVES:
+                todo += reversed(below(one))
 
         for one in (*self.sure, *nodes(apart)):
             if (kind := type(one)) in self._by_kind:
@@ -86,6 +83,11 @@ class Variables:
         found = ((one, written_to(one)) for one in self.of(ast.Call))
         return {one: path for one, path in found if path is not None}
 
+    @cached_property
+    def certain(self) -> list[ast.AST]:
+        """The nodes that a call of the function comes to."""
+        return [*certain(self._body)]
+
 
 def certain(body: Sequence[ast.AST], *perhaps: type[ast.AST]) -> Iterator[ast.AST]:
     """The nodes that a call of a function comes to, in the order of the file, unless it fails before.
@@ -98,8 +100,11 @@ def certain(body: Sequence[ast.AST], *perhaps: type[ast.AST]) -> Iterator[ast.AS
         one = todo.pop()
         if not _suppresses(one):
             yield one
-            todo += reversed([each for each in ast.iter_child_nodes(one) if not isinstance(each, left)])
+            todo += [each for each in reversed(below(one)) if not isinstance(each, left)]
 
 
 def _suppresses(node: ast.AST) -> bool:
-    return isinstance(node, ast.With) and any("suppress" in ast.unparse(one) for one in node.items)
+    parts = nodes(node.items) if isinstance(node, ast.With) else ()
+    return any(
+        "suppress" in (getattr(one, word, "") or "") for one in parts for word in ("id", "attr", "arg")
+    )
