@@ -54,6 +54,11 @@ def into_new_folders() -> Path:
     return folder
 
 
+@step(image="python:3.12-slim")
+def still_to_be_written() -> Path:
+    return Path("plot.png")
+
+
 @pipeline
 def nightly() -> None:
     train(3)
@@ -63,3 +68,4 @@ def nightly() -> None:
     in_the_image()
     into_folders()
     into_new_folders()
+    still_to_be_written()
