@@ -16,7 +16,6 @@ from flowdsl.compiler.tree import inside
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.depends import asks, depends, holds
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.expression import parse
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG
@@ -56,13 +55,13 @@ def _passed_on(text: str, failing: t.Node, effect: str, way: str) -> Fault:
     return Fault(PassedOn(text[slice(*part)], effect, way), part)
 
 
-def can_fail(view: View, template: Template, text: str) -> Iterator[Fault]:
+def can_fail(view: View, template: Template, text: str, node: t.Node) -> Iterator[Fault]:
     """The finding about an output of a DAG that another task waits for: where it fails, the run never ends."""
     if template.body != "dag" or not _SIGNS.search(text):
         return
     for call in view.calls:
         if call.callee is template and call.is_awaited:
-            if (failing := _failing(parse(text), _FAILING)) is None:
+            if (failing := _failing(node, _FAILING)) is None:
                 return
             effect = f"the run never ends, because a task waits for `{call.name}`"
             way = "hand the text on as it is, and compute where it is used"

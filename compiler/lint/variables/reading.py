@@ -30,13 +30,15 @@ if TYPE_CHECKING:
 class Read(NamedTuple):
     """The findings about an expression, and the variables that it names.
 
-    `bound` is what it begins with that `let` binds, `needed` the parts that may not be nil.
+    `bound` is what it begins with that `let` binds, `needed` the parts that may not be nil, `node` the whole, if that
+    could be read.
     """
 
     found: tuple[Fault, ...]
     named: tuple[Reference, ...] = ()
     bound: tuple[t.Let, ...] = ()
     needed: frozenset[Part] = frozenset()
+    node: t.Node | None = None
 
 
 @lru_cache(maxsize=8192)
@@ -73,7 +75,8 @@ def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool =
     others = tuple(
         each._replace(path=each.path[: text_length(each.path)]) for each in named if each not in filled
     )
-    return Read((*found, *(passed_on(text, node) if tag else ())), others, tuple(_bound(node)), needed(node))
+    every = (*found, *(passed_on(text, node) if tag else ()))
+    return Read(every, others, tuple(_bound(node)), needed(node), node)
 
 
 def _bound(node: t.Node) -> Iterator[t.Let]:

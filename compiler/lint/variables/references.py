@@ -403,10 +403,10 @@ class Reader:
             one = read.bound[0]
             spot = Spot(path, (one.start + offset, one.value.end + offset), expression=True)
             yield spot.problem(UnknownVariable(one.name, (), _BOUND))
-        if path[-2:] == ("valueFrom", "expression") and place.call is None:
-            yield from (fault.at(path) for fault in can_fail(self.view, self.template, text))
         made = path[-1] == "fromExpression" or path[-2:] == ("valueFrom", "expression")
         of_output = made and tag is None and place.call is None
+        if of_output and path[-1] == "expression" and read.node is not None:
+            yield from (fault.at(path) for fault in can_fail(self.view, self.template, text, read.node))
         for reference in read.named:
             root, *rest = reference.path
             name = reference.dotted
