@@ -163,7 +163,8 @@ def written(view: View) -> Iterator[Problem]:
 
 def _lies_in(path: str, folder: str) -> bool:
     """Whether a whole path is below a folder."""
-    return path.startswith(f"{folder.rstrip('/')}/") and "{{" not in path + folder and path != folder
+    known = folder != "" and "{{" not in path + folder
+    return known and path != folder and path.startswith(f"{folder.rstrip('/')}/")
 
 
 def _clean(path: str) -> str:
