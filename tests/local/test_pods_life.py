@@ -141,6 +141,7 @@ def test_what_waits_does_not_begin_when_the_pods_end(tmp_path: Path, isolate: bo
         with street(tmp_path / str(cpu), isolate=isolate, cpu=2) as pods:
             for number in range(40):
                 pods.start(sh(f"sleep {mark}", resources={"requests": {"cpu": cpu}}), f"n{number}")
+            pods.pods.attend(0)  # which asks for them, where that was not done meanwhile
             until(lambda: sleepers(mark))
         assert not sleepers(mark)
 

@@ -556,12 +556,16 @@ class Supervisor(Processes):
             if LINUX:
                 libc.unshare(FS)
             if self.isolated:
+                # By its root itself: where this process is in a root of its own, `setns` leaves that.
+                root = os.open(f"/proc/{job.pid}/root", os.O_PATH | os.O_CLOEXEC)
                 space = os.open(f"/proc/{job.pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
                 try:
                     check(libc.setns(space, NEWNS), "setns")
+                    os.fchdir(root)
+                    os.chroot(".")
                 finally:
                     os.close(space)
-            job.room.inside()
+                    os.close(root)
             os.chdir("/")
             path = found(what["argv"][0], what["env"].get("PATH", ""))
             with self.spawning:
