@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.names import dns_name
@@ -17,7 +20,6 @@ from flowdsl.runtime.local.runner import Inputs, Runner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 Json = dict[str, Any]
 Fake = Callable[[events.StartPod], events.Outcome | None]
@@ -98,7 +100,8 @@ def faked(pod: events.StartPod) -> events.Outcome | None:
     body: Json = pod.template.get("container") or pod.template.get("script") or {}
     program = [str(one) for one in body.get("command") or ()]
     text = json.dumps(pod.template)
-    here = program and shutil.which(program[0]) and not _ELSEWHERE.search(text)
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))  # as a run has it
+    here = program and shutil.which(program[0], path=path) and not _ELSEWHERE.search(text)
     if here and not pod.template.get("daemon"):
         return None
     given: Json = pod.template.get("outputs") or {}
