@@ -1756,6 +1756,37 @@ def test_a_status_that_is_broken_is_made_again(flowdsl: Callable[..., Result], f
     assert json.loads(path.read_text()) == whole
 
 
+def test_the_labels_and_annotations_that_a_run_gives_itself_are_kept(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "labelled.yaml").write_text("""\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: labelled, labels: {own: "1"}}
+spec:
+  entrypoint: main
+  arguments: {parameters: [{name: model, value: bert}]}
+  workflowMetadata:
+    labels: {of: "{{workflow.parameters.model}}"}
+    annotations: {note: "{{workflow.name}}"}
+    labelsFrom: {kind: {expression: "workflow.labels.of + '-base'"}}
+  templates:
+  - {name: main, container: {image: busybox, command: ["true"]}}
+""")
+    assert flowdsl("labelled.yaml").code == 0
+    (path,) = folder.glob(".flowdsl/runs/*/workflow.json")
+    found = json.loads(path.read_text())["metadata"]
+    argo = "workflows.argoproj.io"
+    assert found["labels"] == {
+        "own": "1",
+        "of": "bert",
+        "kind": "bert-base",
+        f"{argo}/completed": "true",
+        f"{argo}/phase": "Succeeded",
+    }
+    assert found["annotations"] == {"note": path.parent.name, f"{argo}/pod-name-format": "v2"}
+
+
 def test_a_run_that_is_not_there(flowdsl: Callable[..., Result]) -> None:
     assert "there is no run `two` in .flowdsl/runs\n" in flowdsl("--resume", "two").err
     flowdsl("gate.py", "--name", "twice")

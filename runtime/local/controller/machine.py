@@ -19,7 +19,14 @@ from flowdsl.runtime.local.controller.node import Json, Node, Panic
 from flowdsl.runtime.local.controller.run import Run
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Templates
-from flowdsl.runtime.local.controller.workflow import EarlyError, settled, spec_of, variables, whole_marks
+from flowdsl.runtime.local.controller.workflow import (
+    EarlyError,
+    marks,
+    settled,
+    spec_of,
+    variables,
+    whole_marks,
+)
 from flowdsl.runtime.local.controller.workflow_hooks import WorkflowHooks
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.phases import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED
@@ -48,6 +55,8 @@ class Machine:
         cache: Cache | None = None,
     ) -> None:
         self.manifest = manifest
+        self.marks = marks(manifest)
+        """The labels and annotations of the run."""
         self.references = references or []
         self.run = run = Run(manifest, config or {}, cache or Cache())
         self.phase = ""
@@ -152,7 +161,7 @@ class Machine:
         self.phase = RUNNING
         try:
             spec = spec_of(self.manifest, self.references)
-            self.run.globals = variables(self.manifest, spec, self.run.config, self.run.now)
+            self.run.globals, self.marks = variables(self.manifest, spec, self.run.config, self.run.now)
             self.run.spec = settled(spec, self.run.globals)
             self.run.globals |= {"workflow.status": "", "workflow.duration": "0.000000"}
             self.run.settled |= self.run.globals
@@ -184,7 +193,7 @@ class Machine:
 
     def _second_pass(self) -> None:
         """What has begun is looked at again, by a controller that knows what it has written of the run."""
-        for name, text in whole_marks(self.manifest, self.run.spec).items():
+        for name, text in whole_marks(self.marks).items():
             self.run.globals[name] = text
         self.run.globals["workflow.status"] = RUNNING
         self.run.begin_pass()

@@ -89,8 +89,20 @@ def _uid(of: str) -> uuid.UUID:
     return uuid.UUID(bytes=sha256(of.encode("utf-8", "surrogatepass")).digest()[:16], version=4)
 
 
-def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now: float) -> Globals:
-    """The variables of a workflow when it begins. Raises ArgoError."""
+def marks(manifest: Json) -> Json:
+    """The labels and annotations with which a run begins, as Argo reads them (setWfTemplateLabel)."""
+    found = {kind: _texts(kind, part(manifest, "metadata")) for kind in _MARKS}
+    reference: Json = part(part(manifest, "spec"), "workflowTemplateRef")
+    if reference:
+        label = labels.CLUSTER_TEMPLATE if reference.get("clusterScope") else labels.TEMPLATE
+        found["labels"][label] = str(reference.get("name"))
+    return found
+
+
+def variables(
+    manifest: Json, spec: Json, config: dict[str, dict[str, str]], now: float
+) -> tuple[Globals, Json]:
+    """The variables of a workflow when it begins, and its labels and annotations from then on. Raises ArgoError."""
     metadata: Json = part(manifest, "metadata")
     name = str(metadata.get("name", ""))
     created = datetime.fromtimestamp(int(now), UTC)
@@ -116,14 +128,16 @@ def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now
     found["workflow.parameters"] = found["workflow.parameters.json"] = parameters_json(parameters)
     for one in parameters:
         found[f"workflow.parameters.{one['name']}"] = _parameter(one, config)
+    own = marks(manifest)
     written: Json = part(spec, "workflowMetadata")
-    found |= _marks(metadata, written)
-    found |= _whole(metadata)
+    found |= _marks(own, written)
+    found |= whole_marks(own)
     more: Json = replaced(written, Scope(Variables(found)), "nothing")
     found |= _marks(more)
     for key, text in _texts("labels", more).items():
         _check_label(text, f'for label "{key}"')
     made = Globals(found)
+    computed: dict[str, str] = {}
     for key, source in part(more, "labelsFrom").items():
         try:
             value = evaluate(source["expression"], made.tree)
@@ -132,8 +146,8 @@ def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now
         if not isinstance(value, str):
             raise EarlyError(f'failed to evaluate label "{key}": the value must be a string')
         _check_label(value, f'for label "{key}" and expression "{quoted(source["expression"])}"')
-        made[f"workflow.labels.{key}"] = value
-    return made
+        made[f"workflow.labels.{key}"] = computed[key] = value
+    return made, {kind: _texts(kind, own, more, {"labels": computed}, _OWN) for kind in _MARKS}
 
 
 def _check_label(value: str, where: str) -> None:
@@ -144,13 +158,9 @@ def _check_label(value: str, where: str) -> None:
         raise EarlyError(f'invalid label value "{quoted(value)}" {where}: {";".join(faults)}')
 
 
-def whole_marks(manifest: Json, spec: Json) -> dict[str, str]:
-    """The variables of all labels and of all annotations, from the second pass on: first there are none but its own."""
-    return _whole(_OWN, part(manifest, "metadata"), part(spec, "workflowMetadata"))
-
-
-def _whole(*of: Json) -> dict[str, str]:
-    found = {f"workflow.{kind}": json_of(_texts(kind, *of) or None) for kind in _MARKS}
+def whole_marks(of: Json) -> dict[str, str]:
+    """The variables of all labels and of all annotations."""
+    found = {f"workflow.{kind}": json_of(of[kind] or None) for kind in _MARKS}
     return found | {f"{name}.json": text for name, text in found.items()}
 
 
