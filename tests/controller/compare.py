@@ -27,6 +27,7 @@ OTHER_WORDS = (
     "\n | ",  # expr-lang shows the expression that it cannot evaluate
     "Invalid 'when' expression",  # govaluate names its own kinds of tokens
     "Error applying PodSpecPatch",  # which says no more
+    "failed to unmarshall JSON expression",  # in the words of the Go that the tests build it with
     "Maximum recursion depth exceeded",  # with a link to the documents of its version, which a test has not
 )
 

@@ -17,7 +17,7 @@ from flowdsl.runtime.local.controller.names import any_string, pod_name
 from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.run import STEP_TOO_LATE
 from flowdsl.runtime.local.controller.scope import Scope, Variables
-from flowdsl.runtime.local.controller.tags import ArgoError, replaced, tagged
+from flowdsl.runtime.local.controller.tags import ESCAPES, ArgoError, replaced, tagged
 from flowdsl.runtime.parts import part, several, texts
 from flowdsl.runtime.phases import FAILED, PENDING, RUNNING, SUCCEEDED
 
@@ -194,12 +194,15 @@ def _read_by_executor(template: Json, scope: Scope) -> None:
     """Raise ArgoError where the executor could not read its template, which its pod has as the text of a variable.
 
     What is replaced this late, as an input that another input names, is put into the JSON of a text that is JSON
-    itself, where quotes end a text and line ends break it. Source: substitutePodParams in workflowpod.go.
+    itself, where quotes end a text and line ends break it. So do the escapes in which Go writes `<`, `>` and `&` in an
+    expression that could not be computed before. Source: substitutePodParams in workflowpod.go.
     """
     if not tagged(template):
         return
     inputs = {name: files for name, files in part(template, "inputs").items() if name == "artifacts"}
     text = json.dumps({**template, "inputs": inputs}, ensure_ascii=False, separators=(",", ":"))
+    for escape, sign in ESCAPES.items():
+        text = text.replace(sign, escape)
     try:
         go_json.loads(replaced(text, scope, "nothing"))
     except go_json.JsonError as error:

@@ -18,6 +18,7 @@ from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.functions import builtins, sprig
+from flowdsl.runtime.local.controller import go_json
 from flowdsl.runtime.local.controller.names import quoted
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ _LAST = tuple(f"lastRetry.{name}" for name in ("exitCode", "status", "duration",
 _LATE = frozenset(("item", "retries", "workflow.status", "workflow.failures", *_LAST))
 _ADDED = frozenset(("sprig", "asInt", "asFloat", "toJson", "jsonpath"))
 _written = json.JSONEncoder(ensure_ascii=False).encode
-_FIXES = {"\\u003c": "<", "\\u003e": ">", "\\u0026": "&"}
+ESCAPES = {"\\u003c": "<", "\\u003e": ">", "\\u0026": "&"}
+"""What Go writes in JSON in place of some signs. Argo takes it back in an expression (jsonutil.Fix)."""
 
 
 class ArgoError(Exception):
@@ -118,12 +120,12 @@ def _simple(tag: str, scope: Scope, strict: Strict) -> str:
 
 
 def _expression(escaped: str, scope: Scope, strict: Strict) -> str:
-    for one, other in _FIXES.items():
+    for one, other in ESCAPES.items():
         escaped = escaped.replace(one, other)
     unresolved = f"{{{{={escaped}}}}}"
     try:
-        text: str = json.loads(f'"{escaped}"')
-    except ValueError as error:
+        text: str = go_json.loads(f'"{escaped}"')
+    except go_json.JsonError as error:
         raise ArgoError(f"failed to unmarshall JSON expression: {error}") from None
     try:
         missing = [name for name in identifiers(text) if not _known(scope.tree, name)]
