@@ -19,6 +19,7 @@ from flowdsl.runtime.local.controller.items import loops
 from flowdsl.runtime.local.controller.loop import Loop, complete
 from flowdsl.runtime.local.controller.node import Json, Node, Type, ends
 from flowdsl.runtime.local.controller.parallelism import FULL
+from flowdsl.runtime.local.controller.run import TIMEOUT
 from flowdsl.runtime.local.controller.scope import Record, Results, Scope
 from flowdsl.runtime.local.controller.tags import ArgoError, Missing
 from flowdsl.runtime.local.controller.tasks import Task, depend, may_run, wanted
@@ -235,7 +236,7 @@ class Dag(Frame):
         name = f"{self.node.name}.{holder['name']}"
 
         def done(node: Node, error: str | None) -> None:
-            if error is not None:
+            if error is not None and error != TIMEOUT:
                 self.run.mark(node, ERROR, f"task '{name}' errored: {error}")
                 refused(node)
 

@@ -16,6 +16,7 @@ from flowdsl.runtime.local.controller.attempts import Attempts
 from flowdsl.runtime.local.controller.dag import Dag
 from flowdsl.runtime.local.controller.names import any_string, pod_name
 from flowdsl.runtime.local.controller.node import Json, Node, Type
+from flowdsl.runtime.local.controller.run import TIMEOUT
 from flowdsl.runtime.local.controller.scope import Variables
 from flowdsl.runtime.local.controller.steps import Steps
 from flowdsl.runtime.local.controller.tags import ArgoError
@@ -201,23 +202,24 @@ class Execution:
         if node is None or node.phase != PENDING:
             return
         if node.lock:
-            self.stop_waiting("timeout")
-        else:
-            self.run.mark(node, FAILED, "timeout")
-            self.over(node, None)
-        if self.call.frame is not None and not self.call.hooked:
-            self.call.frame.timed_out(node, "timeout")
+            self._forget_lock(node)
+        node.told = self.run.agenda.passes
+        self.run.mark(node, FAILED, TIMEOUT)
+        self.over(node, TIMEOUT)
 
     def stop_waiting(self, message: str) -> None:
         """Fail while a lock is waited for."""
         node = self.node
         if node is None or not node.lock:
             return
+        self._forget_lock(node)
+        self.run.mark(node, FAILED, message)
+        self.over(node, None)
+
+    def _forget_lock(self, node: Node) -> None:
         self.stopped_waiting = True
         self.run.locks.forget(self.call.name)
-        self.run.mark(node, FAILED, message)
         node.lock = ""
-        self.over(node, None)
 
     def _cached(self) -> None:
         """Take the outputs of an earlier execution where the cache has them (memoize)."""

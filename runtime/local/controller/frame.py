@@ -134,9 +134,6 @@ class Frame:
         for frame in list(self.inside.values()):
             frame.abandon()
 
-    def timed_out(self, node: Node, message: str) -> None:
-        """A child has waited too long; it has failed."""
-
     def refuse(self, error: str) -> None:
         """End with an error of the template itself, such as an output that cannot be computed."""
         self.finish(ERROR, error=error)

@@ -17,6 +17,7 @@ from flowdsl.runtime.local.controller.arguments import marked, of_step
 from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.parallelism import FULL
+from flowdsl.runtime.local.controller.run import TIMEOUT
 from flowdsl.runtime.local.controller.scope import Scope, Variables
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced
 from flowdsl.runtime.local.controller.templates import located
@@ -325,7 +326,9 @@ class Hooks(ABC):
             hooked=True,
             rank=self.rank,
             created=created,
-            done=lambda _, error: ended(error),
+            done=lambda _, error: ended(
+                None if error == TIMEOUT else error
+            ),  # it has ended when Argo asks again
             now=partial(self._now, hook, self.run.settled_at) if on_exit else None,
         )
         if not on_exit:

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.protocols import Call
 
 
+OPERATION_ERROR = "Workflow operation error"
+"""What is said of the entrypoint where it goes on when the run ends in an error (markWorkflowPhase)."""
+
+
 class Machine:
     """A run of one workflow. `handle` takes an event and gives what is to be done.
 
@@ -138,7 +142,7 @@ class Machine:
         """End the run in an error of the controller, which looks at nothing of it any more."""
         node = self.run.nodes[self.run.name]
         if node.phase == RUNNING:
-            node.mark(self.run.now, ERROR, "Workflow operation error")
+            node.mark(self.run.now, ERROR, OPERATION_ERROR)
         self.run.running.clear()
         self._finish(ERROR, message)
         self._note_end()
@@ -227,10 +231,12 @@ class Machine:
         self._entry = node
 
     def _entry_ended(self, node: Node, error: str | None) -> None:
-        if error is not None and self.run.goes_on():
-            self.run.mark(node, ERROR, error)
-        elif error is not None:
-            self.run.mark(node, ERROR, "Workflow operation error" if node.type == "Retry" else error)
+        if error is None:
+            return
+        goes_on = self.run.goes_on()
+        if not node.completed:
+            self.run.mark(node, ERROR, error if goes_on else OPERATION_ERROR)
+        if not goes_on:
             self._finish(ERROR, f"error in entry template execution: {error}")
 
     def _advance(self, full: bool) -> None:
@@ -277,7 +283,7 @@ class Machine:
             self.phase, self.message, self.finished = phase, message, self.run.now
             self.run.globals["workflow.status"] = phase
             if self._entry is not None and self._entry.name != self.run.name:  # a group of it stands for it
-                self.run.mark(self.run.nodes[self.run.name], ERROR, "Workflow operation error")
+                self.run.mark(self.run.nodes[self.run.name], ERROR, OPERATION_ERROR)
             for node in list(self.run.nodes.values()):
                 if node.daemoned:
                     self.run.end_daemon(node)

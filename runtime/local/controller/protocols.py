@@ -65,9 +65,6 @@ class Boundary(Protocol):
     def finish(self, phase: str, message: str | None = None) -> None:
         """End with a phase."""
 
-    def timed_out(self, node: Node, message: str) -> None:
-        """A child has waited too long; it has failed."""
-
     def stuck(self) -> list[str]:
         """What waits for something that never comes."""
         ...

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 STEP_TOO_LATE = "Step exceeded its deadline"
+TIMEOUT = "timeout"
+"""The error that who asked for a template is told when that has waited too long: it is a failure, not an error."""
 
 _SEPARATOR = regex(r"(\[\d+\])?\.")
 

@@ -15,6 +15,7 @@ from flowdsl.runtime.local.controller.hooks import Hooks, Names, Order
 from flowdsl.runtime.local.controller.items import loops
 from flowdsl.runtime.local.controller.node import Json, Node, ends
 from flowdsl.runtime.local.controller.parallelism import FULL
+from flowdsl.runtime.local.controller.run import TIMEOUT
 from flowdsl.runtime.local.controller.scope import Record, Results, Scope
 from flowdsl.runtime.local.controller.tags import ArgoError, Missing
 from flowdsl.runtime.parts import part
@@ -140,7 +141,11 @@ class Steps(Frame):
             self._watch(original, holder["name"], node, now)
 
         def done(node: Node, error: str | None) -> None:
-            if error is not None and group is self.group and not self.over:
+            if error is None or group is not self.group or self.over:
+                return
+            if error == TIMEOUT:
+                self._fail_group(FAILED, error)
+            else:
                 self._fail_group(ERROR, f"step group deemed errored due to child {name} error: {error}")
 
         self.child("steps", name, holder, created, done, now=now)
@@ -309,11 +314,6 @@ class Steps(Frame):
         if messages:
             self.run.mark(self.group, FAILED, messages[0])
         self.finish(FAILED, messages[0] if messages else FAIL_FAST)
-
-    def timed_out(self, node: Node, message: str) -> None:
-        """A step has waited too long: the group fails, whatever its `continueOn` says."""
-        if not self.over and node.id in self.group.children:
-            self._fail_group(FAILED, message)
 
     def shut_down(self) -> None:
         """The run is to stop: nothing more begins, and the group fails with what is stopped in it."""

@@ -136,7 +136,8 @@ class WorkflowHooks:
 
     def _exit_ended(self, node: Node, error: str | None) -> None:
         if error is not None:
-            self._run.mark(node, ERROR, error)
+            if not node.completed:
+                self._run.mark(node, ERROR, error)
             if not self._run.goes_on():
                 self._finish(ERROR, f"error in exit template execution : {error}")
 
