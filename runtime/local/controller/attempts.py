@@ -95,15 +95,22 @@ class Attempts:
         if error is not None and self._policy == "OnFailure":
             self._execution.over(node, error)
             return
-        if not attempt.failed:
-            self._end(SUCCEEDED, None)
-            return
         self._decide(attempt)
 
     def _decide(self, attempt: Node) -> None:
-        """Find out whether and when there is to be another attempt after one that failed (processNodeRetries)."""
+        """Find out whether and when there is to be another attempt (processNodeRetries), when there is a place for it.
+
+        Argo needs the place to look at the template (checkParallelism).
+        """
         node, run = self._node, self._run
-        if node.completed or self._stopped(attempt):
+        if node.completed:
+            return
+        if run.parallelism.waits(self._call, partial(run.within, node, partial(self._decide, attempt))):
+            return
+        if not attempt.failed:
+            self._end(SUCCEEDED, None)
+            return
+        if self._stopped(attempt):
             return
         try:
             wait = retry.begins(self._strategy, node.attempts(), run.now, run.after)
@@ -133,14 +140,12 @@ class Attempts:
         self._decide(attempt)
 
     def _gate(self) -> None:
-        """A further attempt needs a place too, but none in its frame; failFast there lets none begin.
+        """A further attempt needs no place in its frame, but failFast there lets none begin.
 
         An attempt of a template that is itself tried again is not asked.
         """
         frame = self._call.frame
-        if frame is not None and (frame.fail_fast() or (frame.gives_up() and not frame.node.retried)):
-            return
-        if not self._run.parallelism.waits(self._call, partial(self._run.within, self._node, self._gate)):
+        if frame is None or not (frame.fail_fast() or (frame.gives_up() and not frame.node.retried)):
             self.begin()
 
     def _stopped(self, attempt: Node) -> bool:
