@@ -128,7 +128,7 @@ class Execution:
         if self.run.parallelism.waits(self.call, self.gate):
             return
         if frame is not None:
-            if frame.fail_fast(begins=True):
+            if frame.turns_down(self.call):
                 return
             if frame.blocked() or frame.places.waits_before(self.call):
                 frame.places.wait(self.call, self.gate)

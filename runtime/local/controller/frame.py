@@ -21,7 +21,7 @@ from flowdsl.runtime.times import rfc3339
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.local.controller.protocols import Boundary, Leaf
+    from flowdsl.runtime.local.controller.protocols import Boundary, Call, Leaf
     from flowdsl.runtime.local.controller.run import Run
 
 FAIL_FAST = "template has failed or errored children and failFast enabled"
@@ -67,7 +67,7 @@ class Frame:
     def blocked(self) -> bool:
         """Whether no child may be started now. Source: checkParallelism."""
         limit = int(self.written.get("parallelism") or 0)
-        return self._lets_none_begin() or (bool(limit) and self.places.active >= limit) or self.full()
+        return self.lets_none_begin() or (bool(limit) and self.places.active >= limit) or self.full()
 
     def full(self) -> bool:
         """Whether as many of its pods were at work when this pass began as may: then Argo does not look at it."""
@@ -87,15 +87,20 @@ class Frame:
         """Whether a child has failed, and `failFast` of the template lets nothing more begin."""
         return self.template.get("failFast") is True and self.places.unsuccessful > 0
 
-    def _lets_none_begin(self) -> bool:
+    def lets_none_begin(self) -> bool:
+        """Whether a child has failed, and `failFast` of the template as it was written lets no other begin."""
         return self.written.get("failFast") is True and self.places.unsuccessful > 0
+
+    def turns_down(self, call: Call) -> bool:
+        """Whether `failFast` of the template lets what is asked for not begin, which may end it."""
+        return self.fail_fast(begins=True)
 
     def fail_fast(self, *, begins: bool = False) -> bool:
         """End the frame where `failFast` of the template asks for it, and say whether it has ended.
 
         An attempt of a template that is tried again is asked only when a child begins (checkParallelism).
         """
-        asked = self._lets_none_begin() if begins else self.frozen()
+        asked = self.lets_none_begin() if begins else self.frozen()
         if not self.over and asked and not self.places.active_pods:
             self.daemons.clear()  # those that are tried again nobody ends
             if not begins:  # found out before the template is executed: to its caller that has not ended

@@ -55,6 +55,14 @@ class Places:
         """Do something when there is a place for it here."""
         heapq.heappush(self.waiting, Turn(call.turn, call, action))
 
+    def turn_down(self, frame: Boundary) -> None:
+        """Take away what waits for a place in a template that lets none begin any more."""
+        while self.waiting:
+            turn = heapq.heappop(self.waiting)
+            if not frame.turns_down(turn.call):
+                heapq.heappush(self.waiting, turn)
+                return
+
     def waits_before(self, call: Call) -> bool:
         """Whether something waits for a place in the template that Argo comes to before: it gets a free one first.
 
@@ -139,7 +147,8 @@ class Parallelism:
             return False
         freed = len(self._freed)
         for frame in list(self._freed.values()):
-            if not frame.places.waiting or frame.fail_fast(begins=True) or frame.blocked():
+            frame.places.turn_down(frame)
+            if not frame.places.waiting or frame.blocked():
                 del self._freed[frame.node.name]
         open_to_all = bool(self._waiting) and not self.saturated()
         frames = [frame for frame in self._freed.values() if frame.places.waiting]

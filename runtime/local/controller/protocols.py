@@ -50,6 +50,10 @@ class Boundary(Protocol):
         """Whether the exit hook of a child does not wait for a place where there is none; it may be asked again."""
         ...
 
+    def turns_down(self, call: Call) -> bool:
+        """Whether `failFast` of the template lets what is asked for not begin, which may end it."""
+        ...
+
     def fail_fast(self, *, begins: bool = False) -> bool:
         """End where `failFast` of the template asks for it, also as a child `begins`, and say whether it has ended."""
         ...

@@ -24,7 +24,7 @@ from flowdsl.runtime.phases import ERROR, FAILED, RUNNING, SKIPPED, SUCCEEDED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from flowdsl.runtime.local.controller.protocols import Leaf
+    from flowdsl.runtime.local.controller.protocols import Call, Leaf
     from flowdsl.runtime.local.controller.run import Run
     from flowdsl.runtime.local.controller.templates import Base
 
@@ -302,18 +302,28 @@ class Steps(Frame):
         self.run.mark(self.group, phase, message)
         self.finish(FAILED, message)
 
-    def abort(self) -> None:
-        """Fail at once, and with it the last group, here or further down.
+    def turns_down(self, call: Call) -> bool:
+        """A step does not begin when one has failed, but Argo goes on with its group without it where no other runs.
 
-        What the group finds out that has ended in this pass is the last word.
+        The list may succeed so, with the message of its failure.
         """
-        children = self.group.children.values()
-        ended = not self.frozen() and all(child.fulfilled for child in children)
-        messages = [message for child in children if ended and (message := self._failure(child))]
+        ended = all(child.fulfilled for child in self.group.children.values())
+        if self.over or call.hooked or self.places.active_pods or not ended or not self.lets_none_begin():
+            return super().turns_down(call)
+        last = _last_group(self.node)
+        if last is None or last is self.group:
+            self.group.message = FAIL_FAST
+        else:
+            self.run.mark(last, FAILED, FAIL_FAST)
+        self.node.message = FAIL_FAST
+        self.open -= 1
+        self._maybe_go_on()
+        return True
+
+    def abort(self) -> None:
+        """Fail at once, and with it the last group, here or further down."""
         self.run.mark(_last_group(self.node) or self.group, FAILED, FAIL_FAST)
-        if messages:
-            self.run.mark(self.group, FAILED, messages[0])
-        self.finish(FAILED, messages[0] if messages else FAIL_FAST)
+        super().abort()
 
     def shut_down(self) -> None:
         """The run is to stop: nothing more begins, and the group fails with what is stopped in it."""
