@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.view import LOOPS
-from flowdsl.compiler.lint.variables.findings import BrokenExpression, LiteralTag, UnknownVariable
+from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.scope import OF_CALLERS
 from flowdsl.compiler.lint.variables.typing_findings import UnknownName
 from flowdsl.compiler.lint.variables.uses import WORD_OF, of_metric
@@ -194,18 +194,23 @@ _FREE_LISTS = frozenset(("args", "command"))
 _OWN = regex(rf"\b(?:{'|'.join(sorted((*ROOTS, 'sprig')))})\s*(?:\?\.|[.\[])")
 """What only Argo has, in an expression."""
 
+_ESCAPED = regex("[<>&]")
+
 
 def left_alone(problem: Problem, tag: Tag, place: Place) -> Problem:
     """What is wrong with an expression, as a tag that stays in a text, where that may be another program's.
 
-    In the text of a template Argo leaves what it cannot compute. Source: SubstituteParams in workflow/common/util.go.
+    In the text of a template Argo leaves what it can read and not compute, but fails over the signs that Go escapes in
+    that of a pod. Source: SubstituteParams in workflow/common/util.go, and substitutePodParams in workflowpod.go.
     """
     path, finding = problem.path, problem.finding
     is_value = path[-1] == "value" and path[-3:-2] == ("env",)
     if place.call is not None or not (is_value or path[-1] in _FREE_FIELDS or path[-2] in _FREE_LISTS):
         return problem
-    if not isinstance(finding, (BrokenExpression, UnknownName)) or _OWN.search(tag.body):
+    if not isinstance(finding, UnknownName) or _OWN.search(tag.body):
         return problem  # which names what only Argo has
+    if "http" not in path and _ESCAPED.search(tag.body):
+        return problem
     way = f"{finding.advice}, or ignore this where the braces belong to the text"
     return problem._replace(finding=LiteralTag(short(f"={tag.body}"), finding.message, way))
 
