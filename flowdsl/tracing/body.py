@@ -193,7 +193,10 @@ def _refused(trace: Trace, error: Exception) -> bool:
         return False
     if operation(site)[0] in ("RAISE_VARARGS", "RERAISE") and not text.startswith(_NO_EXCEPTION):
         return False
-    if trace.told(site) or any(inside(one, site) for _, one in trace.graph.pending):  # told at the end
+    if trace.told(site):
+        trace.relate(site, unseen(error, site))
+        return True
+    if any(inside(one, site) for _, one in trace.graph.pending):  # told at the end
         return True
     if isinstance(error, OutsidePipeline):
         where = "not in the body of a pipeline"

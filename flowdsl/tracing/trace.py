@@ -289,6 +289,14 @@ class Trace:
             self._told.add(key)
             self.problems.append(Diagnostic(finding, place, related))
 
+    def relate(self, site: Site, related: tuple[Related, ...]) -> None:
+        """Say more of the last mistake that the expression at a site made."""
+        for number in reversed(range(len(self.problems))):
+            problem = self.problems[number]
+            if isinstance(problem.place, Site) and inside(problem.place, site):
+                self.problems[number] = problem._replace(related=(*problem.related, *related))
+                return
+
     def complain(self, kind: str, **data: Any) -> None:
         """Record what the user's code does with a run-time value, once for each instruction.
 
