@@ -215,6 +215,54 @@ def test_a_package_of_the_project_has_its_modules(tmp_path: Path) -> None:
     pipeline_of(tmp_path, HEAD.format(options=', packages=["team_models==1.0"]', defaults="", call=""))
 
 
+RELATIVE = """
+from flowdsl import Volume, pipeline, step
+
+from .shapes import (
+    Shape,  # of two
+    area as size,
+)
+
+
+@step(image="python:3.12-slim", OPTIONS)
+def measure(side: int) -> int:
+    if side: from . import shapes; from .more . lengths import length
+    text = "from . import nothing"
+    return size(Shape(side)) + shapes.EXTRA + length(text)
+
+
+@pipeline
+def nightly(side: int = 2) -> int:
+    return measure(side)
+"""
+
+
+@pytest.mark.parametrize("option", ['code=Volume("src") / "lib"', 'packages=["team_models==1.0"]'])
+def test_relative_imports_have_full_names_in_the_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    for name in ("team_models", "team_models.shapes"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    package = tmp_path / "lib" / "team_models"
+    (package / "more").mkdir(parents=True)
+    shapes = "from typing import NamedTuple\nEXTRA = 1\nclass Shape(NamedTuple):\n    side: int\n"
+    shapes += "def area(shape: Shape) -> int:\n    return shape.side**2\n"
+    (package / "shapes.py").write_text(shapes, encoding="utf-8")
+    (package / "more" / "lengths.py").write_text("length = len\n", encoding="utf-8")
+    for folder in (package, package / "more"):
+        (folder / "__init__.py").write_text("", encoding="utf-8")
+    path = package / "train.py"
+    path.write_text(RELATIVE.replace("OPTIONS", option), encoding="utf-8")
+    made = compile_loaded(load(path))
+    assert [one.finding.message for one in made.diagnostics] == []
+    (source,) = (one["script"]["source"] for one in made.documents[0]["spec"]["templates"] if "script" in one)
+    assert "\nfrom team_models.shapes import (\n    Shape,  # of two\n" in source
+    inside = "from team_models import shapes; from team_models.more.lengths import length\n"
+    assert f'    if side: {inside}    text = "from . import nothing"\n' in source
+    path.write_text(RELATIVE.replace(", OPTIONS", ""), encoding="utf-8")
+    assert {one.finding.code for one in compile_loaded(load(path)).diagnostics} == {"FD310"}
+
+
 SETTINGS = """
 from dataclasses import dataclass, field
 from enum import Enum

@@ -232,7 +232,8 @@ class _Carrying:
             self.added[first] = made
             if (path := self.module.own_module(cls.__module__)) is not None:
                 place = Definition(self.code)
-                self._report([finding("OwnModule", place, module=cls.__module__, path=path)], self.node)
+                own = finding("OwnModule", place, module=cls.__module__, path=path, full=cls.__module__)
+                self._report([own], self.node)
         return name
 
     def _take(self, name: str, user: ast.stmt | None) -> None:

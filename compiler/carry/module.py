@@ -281,8 +281,15 @@ class ModuleSource:
     def _gives(self, index: int, name: str, value: object) -> bool:
         node = self.body[index]
         assert isinstance(node, ast.ImportFrom)
-        module = resolve_name("." * node.level + (node.module or ""), self.namespace.get("__package__"))
-        return getattr(sys.modules.get(module), name, _MISSING) is value
+        return getattr(sys.modules.get(self.origin(node)), name, _MISSING) is value
+
+    def origin(self, node: ast.ImportFrom) -> str:
+        """The module that names are imported of: in full, also of a relative import where the file is in a package."""
+        written = "." * node.level + (node.module or "")
+        try:
+            return resolve_name(written, self.namespace.get("__package__"))
+        except ImportError:
+            return written
 
     def meant(self, name: str, beside: Iterable[str]) -> str:
         """What a name that is not defined is probably meant to be: one of the module, or one beside it; or nothing."""

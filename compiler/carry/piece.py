@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _READS_FILES = regex(r"\b(?:open|read_\w+)\s*\(")
 _HEADER = regex(r"#!|#.*coding[:=]")
+_RELATIVE = regex(r"from[\s\\]*\.[\w\s\\.]*?\bimport\b")
 _AFTER_DECORATOR = regex(r"\s*(?:@|def\b|async\b|class\b|#)")
 
 
@@ -89,9 +90,11 @@ def _import(module: ModuleSource, index: int, names: frozenset[str]) -> Piece:
         lines = _lines(module, node, index)
         text = "\n".join(lines.values())
         found += tuple(_unsafe(module, text, list(lines)))
+        if _RELATIVE.match(text):
+            text = _in_full(module, text)
         return Piece("import", carried_text.keep_dollars(text)[0], (), binds=binds, found=found)
     shown = ", ".join(f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in wanted)
-    origin = f"from {'.' * node.level}{node.module or ''} " if isinstance(node, ast.ImportFrom) else ""
+    origin = f"from {module.origin(node)} " if isinstance(node, ast.ImportFrom) else ""
     return Piece("import", f"{origin}import {shown}", (), binds=binds, found=found)
 
 
@@ -110,6 +113,8 @@ def _make(module: ModuleSource, node: ast.stmt, index: int | None) -> Piece:
     kind = "definition" if isinstance(node, Definition) else "block" if hasattr(node, "body") else "line"
     found = list(_judge(module, node, text, reads))
     unsafe = list(_unsafe(module, text, list(lines)))
+    if _RELATIVE.search(text):
+        text = _in_full(module, text)
     if "$" in text and not unsafe:
         text, offset = carried_text.keep_dollars(text)
         if offset is not None:
@@ -117,6 +122,22 @@ def _make(module: ModuleSource, node: ast.stmt, index: int | None) -> Piece:
     binds = tuple(module.touches[index]) if index is not None else (inner[0].name,)
     python = carried_text.lowest_python(text)
     return Piece(kind, text, reads.names, hints, binds, python, (*found, *unsafe))
+
+
+def _in_full(module: ModuleSource, text: str) -> str:
+    """Statements with the full names of modules: a script is in no package, and has no relative imports."""
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    relative = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom) and node.level]
+    for node in sorted(relative, key=lambda node: (node.lineno, node.col_offset), reverse=True):
+        line = text.split("\n")[node.lineno - 1]
+        at = starts[node.lineno - 1] + len(_part(line, 0, node.col_offset))
+        found, full = _RELATIVE.match(text, at), module.origin(node)
+        assert found is not None, "a relative import begins with `from` and dots"
+        if not full.startswith("."):
+            text = f"{text[:at]}from {full} import{text[found.end() :]}"
+    return text
 
 
 def _is_word(module: ModuleSource, value: ast.expr) -> bool:
@@ -191,12 +212,14 @@ def _foreign(module: ModuleSource, node: Import, aliases: list[ast.alias]) -> It
     """Imports of flowdsl and of the user's own modules; of names of one module there is one finding."""
     told: set[str] = set()
     for alias in aliases:
-        names, origin = [alias.name], ""
+        names, origin, full = [alias.name], "", ""
         if isinstance(node, ast.ImportFrom):
             origin = "." * node.level + (node.module or "")
+            full = module.origin(node)
             names = [origin, *({f"{origin}.{alias.name}"} & sys.modules.keys())]
             if not node.module:  # of `from . import x`, which is a module most of the time
                 names = [f"{origin}{alias.name}"]
+                full = names[0] if full.startswith(".") else f"{full}.{alias.name}"
         place = module.span(alias if len(node.names) > 1 and hasattr(alias, "lineno") else node)
         if names[0].partition(".")[0] == "flowdsl":
             name = alias.asname or alias.name
@@ -206,7 +229,8 @@ def _foreign(module: ModuleSource, node: Import, aliases: list[ast.alias]) -> It
             if (path := module.own_module(name)) is not None:
                 if name not in told:
                     where = module.span(node) if name == origin else place
-                    yield finding("OwnModule", where, module=name, path=path)
+                    called_by = full if name.startswith(".") else name
+                    yield finding("OwnModule", where, module=name, path=path, full=called_by)
                 told.add(name)
                 break
 

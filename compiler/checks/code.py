@@ -53,7 +53,7 @@ def provided(one: Diagnostic, step: StepDef, traces: Iterable[Trace]) -> Diagnos
         return None if all(_sets(options, variable) for options in _options(step, traces)) else one
     if not isinstance(one.finding, OwnModule):
         return one
-    module = one.finding.module
+    module = one.finding.full
     project = _project(step.code.co_filename)
     lacking = False
     for options in _options(step, traces):
@@ -62,7 +62,7 @@ def provided(one: Diagnostic, step: StepDef, traces: Iterable[Trace]) -> Diagnos
             return one
         lacking |= not provides(packages, "flowdsl", None)
     if module.startswith("."):
-        return one._replace(finding=RelativeImport(module))
+        return one._replace(finding=RelativeImport(one.finding.module))
     importer = brings_language(module, step.code.co_filename) if lacking else None
     return None if importer is None else one._replace(finding=BringsLanguage(module, importer))
 

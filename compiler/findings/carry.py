@@ -149,6 +149,7 @@ class OwnModule(Finding):
     )
     module: str
     path: str
+    full: str  # its name in full, where the file that imports it is in a package
 
 
 class DecoratorAbove(Finding):

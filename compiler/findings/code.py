@@ -77,10 +77,10 @@ class UnpinnedRevision(Finding):
 
 
 class RelativeImport(Finding):
-    """A relative import in the code of a step."""
+    """A relative import in the code of a step, in a file that is in no package."""
 
     code = "FD665"
-    title = "`{module}` is relative, and the script of a step is in no package"
+    title = "`{module}` is relative, and this file is in no package"
     label = "Python would not find it"
     help = "import it by its full name, from the folder that `code=` puts on the import path"
     module: str
