@@ -2084,6 +2084,41 @@ def test_what_a_failed_round_did_not_give_is_null_and_an_empty_text_is_not(
     assert [one["values"] for one in loop["rounds"]] == [{"n": 0, "return": None}, {"n": 1, "return": ""}]
 
 
+STOPPED_EARLY = """
+from typing import NamedTuple
+
+from flowdsl import choice, minimize, pipeline, step, sweep
+
+
+class Fit(NamedTuple):
+    name: str
+    kind: str
+    epochs: int
+
+
+@step(image="python:3.12-slim")
+def fit(name: str, kind: str, epochs: int) -> Fit:
+    return Fit(name, kind.upper(), min(epochs, 9 - len(kind)))
+
+
+@pipeline
+def search() -> int:
+    over = {"name": choice("1", "2"), "kind": choice("1e3"), "epochs": choice(8, 20)}
+    return sweep(fit, over=over, objective=minimize("epochs")).best.epochs
+"""
+
+
+def test_outputs_with_the_names_of_inputs_have_columns_of_their_own(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "search.py").write_text(STOPPED_EARLY, encoding="utf-8")
+    done = flowdsl("search.py", "--name", "one", "-q")
+    assert ["#", "name", "epochs", "(input)", "kind", "epochs"] in rows(done.out)
+    assert ["0", "1", "8", "1E3", "6", "best"] in rows(done.out)
+    (loop,) = json.loads(flowdsl("search.py", "--json").out)["loops"]
+    assert loop["rounds"][1]["values"] == {"name": "1", "epochs (input)": 20, "epochs": 6, "kind": "1E3"}
+
+
 STORED = """
 from pathlib import Path
 

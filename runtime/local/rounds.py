@@ -81,7 +81,10 @@ class Texts(NamedTuple):
 
 
 class Rounds(NamedTuple):
-    """The rounds of a loop; `inputs` and `outputs` are the names of the columns; without `texts` no type is known."""
+    """The rounds of a loop; `inputs` and `outputs` are the names of the columns; without `texts` no type is known.
+
+    An input that an output shares its name with, and not its values, is called `NAME (input)`.
+    """
 
     path: str
     objective: Objective | None
@@ -204,18 +207,20 @@ def _table(
     nodes = [(one, one.node) for one in loop.rounds if one.node is not None]
     given = {one.name: _parameters(node.inputs) for one, node in nodes}
     made = {one.name: _outputs(node, run) for one, node in nodes}
-    inputs = _differing(given, run)
-    outputs = [name for name in _names(made.values()) if name not in inputs]
+    inputs, outputs = _differing(given, run), _names(made.values())
     if wanted is not None and wanted.output in outputs:
         objective = wanted
+    called = {name: f"{name} (input)" for name in inputs if _changed(name, given, made)}
+    outputs = [name for name in outputs if name in called or name not in inputs]
     if not outputs and not any(one.failed for one in loop.rounds):
         return None
     best = _best(made, objective)
     rounds: list[Round] = []
     for one, node in nodes:
         culprit = one.culprit or one
-        sides = ((inputs, given[one.name]), (outputs, made[one.name]))
-        cells = {name: row[name] for names, row in sides for name in names if name in row}
+        row, gave = given[one.name], made[one.name]
+        cells = {called.get(name, name): row[name] for name in inputs if name in row}
+        cells |= {name: gave[name] for name in outputs if name in gave}
         step = culprit.path.removeprefix(one.path).lstrip(".")
         message = ": ".join(part for part in (step, culprit.message) if part)
         failed = "" if culprit.node is None or not culprit.failed else culprit.node.id
@@ -225,7 +230,15 @@ def _table(
     if objective is not None:
         rounds.sort(key=lambda one: _order(one, objective))
     known = next((texts[node.template] for _, node in nodes if node.template in texts), None)
+    if known is not None:
+        known = known._replace(inputs=[called.get(name, name) for name in known.inputs])
+    inputs = [called.get(name, name) for name in inputs]
     return Rounds(loop.path, objective, inputs, outputs, rounds, known)
+
+
+def _changed(name: str, given: Mapping[str, dict[str, str]], made: Mapping[str, dict[str, str]]) -> bool:
+    """Whether a round hands on something else than it was given by a name; what it was given is one column."""
+    return any(row.get(name) != given[number].get(name) for number, row in made.items() if name in row)
 
 
 def differing(rounds: Iterable[Entry], run: str) -> dict[str, dict[str, str]]:
