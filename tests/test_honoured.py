@@ -84,7 +84,9 @@ REFUSED: dict[str, tuple[str, Asked, list[str]]] = {
     "a template that is not there": (
         main("steps: [[{name: first, templateRef: {name: lib, template: leaf}}]]"),
         Asked(),
-        ["the step `first`: workflow template lib not found; name the file that has it, too"],
+        [
+            "the step `first` runs a template of the WorkflowTemplate lib, which is not here: name its file, too"
+        ],
     ),
     "a template of a name that is not known yet": (
         main("dag: {tasks: [{name: first, template: '{{item}}'}]}") + "- {name: leaf, plugin: {a: {}}}",

@@ -458,7 +458,7 @@ def test_findings_stop_a_run(flowdsl: Callable[..., Result], folder: Path) -> No
 
 
 def test_what_a_file_lacks_is_named(flowdsl: Callable[..., Result]) -> None:
-    assert "workflow template lib not found; name the file" in flowdsl("steps.yaml").err
+    assert "of the WorkflowTemplate lib, which is not here: name its file, too" in flowdsl("steps.yaml").err
     assert "one of small, large, not `tiny`" in flowdsl("steps.yaml", "library.yaml", "-p", "size=tiny").err
     assert "did you mean `size`?" in flowdsl("steps.yaml", "library.yaml", "-p", "sise=large").err
     assert "name a file to run" in flowdsl().err
@@ -626,7 +626,10 @@ def test_templates_of_the_cluster_that_are_faked(flowdsl: Callable[..., Result],
     assert (done.code, "return  6.5" in done.out) == (0, True), done.err
     refused = flowdsl("library.py", *fakes[:-2], "-q")
     assert (refused.code, refused.out) == (2, "")
-    assert "the step `score`: workflow template library not found; name the file that has it" in refused.err
+    assert (
+        "the step `score` runs a template of the ClusterWorkflowTemplate library, which is not here: name"
+        in refused.err
+    )
 
 
 @pytest.mark.parametrize(

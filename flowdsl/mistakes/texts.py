@@ -47,7 +47,7 @@ class TextType(Finding):
     """A value in text whose text Python and Argo write differently."""
 
     code = "FD216"
-    title = "a {type} cannot stand inside text"
+    title = "{one} cannot stand inside text"
     label = "{reason}"
     help = "{way}"
     type: str
@@ -58,7 +58,8 @@ class TextType(Finding):
         if self.type.startswith("float"):
             reason = "Argo writes 1.0 as 1, and Python does not"
         reason, way = HELD.get(self.type, (reason, _ARGUMENT))
-        return {**super().words(), "reason": reason, "way": way}
+        one = f"{'an' if self.type[0] in 'AEIOUaeiou' else 'a'} {self.type}"
+        return {**super().words(), "one": one, "reason": reason, "way": way}
 
 
 class LostText(Finding):

@@ -166,9 +166,17 @@ def reached(templates: Templates, spec: Json, asked: Asked, refusals: dict[str, 
             continue
         try:
             found, template = templates.resolve(base, holder)
+        except Unknown:
+            reference = part(holder, "templateRef")
+            what = "ClusterWorkflowTemplate" if reference.get("clusterScope") else "WorkflowTemplate"
+            out = f", or leave the step out: --fake {task}=VALUE" if task else ""
+            refusals[
+                f"{_step(task)} runs a template of the {what} {reference.get('name')}, which is not here: "
+                f"name its file, too{out}"
+            ] = None
+            continue
         except ArgoError as error:
-            more = "; name the file that has it, too" if isinstance(error, Unknown) else ""
-            refusals[f"{_step(task)}: {error}{more}"] = None
+            refusals[f"{_step(task)}: {error}"] = None
             continue
         key = (found.scope, str(template.get("name", "")), id(holder) if holder.get("inline") else 0)
         leaf = kind(template) not in GRAPH_BODIES
