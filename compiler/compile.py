@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flowdsl.compiler.carry.carry import ModuleSource, carry
@@ -13,6 +13,7 @@ from flowdsl.compiler.checks.bodies import check_bodies
 from flowdsl.compiler.checks.code import provided
 from flowdsl.compiler.checks.definitions import classes
 from flowdsl.compiler.checks.redefined import redefined
+from flowdsl.compiler.findings.kinds import DESCRIBED
 from flowdsl.compiler.load import LoadError, exits, importing, raised, user_traceback
 from flowdsl.compiler.naming import task_names
 from flowdsl.compiler.options import cached_calls, declared
@@ -248,7 +249,6 @@ class _Unit:
         self._wrappers: dict[CodeType, str] = {}  # functions that hide those of steps, with their names
         self._tasks: dict[int, dict[int, str]] = {}
         self._declared = cache(partial(declared, profile=profile))
-        self._descriptions: Descriptions | None = None
         namespace = vars(loaded.module)
         here = loaded.source.filename
         self.pipelines: dict[str, PipelineDef] = {}
@@ -293,7 +293,11 @@ class _Unit:
             if not trace.failed:  # arguments that are wrong do not tell calls apart
                 for graph in trace.graphs.values():
                     self._names(graph)
-        found = [] if self.failed else [self._lower(root) for root in roots]
+        if self.failed:
+            found: list[Program] = []
+            self._describe()
+        else:
+            found = [self._lower(root) for root in roots]
         self.diagnostics.extend(said_twice(self.steps, self.loaded.sources))
         named: list[StepDef | PipelineDef] = [*self.pipelines.values(), *self.steps]
         self.diagnostics.extend(redefined(named, self.loaded.source, vars(self.loaded.module)))
@@ -434,6 +438,26 @@ class _Unit:
         files = (self.loaded.sources.file(filename) for filename in owners | targets)
         return source_digest({file.text for file in files if file is not None})
 
+    def _describe(self) -> None:
+        """What is wrong with what steps say of themselves, where no program is made that asks them."""
+        calls = (
+            call for trace in self.traces.values() for graph in trace.graphs.values() for call in graph.calls
+        )
+        called = {id(call.target): call.target for call in calls}
+        wrong = {one.place.code for one in self.diagnostics if isinstance(one.place, Definition)}
+        for step in called.values():
+            if not isinstance(step, StepDef) or step.kind not in DESCRIBED:
+                continue
+            if is_function(step.plain) and step.code not in wrong:
+                self.descriptions(step)
+
+    @cached_property
+    def descriptions(self) -> Descriptions:
+        """What steps say of themselves, each asked once."""
+        from flowdsl.compiler.steps.leaves import Descriptions, counted
+
+        return Descriptions(self._declared, self.diagnostics, counted(self.traces.values()))
+
     def _lower(self, definition: PipelineDef) -> Program:
         from flowdsl.compiler.findings.tasks import Waiting
         from flowdsl.compiler.lowering.ends import too_large
@@ -441,12 +465,10 @@ class _Unit:
         from flowdsl.compiler.lowering.lower import Lowering
         from flowdsl.compiler.lowering.plan import Planner
         from flowdsl.compiler.lowering.split import split
-        from flowdsl.compiler.steps.leaves import Descriptions, counted, handed_on_daemons
+        from flowdsl.compiler.steps.leaves import handed_on_daemons
 
-        if self._descriptions is None:
-            self._descriptions = Descriptions(self._declared, self.diagnostics, counted(self.traces.values()))
         trace = self.traces[id(definition)]
-        planner = Planner(trace, self._names, self._descriptions, cached_calls(trace, definition))
+        planner = Planner(trace, self._names, self.descriptions, cached_calls(trace, definition))
         root = planner.root(definition)
         lowering = Lowering(planner, root, self.carried, self._declared, self.profile)
         program = lowering.program()
