@@ -31,7 +31,8 @@ Located = Mapping[str, str | Path]
 Data = Mapping[str, Mapping[str, str]]
 
 _OF_THE_CLUSTER = regex(
-    r"(?m)((?:template \S+ not found in )?workflow template \S+(?: not found)?)(?:; .*)?$"
+    r"(?m)(template \S+ not found in workflow template \S+$"
+    r"|runs a template of the \w+ \S+, which is not here)(?:: name its file.*)?$"
 )
 _OPTION = regex(r"--(mount|artifact|secret|config-map) ([^\s=]+?)(?:=(\S+)|(?=:?\s))")
 
@@ -77,7 +78,7 @@ class RunPipeline:
         do not run. `approve` lets suspended steps go on. Raises CannotRun; a run that fails is returned.
         """
         from flowdsl.runtime.local.error import RunError
-        from flowdsl.runtime.local.means import Means
+        from flowdsl.runtime.local.means import Means, claim_of
 
         if not _is_pipeline(pipeline):
             raise CannotRun(f"{pipeline!r} is no pipeline: a step is called as a function")
@@ -98,7 +99,12 @@ class RunPipeline:
         name = f"{program.name[:_LONGEST]}-{self._count}"
         volumes = self.folder / "volumes"
         means = Means(
-            python, volumes, _located(mounts), _located(artifacts), config_maps or {}, secrets or {}
+            python,
+            volumes,
+            {claim_of(document, name): folder for name, folder in _located(mounts).items()},
+            _located(artifacts),
+            config_maps or {},
+            secrets or {},
         )
         try:
             ready = _ready(name, self.folder, program, document, parameters, fakes or {}, means)

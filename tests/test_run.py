@@ -2122,6 +2122,41 @@ def test_outputs_with_the_names_of_inputs_have_columns_of_their_own(
     assert loop["rounds"][1]["values"] == {"name": "1", "epochs (input)": 20, "epochs": 6, "kind": "1E3"}
 
 
+CLAIMED = """
+from pathlib import Path
+
+from flowdsl import Volume, pipeline, step
+
+DATA = Volume("corpora")
+
+
+@step(image="python:3.12-slim")
+def size(raw: Path) -> int:
+    return len(raw.read_text())
+
+
+@pipeline
+def sizes(raw: Path = DATA / "raw.txt") -> int:
+    return size(raw)
+"""
+
+
+@pytest.mark.parametrize("name", ["corpora", "corpora-nfs"])
+def test_a_claim_is_named_as_itself_or_as_its_volume(
+    name: str, flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "sizes.py").write_text(CLAIMED, encoding="utf-8")
+    profile = 'default-cluster = "lab"\n[clusters.lab.volumes]\ncorpora = { claim = "corpora-nfs" }\n'
+    (folder / "flowdsl.toml").write_text(profile, encoding="utf-8")
+    (folder / "here").mkdir()
+    (folder / "here" / "raw.txt").write_text("four", encoding="utf-8")
+    assert json.loads(flowdsl("sizes.py", "--mount", f"{name}=here", "--json").out)["outputs"] == {
+        "return": 4
+    }
+    given = ("--mount", f"{name}=here", "-p", "raw=here/raw.txt")
+    assert json.loads(flowdsl("sizes.py", *given, "--json").out)["outputs"] == {"return": 4}
+
+
 STORED = """
 from pathlib import Path
 

@@ -728,6 +728,9 @@ def test_templates_of_the_cluster_are_faked(run_pipeline: RunPipeline, raw: Path
         CannotRun, match="template count not found in workflow template library; say in fakes what it returns"
     ):
         run_pipeline(borrowed, fakes={"fitted": fakes["fitted"]})
+    said = "the step `fitted` runs a template of the WorkflowTemplate library, which is not here; say in fakes what"
+    with pytest.raises(CannotRun, match=said):
+        run_pipeline(borrowed, artifacts={"raw": raw})
     with pytest.raises(CannotRun, match=r"`fitted` returns Trained, not 4$"):
         run_pipeline(borrowed, fakes={**fakes, "fitted": 4})
 

@@ -15,7 +15,7 @@ from flowdsl.runtime.local import earlier as past
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.honoured import Asked, judged, steps
 from flowdsl.runtime.local.journal import of_run
-from flowdsl.runtime.local.means import Means, settings_of, volumes_of
+from flowdsl.runtime.local.means import Means, claim_of, settings_of, volumes_of
 from flowdsl.runtime.local.prepare import named, scheduled, workflow
 from flowdsl.runtime.local.rounds import texts
 from flowdsl.runtime.local.runner import Inputs
@@ -79,7 +79,8 @@ def begun(found: Found, options: Options) -> Ready:
 
 def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Ready:
     """`refused` takes back what was written for a run that cannot begin."""
-    now, document = options, found.document
+    document = found.document
+    now = options = options._replace(mounts=[_of_claim(document, one) for one in options.mounts])
     mounts = given.folders(now.mounts, "--mount")
     pairs = given.pairs(now.parameters, "-p", "NAME=VALUE")
     asked = given.parameters(pairs, document, found.program, mounts)
@@ -143,6 +144,12 @@ class _Part(NamedTuple):
 
 def _whole(manifest: Json) -> _Part:
     return _Part(manifest, None, {}, frozenset(), {})
+
+
+def _of_claim(document: Json, mount: str) -> str:
+    """A CLAIM=FOLDER that may name a volume of the workflow instead of its claim."""
+    name, sign, folder = mount.partition("=")
+    return f"{claim_of(document, name)}{sign}{folder}"
 
 
 def _part(manifest: Json, before: Path, folder: Path, options: Options) -> _Part:

@@ -33,6 +33,15 @@ class Means(NamedTuple):
     kubectl: bool = False
 
 
+def claim_of(manifest: Json, name: str) -> str:
+    """The claim that is meant by a name: it itself, or that of the volume which has the name in the workflow."""
+    claims = {
+        str(one["name"]): str(part(one, "persistentVolumeClaim").get("claimName", ""))
+        for one in several(part(manifest, "spec"), "volumes")
+    }
+    return name if name in claims.values() else claims.get(name) or name
+
+
 def volumes_of(manifest: Json, mounts: Mapping[str, Path], shared: Path, folder: Path) -> dict[str, Path]:
     """The folders of the claims of a run in `folder`, by the names that the manifest has for its volumes."""
     spec = part(manifest, "spec")
