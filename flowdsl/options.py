@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from flowdsl.volume import Config, Local, Secret, Volume, VolumePath
 
 
+IN_THE_IMAGE = "image"
+"""What `code` says where an image has the modules itself."""
+
+
 class EnvironmentOptions(TypedDict, total=False):
     """What a container finds: its image, variables and volumes."""
 
@@ -114,7 +118,7 @@ class CodeOptions(TypedDict, total=False):
     """What Python code a step finds besides its own; of a pipeline, what its steps find."""
 
     packages: Sequence[str]
-    code: Path | Volume | None
+    code: Path | Volume | Literal["image"] | None
 
 
 class CacheOptions(TypedDict, total=False):

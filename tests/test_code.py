@@ -199,6 +199,8 @@ CODE = 'code=Git("https://example.com/m.git", revision="v1.0.0")'
         ("", CODE, ""),
         ("", "", f".options({CODE})"),
         ("", 'code=Volume("src")', ""),
+        ("", "", '.options(image="registry.example.com/models:1.0", code="image")'),
+        ("", 'code="image"', '.options(image="registry.example.com/models:1.0")'),
         (', packages=["Own_Models==1.0"]', "", ""),
     ],
 )

@@ -15,6 +15,7 @@ from flowdsl.compiler.options import inherited
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
+from flowdsl.options import IN_THE_IMAGE
 from flowdsl.pipeline import PipelineDef
 from flowdsl.places.place import Definition
 from flowdsl.values.later import known_options
@@ -127,7 +128,8 @@ def images_by_step(traces: Iterable[Trace]) -> dict[int, list[Image]]:
 def _image(*levels: Mapping[str, object]) -> Image:
     """The image that the first of these options names."""
     asked = [options for options in levels if "packages" in options or "code" in options]
-    more = any(known_options(options).get(word) for options in asked for word in ("packages", "code"))
+    brings = [known_options(options).get(word) for options in asked for word in ("packages", "code")]
+    more = any(one and one != IN_THE_IMAGE for one in brings)
     elsewhere = any(word in options for options in levels for word in ("workdir", "argo"))
     brought = any(word in options for options in levels for word in ("init", "mounts", "sidecars"))
     name = next((options["image"] for options in levels if "image" in options), None)
@@ -178,7 +180,7 @@ def unsuited(
     place = Related(Definition(step.code), f"needed by the step `{step.name}`")
     told: set[str] = set()
     for node, own in _imports(body, module):
-        for top in _of(node) & tops - told:
+        for top in _of(node, module) & tops - told:
             told.add(top)
             lacking = findings.NotInImage(str(plain[0].name), top)
             yield Diagnostic(lacking, module.span(node), () if own else (place,))
@@ -203,7 +205,7 @@ def _removed(
 ) -> Iterator[Diagnostic]:
     """Imports of what the Python of an image has no more."""
     for node, own in _imports(body, module) if gone and plain else ():
-        for top in sorted(_of(node) & gone.keys()):
+        for top in sorted(_of(node, module) & gone.keys()):
             for one in [one for one in plain if _version(one) >= gone[top]][:1]:
                 place = Related(Definition(step.code), f"needed by the step `{step.name}`")
                 lacking = findings.NotInImage(str(one.name), top, f"3.{gone[top]}")
@@ -231,7 +233,7 @@ def _new_modules(
 ) -> Iterator[tuple[ast.stmt, str, int]]:
     for node in (*body.body, *module.body):  # and not in `if`, which may ask for the version
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            for top in sorted(_of(node) & names & _MODULES.keys()):
+            for top in sorted(_of(node, module) & names & _MODULES.keys()):
                 yield node, f"the module `{top}`", _MODULES[top]
 
 
@@ -284,8 +286,8 @@ def _imports(body: Function, module: ModuleSource) -> Iterator[tuple[ast.Import 
             todo.extend((one, True) for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt))
 
 
-def _of(node: ast.Import | ast.ImportFrom) -> set[str]:
+def _of(node: ast.Import | ast.ImportFrom, module: ModuleSource) -> set[str]:
     """The modules of an import, by their first names."""
     if isinstance(node, ast.ImportFrom):
-        return {node.module.partition(".")[0]} if node.module and not node.level else set()
+        return {module.origin(node).partition(".")[0]} - {""}
     return {alias.name.partition(".")[0] for alias in node.names}

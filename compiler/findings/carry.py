@@ -142,10 +142,11 @@ class OwnModule(Finding):
     """Code of a step needs a module of the user's project."""
 
     code = "FD310"
-    title = "`{module}` is a module of this project: the image of the step does not have it"
+    title = "`{module}` is a module of this project, and nothing says that a run has it"
     label = "found at {path}"
     help = (
-        "say with `code=` or `packages=` where a run gets it from; or put what is needed of it into this file"
+        'write `code="image"` if the image has it; else bring it with `code=Git(...)` or `packages=`, '
+        "or put what is needed of it into this file"
     )
     module: str
     path: str

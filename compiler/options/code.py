@@ -11,6 +11,7 @@ from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.compiler.options.volumes import folder
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
+from flowdsl.options import IN_THE_IMAGE
 from flowdsl.values.expr import Stored
 from flowdsl.values.lift import text as lifted
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _COMMIT = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 #: A tag as tags of releases are written; a branch called `1.x` or `release-2` is none of these.
 _TAG = regex(r"(?:refs/tags/.+|(?:[\w.-]+[-/@])?[vV]?\d+(?:\.\d+)+(?:[-.+]?[0-9A-Za-z]+)*|[vV]\d+)")
-_WANT = 'Git(url, revision=...) or a folder of a volume, such as DATA / "src"'
+_WANT = 'Git(url, revision=...), a folder of a volume, such as DATA / "src", or "image"'
 
 
 def settled(found: Mapping[str, Any]) -> Code:
@@ -100,7 +101,7 @@ def _package(text: object, found: dict[str, str], part: str) -> None:
 
 
 def _code(name: str, written: object) -> Code:
-    if written is None:
+    if written is None or (isinstance(written, str) and written == IN_THE_IMAGE):
         return Code()
     if (found := folder(name, written)) is not None:
         return Code(volume=found[0], folder=found[1])
