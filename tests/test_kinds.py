@@ -199,6 +199,30 @@ def test_a_graph_around_a_step_is_not_drawn() -> None:
     assert [(node.name, node.inside) for node in nodes["scores"].inside] == [("score", ())]
 
 
+def test_a_step_without_results_needs_no_graph_in_a_branch(tmp_path: Path) -> None:
+    file = tmp_path / "case.py"
+    source = """
+from flowdsl import http, pipeline, request, when
+
+@http()
+def ask(text: str) -> str:
+    return request("GET", f"https://example.com/{text}")
+
+@http()
+def tell(text: str) -> None:
+    request("POST", "https://example.com", body={"text": text})
+
+@pipeline
+def main(text: str = "x") -> None:
+    with when(text == "x"):
+        tell(ask(text))
+"""
+    file.write_text(source, encoding="utf-8")
+    (document,) = compile_loaded(load(file)).documents
+    names = [template["name"] for template in document["spec"]["templates"]]
+    assert names == ["main", "ask-alone", "ask", "tell"]
+
+
 def test_large_graphs_hand_on_what_argo_has_as_variables(tmp_path: Path) -> None:
     body = "".join(f'    a{i} = send("x", {i})\n    gate{i} = look(a{i})\n' for i in range(150))
     source = """

@@ -131,7 +131,7 @@ class Descriptions:
         """Whether a call needs a graph around its step.
 
         In a loop each item hands on its number, which only pods can. In a branch the result of a task that did
-        not run has to be absent: a parameter, and one without a default. Source: Argo Workflows,
+        not run, if it has any, has to be absent: a parameter, and one without a default. Source: Argo Workflows,
         addSkippedNodeOutputsToScope.
         """
         target = call.target
@@ -144,7 +144,7 @@ class Descriptions:
         defaults = target.kind == "template" or (
             target.kind == "approve" and any(supplied(target, out) is not MISSING for out in outs)
         )
-        return variable == RESULT or (defaults and bool(outs))
+        return bool(outs) and (variable == RESULT or defaults)
 
     def made(self, task: str, target: StepDef | PipelineDef, name: str, kind: t.Type) -> Out:
         """The output of a task that runs a step itself."""
