@@ -304,8 +304,10 @@ def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> l
         if nobody := maker_of(expr):
             trace.report("NothingMade", place, (), maker=nobody)
             return None
-        if isinstance(expr.type, (t.Sequence, t.Json)) and fits(expr.type, t.Sequence(parameter.type)):
-            tell_changed(complain, name, items, t.Sequence(parameter.type))
+        tupled = isinstance(expr.type, t.Sequence) and expr.type.tupled
+        wanted = t.Sequence(parameter.type, tupled)
+        if isinstance(expr.type, (t.Sequence, t.Json)) and fits(expr.type, wanted):
+            tell_changed(complain, name, items, wanted)
             return expr
         trace.report(
             "OverNotAList",

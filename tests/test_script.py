@@ -438,6 +438,7 @@ def step(
     text: str, whole: int, real: float, reals: list[float], flag: bool, nothing: None,
     optimizer: Optimizer, word: Literal["a", "b c"], mixed: Literal[1, "x", True],
     table: dict[str, list[int]], pair: tuple[int, Optional[str]], config: Config, one: tuple[float],
+    several: tuple[Optimizer, ...], nested: tuple[tuple[float, ...], ...],
     anything: Any, absent: Optional[Config],
     file: Path, folder: Path, no_file: Optional[Path], some_file: Optional[Path], listed: list[Path],
     named: dict[str, Path], empty: list[Path], mounted: Path, unmounted: Optional[Path],
@@ -445,6 +446,7 @@ def step(
     print("the step prints", flush=True)
     assert type(real) is float and all(type(one) is float for one in [*reals, *one])
     shown = [text, whole, real, reals, flag, nothing, optimizer.name, word, mixed, table, pair, config, one,
+             [one.name for one in several], type(several), nested,
              anything, absent, file.read_text(), sorted(path.name for path in folder.iterdir()), no_file,
              some_file and some_file.read_text(), [path.read_text() for path in listed],
              {key: path.read_text() for key, path in named.items()}, empty, str(mounted), unmounted]
@@ -484,6 +486,8 @@ def test_inputs_of_all_types(python: Python, tmp_path: Path) -> None:
         "pair": "[1, null]",
         "config": '{"layers": [' + layer + ', {"size": 4}], "optimizer": "SGD", "cls": {"size": 5}}',
         "one": "[1]",
+        "several": '["ADAM", "SGD"]',
+        "nested": "[[], [1, 2.5]]",
         "anything": '{"a": [1, 2.5, null, "\\ud83d"]}',
         "absent": "null",
         "mounted": "/flowdsl/volumes/data/x",
@@ -511,6 +515,9 @@ def test_inputs_of_all_types(python: Python, tmp_path: Path) -> None:
         "(1, None)",
         f"Config(layers=[{three}, {four}], optimizer=<Optimizer.SGD: 2>, cls={five})",
         "(1.0,)",
+        "['ADAM', 'SGD']",
+        "<class 'tuple'>",
+        "((), (1.0, 2.5))",
         "{'a': [1, 2.5, None, '\\ud83d']}",
         "None",
         "'F'",
@@ -541,6 +548,8 @@ WRONG_INPUTS = {
     ("Kind", "BIG"): "expected one of SMALL, LARGE, got 'BIG'",
     ("Literal['a', 'b']", "c"): "expected one of ('a', 'b'), got 'c'",
     ("list[int]", "1 2"): "expected JSON, got '1 2'",
+    ("tuple[int, ...]", '[1, "1"]'): "expected int, got str '1'",
+    ("tuple[int, ...]", "1"): "expected list, got int 1",
     ("list[int]", '"12"'): "expected list, got str '12'",
     ("list[int]", '["1"]'): "expected int, got str '1'",
     ("dict[str, int]", "[1]"): "expected dict, got list [1]",

@@ -307,6 +307,36 @@ def test_a_pipeline_returns_the_results_of_loops_among_others(run_pipeline: RunP
     assert [one.read_text(encoding="utf-8") for one in found.files] == ["1", "3"]
 
 
+@dataclass(frozen=True)
+class Layers:
+    """Tuples of any length, whose values have a hash."""
+
+    sizes: tuple[int, ...] = (64, 32)
+    kinds: tuple[str, ...] = ()
+
+
+@step(image=PYTHON)
+def layered(layers: Layers, more: tuple[int, ...]) -> tuple[int, ...]:
+    return {layers: layers.sizes + more}[layers]
+
+
+@step(image=PYTHON)
+def longer(size: int, more: tuple[int, ...]) -> int:
+    return size + len({more})
+
+
+@pipeline
+def layering(layers: Layers, more: tuple[int, ...] = (1,)) -> tuple[tuple[int, ...], list[int], Layers]:
+    every = layered(layers, more)
+    sizes = fan_out(longer, over={"size": every}, more=(every[0], 3))
+    return every, sizes, Layers(more, ("a", "b"))
+
+
+def test_tuples_of_any_length_are_tuples_on_both_sides(run_pipeline: RunPipeline) -> None:
+    found = run_pipeline(layering, layers=Layers((4, 2)), more=(9,)).outputs
+    assert found == ((4, 2, 9), [5, 3, 10], Layers((9,), ("a", "b")))
+
+
 @dataclass
 class Rate:
     """What is made of its fields is no longer what they were made of."""

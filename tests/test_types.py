@@ -142,6 +142,8 @@ TRAVEL: list[tuple[Any, t.Type, str]] = [
     (dict[str, list[float]], t.Mapping(t.Sequence(t.FLOAT)), "dict[str, list[float]]"),
     (tuple[pathlib.Path, float], t.Fixed((t.FILE, t.FLOAT)), "tuple[Path, float]"),
     (tuple[()], t.Fixed(()), "tuple[]"),
+    (tuple[int, ...], t.Sequence(t.INT, True), "tuple[int, ...]"),
+    (dict[str, tuple[Pair, ...]], t.Mapping(t.Sequence(PAIR, True)), "dict[str, tuple[Pair, ...]]"),
     (str | None, t.Maybe(t.TEXT), "str | None"),
     (Optional[int], t.Maybe(t.INT), "int | None"),  # noqa: UP045 -- the old spelling is read too
     (Union[None, float], t.Maybe(t.FLOAT), "float | None"),  # noqa: UP007
@@ -192,7 +194,8 @@ STAY: list[tuple[Any, str]] = [
     (complex, "use str"),
     (set[int], "JSON has no sets"),
     (tuple, "NamedTuple or a dataclass"),
-    (tuple[int, ...], "use list[...]"),
+    (tuple[pathlib.Path, ...], "use list[...]"),
+    (tuple[set[int], ...], "JSON has no sets"),
     (dict[float, str], "texts or whole numbers"),
     (dict[int, pathlib.Path], "files have names"),
     (int | str, "only `T | None`"),
@@ -479,7 +482,7 @@ class Bad:
     items: set[int]
 
 @step(image="i:1")
-def bad(a: «set[int]», «b», c: «Bad | None», d: int, *«rest»: int, **«named»: int) -> «tuple[int, ...]»: ...
+def bad(a: «set[int]», «b», c: «Bad | None», d: int, *«rest»: int, **«named»: int) -> «tuple[Path, ...]»: ...
 
 @step(image="i:1")
 def right(a: int) -> int: return a
@@ -506,7 +509,7 @@ def test_what_cannot_be_declared_is_reported_once_where_it_is_written(tmp_path: 
         ("FD286", "Bad | None"),
         ("FD289", "rest"),
         ("FD289", "named"),
-        ("FD286", "tuple[int, ...]"),
+        ("FD286", "tuple[Path, ...]"),
         ("FD238", '"x"'),
         ("FD238", "None"),
         ("FD222", '"x"'),

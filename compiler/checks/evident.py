@@ -247,8 +247,8 @@ def form(kind: t.Type) -> str | None:
             return name
         case t.Flag():
             return "bool"
-        case t.Sequence():
-            return "list"
+        case t.Sequence(_, tupled):
+            return "tuple" if tupled else "list"
         case t.Fixed():
             return "tuple"
         case t.Mapping():

@@ -243,8 +243,8 @@ class _Ending:
                 return f"{self._maker(cls)}({_named(names, values)})"
             case t.Fixed():
                 return _tuple(values)
-            case t.Sequence():
-                return f"[{', '.join(values)}]"
+            case t.Sequence(_, tupled):
+                return _tuple(values) if tupled else f"[{', '.join(values)}]"
             case kind if reader.names or isinstance(kind, t.Mapping):
                 pairs = (f"{quote(key)}: {value}" for key, value in zip(names, values, strict=True))
                 return f"{{{', '.join(pairs)}}}"
@@ -323,6 +323,8 @@ class _Ending:
                 return self._part("named", self._class(cls))
             case t.Mapping(item, True):
                 return self._part("numbered", self._decoder(item))
+            case t.Sequence(item, True):
+                return self._part("as_tuple", self._decoder(item))
             case t.Record(cls, fields):
                 parts = ", ".join(f"{quote(field.name)}: {self._decoder(field.type)}" for field in fields)
                 return self._part("record", self._maker(cls), f"{{{parts}}}")

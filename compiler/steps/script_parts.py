@@ -91,6 +91,9 @@ def list_of(item):
         return [item(one) for one in value]
     return check
 
+def as_tuple(item):
+    return lambda value: tuple(list_of(item)(value))
+
 def dict_of(item):
     def check(value):
         if not isinstance(value, dict):

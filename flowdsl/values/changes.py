@@ -56,7 +56,7 @@ def _of_type(have: t.Type, want: t.Type) -> Iterator[_Change]:
     match have, want:
         case t.Record(), t.Json():
             yield _Change(f"a {t.spell(have)}", t.spell(have), "a dict", "records")
-        case t.Fixed(), t.Json():
+        case ((t.Fixed() | t.Sequence(_, True)), t.Json()):
             yield _Change("a tuple", "tuple[...]", "a list", "tuples")
         case t.Enumeration(cls), t.Json():
             yield _Change(f"a {cls.__name__}", cls.__name__, "the text of its name", "enumerations")

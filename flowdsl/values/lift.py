@@ -328,8 +328,8 @@ def fits(have: t.Type, want: t.Type) -> bool:
             return fits(one, two)
         case _, t.Maybe(item):
             return isinstance(have, t.Nothing) or fits(have, item)
-        case t.Sequence(one), t.Sequence(two):
-            return fits(one, two)
+        case t.Sequence(one, tupled), t.Sequence(two, wanted):
+            return tupled == wanted and fits(one, two)
         case t.Mapping(one, numbered), t.Mapping(two, wanted):
             return numbered == wanted and fits(one, two)
         case t.Fixed(ones), t.Fixed(twos):

@@ -151,7 +151,8 @@ def rebuilt(value: Any, kind: t.Type, where: str = "", files: Path | None = None
         case t.Maybe(item):
             return None if value is None else rebuilt(value, item, where, files)
         case t.Sequence(item) if _is_list(value):
-            return [rebuilt(one, item, f"{where}[{at}]", files) for at, one in enumerate(value)]
+            items = [rebuilt(one, item, f"{where}[{at}]", files) for at, one in enumerate(value)]
+            return tuple(items) if kind.tupled else items
         case t.Mapping(item) if _is_dict(value):
             keys = [_number(key, place) if kind.numbered else key for key in value]
             parts = zip(keys, value.values(), strict=True)

@@ -67,9 +67,10 @@ class Enumeration(Node):
 
 
 class Sequence(Node):
-    """`list[T]`."""
+    """`list[T]`; or `tuple[T, ...]`, which travels as a list."""
 
     item: Type
+    tupled: bool = False
 
 
 class Mapping(Node):
@@ -233,7 +234,12 @@ def _generic(annotation: object, origin: object, arguments: tuple[Any, ...]) -> 
                 return item
         return Fixed(items)
     if origin is tuple:
-        return Unsupported(_name(annotation), "a tuple of unknown length does not travel: use list[...]")
+        found = _wrap(Sequence, describe(arguments[0]))
+        if not isinstance(found, Sequence):
+            return found
+        if holds_file(found):
+            return Unsupported(_name(annotation), "files of unknown number are a list: use list[...]")
+        return found.changed(tupled=True)
     if type(origin).__name__ == "TypeAliasType":  # `type X[T] = ...`
         whole: Any = origin
         return describe(_bound(whole.__value__, dict(zip(whole.__type_params__, arguments, strict=False))))
@@ -385,8 +391,8 @@ def spell(kind: Type) -> str:
             return cls.__name__
         case Record(cls, _, arguments):
             return f"{cls.__name__}[{', '.join(map(spell, arguments))}]"
-        case Sequence(item):
-            return f"list[{spell(item)}]"
+        case Sequence(item, tupled):
+            return f"tuple[{spell(item)}, ...]" if tupled else f"list[{spell(item)}]"
         case Mapping(item, numbered):
             return f"dict[{'int' if numbered else 'str'}, {spell(item)}]"
         case Fixed(items):

@@ -46,7 +46,7 @@ class RunTimeValue:
             case t.Record(cls) | t.Enumeration(cls):
                 return cls
             case t.Sequence():
-                return list
+                return tuple if kind.tupled else list
             case t.Mapping():
                 return dict
             case t.Fixed():

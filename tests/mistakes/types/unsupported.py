@@ -17,10 +17,10 @@ def train(columns: set[str], scorer: Callable[[str], float], until: date) -> Mod
 
 
 @step(image="python:3.12-slim")
-def report(by_year: dict[float, int], limit: int | str, rows: tuple[int, ...]) -> None:
+def report(by_year: dict[float, int], limit: int | str, rows: tuple[bytes, ...]) -> None:
     print(by_year, limit, rows)
 
 
 @pipeline
 def nightly() -> None:
-    report({0.5: 2024}, 3, (1, 2))
+    report({0.5: 2024}, 3, (b"1", b"2"))
