@@ -337,6 +337,37 @@ def test_tuples_of_any_length_are_tuples_on_both_sides(run_pipeline: RunPipeline
     assert found == ((4, 2, 9), [5, 3, 10], Layers((9,), ("a", "b")))
 
 
+class Entry(NamedTuple):
+    name: str
+    rate: float
+    file: Path
+
+
+@step(image=PYTHON)
+def entered(rate: float) -> Entry:
+    out = Path("out.txt")
+    out.write_text("text", encoding="utf-8")
+    return Entry("first", rate, out)
+
+
+@step(image=PYTHON)
+def recited(one: Entry, every: list[Entry]) -> str:
+    return f"{one.name} {one.rate} {one.file.read_text(encoding='utf-8')} {[each.rate for each in every]}"
+
+
+@pipeline
+def replacing(rate: float) -> tuple[str, Entry]:
+    first = entered(rate)
+    second = first._replace(name=f"{first.name}, again", rate=first.rate * 2)
+    return recited(second, [first, second]), second._replace(rate=0.0)
+
+
+def test_a_tuple_with_names_is_replaced_in_the_body(run_pipeline: RunPipeline) -> None:
+    text, found = run_pipeline(replacing, rate=0.25).outputs
+    assert text == "first, again 0.5 text [0.25, 0.5]"
+    assert (found.name, found.rate, found.file.read_text(encoding="utf-8")) == ("first, again", 0.0, "text")
+
+
 @dataclass
 class Rate:
     """What is made of its fields is no longer what they were made of."""

@@ -91,6 +91,7 @@ WORKS = {
     "flag &= n > 1\nuse_bool(flag)": f"{{{{=({FLAG}) && ({N} > 1)}}}}",
     # attributes, elements, unpacking
     "use_float(train().accuracy)": "{{tasks.train.outputs.parameters.accuracy}}",
+    "use_float(train()._replace(notes={}).accuracy)": "{{tasks.train.outputs.parameters.accuracy}}",
     "use_float(train()[1])": "{{tasks.train.outputs.parameters.accuracy}}",
     "use_float(train()[-2])": "{{tasks.train.outputs.parameters.accuracy}}",
     "use_int(train().notes['depth'])": whole("fromJSON(tasks['train'].outputs.parameters['notes'])['depth']"),
@@ -604,7 +605,7 @@ STOPS = {
         "v = «vars(n)»",
         "v = «dataclasses.asdict(score())»",
         "v = «dataclasses.replace(score(), loss=1.0)»",
-        "v = «train()._replace»(accuracy=1.0)",
+        "v = «train()._make»([1.0])",
         "v = «getattr(os, s)»",
         "v = «isinstance(1, n)»",
         "v = «issubclass(n, int)»",

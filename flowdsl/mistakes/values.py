@@ -353,10 +353,11 @@ class StandInRefused(Finding):
     help = "{way}"
     problem: str
     what: str = "a run-time value"
+    instead: str = ""
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out."""
-        way = "pass the value to a step, and do this inside it"
+        way = self.instead or "pass the value to a step, and do this inside it"
         if self.what.endswith("Volume"):
             way = 'write a path on it as `volume / "folder/file"`, pass that to a step, and do this inside it'
         return {**super().words(), "way": way}

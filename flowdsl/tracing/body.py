@@ -35,6 +35,7 @@ _UNSEEN = {
 _ARITY = re.compile(r"[\w.<>]+\(\) (missing|takes|got)")
 _NO_EXCEPTION = "exceptions must derive from"
 _DEEPEST = 100  # `DEEPEST` of lint: each pipeline is a template. Python's stack ends soon after.
+_REPLACE = "replace() should be called on dataclass instances"
 _JSON = re.compile(r"Object of type \w+ is not")
 
 
@@ -213,8 +214,20 @@ def _refused(trace: Trace, error: Exception) -> bool:
         f"'{RunTimeValue.__name__}'", RunTimeValue.__name__
     )
     text = TOKEN.sub("...", text).replace(RunTimeValue.__name__, "a run-time value")
-    trace.report("StandInRefused", site, unseen(error, site), problem=text)
+    instead = _written_out(frame, site) if text.startswith(_REPLACE) else ""
+    trace.report("StandInRefused", site, unseen(error, site), problem=text, instead=instead)
     return True
+
+
+def _written_out(frame: FrameType, site: Site) -> str:
+    """How the record is written that `dataclasses.replace` cannot make of a run-time value."""
+    for name in words(site):
+        found = frame.f_locals.get(name, frame.f_globals.get(name))
+        kind = expr_of(found).type if is_value(found) else None
+        if isinstance(kind, t.Record):
+            fields = ", ".join(f"{one.name}={name}.{one.name}" for one in kind.fields)
+            return f"write it out, with what is to differ: `{kind.cls.__name__}({fields})`"
+    return ""
 
 
 def _reads_a_value(frame: FrameType, site: Site) -> bool:

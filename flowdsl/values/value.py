@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import pathlib
+from functools import partial
 from typing import TYPE_CHECKING, Any, Never, TypeGuard
 
 from flowdsl.places.place import here, operation, unpacked, words
@@ -61,6 +62,8 @@ class RunTimeValue:
     # What debuggers and notebooks ask for begins with an underscore, and is no mistake.
     def __getattr__(self, name: str) -> Any:
         expr = expr_of(self)
+        if name == "_replace" and isinstance(expr.type, t.Record) and issubclass(expr.type.cls, tuple):
+            return partial(_replaced, self, expr.type)
         if name.startswith("_") and not _has_field(expr.type, name):
             raise AttributeError(f"'{RunTimeValue.__name__}' object has no attribute '{name}'")
         if name == "keys" and operation(here())[0] not in ("LOAD_ATTR", "LOAD_METHOD"):
@@ -255,6 +258,15 @@ def _of_tasks(name: str) -> bool:
     from flowdsl.mistakes.values import OUTPUTS, said_before
 
     return name in OUTPUTS or bool(said_before(name))
+
+
+def _replaced(record: Any, kind: t.Record, /, **changes: Any) -> Any:
+    """What `_replace` of a NamedTuple gives: one of its class, with the other fields as they are."""
+    names = [field.name for field in kind.fields]
+    unknown = [name for name in changes if name not in names]
+    if unknown:
+        raise ValueError(f"Got unexpected field names: {unknown!r}")  # as Python says it
+    return kind.cls(**{name: changes[name] if name in changes else getattr(record, name) for name in names})
 
 
 def _has_field(kind: t.Type, name: str) -> bool:
