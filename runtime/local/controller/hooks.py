@@ -326,9 +326,8 @@ class Hooks(ABC):
             hooked=True,
             rank=self.rank,
             created=created,
-            done=lambda _, error: ended(
-                None if error == TIMEOUT else error
-            ),  # it has ended when Argo asks again
+            # One that has waited too long has ended when Argo asks again.
+            done=lambda _, error: ended(None if error == TIMEOUT else error),
             now=partial(self._now, hook, self.run.settled_at) if on_exit else None,
         )
         if not on_exit:
