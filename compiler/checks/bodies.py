@@ -200,10 +200,8 @@ def _made(kind: t.Record, body: Body) -> Iterator[Diagnostic]:
         return
     for one in ast.walk(body.node):
         match one:
-            case ast.Call(ast.Name(called), items, keywords) if called == name and not _unpacks(items):
-                named = [keyword.arg for keyword in keywords if keyword.arg is not None]
-                whole = len(named) == len(keywords)
-                if whole and (problem := unbound(kind.cls, len(items), *named)):
+            case ast.Call(ast.Name(called)) if called == name:
+                if problem := unbound(kind.cls, one):
                     fields = ", ".join(field.name for field in kind.fields)
                     way = f"its fields are {fields}"
                     finding = findings.NotMade(body.definition.name, name, problem, way)

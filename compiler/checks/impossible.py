@@ -335,7 +335,7 @@ class _Reader:
     def _call(self, node: ast.Call, env: Mapping[str, t.Type]) -> Fault | None:
         match node:
             case ast.Call(ast.Name(name)) if self._is_builtin(name):
-                lacking = self._unbound(getattr(builtins, name), node)
+                lacking = unbound(getattr(builtins, name), node)
                 if lacking.startswith("missing"):
                     return Fault(lacking, "TypeError", f"give `{name}` what it needs")
                 return self._of_builtin(name, node.args, env)
@@ -394,16 +394,8 @@ class _Reader:
             made = value
         else:
             return None
-        problem = self._unbound(made, node)
+        problem = unbound(made, node)
         return Fault(problem, "TypeError", f"it is `{name}{form_of(made)}`") if problem else None
-
-    def _unbound(self, function: Callable[..., object], node: ast.Call, bound: int = 0) -> str:
-        """Why a call does not fit what it calls, as far as that is written down; `bound`: it has its object already."""
-        named = [one.arg for one in node.keywords if one.arg is not None]
-        unpacked = len(named) < len(node.keywords) or any(isinstance(one, ast.Starred) for one in node.args)
-        if unpacked or hasattr(function, "__wrapped__") or not callable(function):
-            return ""
-        return unbound(function, len(node.args) + bound, *named)
 
     def _too_few(self, node: ast.Call, owner: ast.expr, verb: str, env: Mapping[str, t.Type]) -> str:
         """What a call of a method, or of a function of Python, does not give; other versions may take more."""
@@ -412,7 +404,7 @@ class _Reader:
         function = getattr(module if known else cls, verb, None)
         if function is None or isinstance(function, type):
             return ""
-        problem = self._unbound(function, node, bound=not known)
+        problem = unbound(function, node, bound=not known)
         return problem if problem.startswith("missing") else ""
 
     def _of_path(

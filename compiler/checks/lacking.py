@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from enum import Enum
 from functools import lru_cache
@@ -90,8 +91,17 @@ def _signature(function: Callable[..., object]) -> Signature | None:
         return None
 
 
+def unbound(function: object, node: ast.Call, bound: int = 0) -> str:
+    """Why a call does not fit what it calls, as far as that is written down; `bound`: it has its object already."""
+    named = [one.arg for one in node.keywords if one.arg is not None]
+    unpacked = len(named) < len(node.keywords) or any(isinstance(one, ast.Starred) for one in node.args)
+    if unpacked or hasattr(function, "__wrapped__") or not callable(function):
+        return ""
+    return _unbound(function, len(node.args) + bound, *named)
+
+
 @lru_cache(maxsize=1024)
-def unbound(function: Callable[..., object], count: int, *named: str) -> str:
+def _unbound(function: Callable[..., object], count: int, *named: str) -> str:
     """Why a function or class does not take so many arguments by position, and those by name; or nothing.
 
     Kept, as the functions of Python are called alike in most steps, and to bind arguments takes a while.
