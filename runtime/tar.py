@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tarfile
 from typing import TYPE_CHECKING
 
@@ -9,4 +10,17 @@ from typing import TYPE_CHECKING
 if not TYPE_CHECKING and not hasattr(tarfile, "data_filter"):
     from backports import tarfile
 
-__all__ = ["tarfile"]
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["extract", "tarfile"]
+
+
+def extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
+    """Write a member of an archive into a folder, with the filter `data`. Raises OSError and tarfile.FilterError.
+
+    Of a link decides what it is called, and not what it goes through, as with newer versions of the filter.
+    """
+    if member.issym() or member.islnk():
+        member = member.replace(linkname=os.path.normpath(member.linkname), deep=False)
+    archive.extract(member, folder, filter="data")

@@ -101,7 +101,7 @@ class RunPipeline:
         means = Means(
             python,
             volumes,
-            {claim_of(document, name): folder for name, folder in _located(mounts).items()},
+            {claim_of(document, one): place for one, place in _located(mounts).items()},
             _located(artifacts),
             config_maps or {},
             secrets or {},

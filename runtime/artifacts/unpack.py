@@ -20,7 +20,7 @@ from flowdsl.runtime.artifacts.disk import write_all
 from flowdsl.runtime.artifacts.paths import Names, fault, link_fault
 from flowdsl.runtime.artifacts.sources import BLOCK
 from flowdsl.runtime.artifacts.trouble import Unfit
-from flowdsl.runtime.tar import tarfile
+from flowdsl.runtime.tar import extract, tarfile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,7 +160,7 @@ def _tar(source: Path, folder: Path, gauge: _Gauge) -> Iterator[str]:
                     yield f"`{member.name}`: {why}"
                     continue
                 try:
-                    archive.extract(member.replace(name=path, deep=False), folder, filter="data")
+                    extract(archive, member.replace(name=path, deep=False), folder)
                 except tarfile.FilterError as error:
                     yield f"`{member.name}`: {_text(error)}"
         stream.until = sys.maxsize
