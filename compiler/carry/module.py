@@ -26,6 +26,7 @@ from flowdsl.compiler.carry.tree import (
     touched,
     value_of,
     walrus,
+    written_origin,
 )
 from flowdsl.compiler.findings.kinds import WORDS
 from flowdsl.grammar.named import NamedTuple
@@ -285,11 +286,10 @@ class ModuleSource:
 
     def origin(self, node: ast.ImportFrom) -> str:
         """The module that names are imported of: in full, also of a relative import where the file is in a package."""
-        written = "." * node.level + (node.module or "")
         try:
-            return resolve_name(written, self.namespace.get("__package__"))
+            return resolve_name(written_origin(node), self.namespace.get("__package__"))
         except ImportError:
-            return written
+            return written_origin(node)
 
     def meant(self, name: str, beside: Iterable[str]) -> str:
         """What a name that is not defined is probably meant to be: one of the module, or one beside it; or nothing."""

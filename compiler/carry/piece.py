@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.carry import text as carried_text
@@ -25,6 +26,7 @@ from flowdsl.compiler.carry.tree import (
     names_in,
     root,
     without,
+    written_origin,
 )
 from flowdsl.compiler.carry.unbound import unbound
 from flowdsl.diagnostic import Diagnostic
@@ -90,8 +92,7 @@ def _import(module: ModuleSource, index: int, names: frozenset[str]) -> Piece:
         lines = _lines(module, node, index)
         text = "\n".join(lines.values())
         found += tuple(_unsafe(module, text, list(lines)))
-        if _RELATIVE.match(text):
-            text = _in_full(module, text)
+        text = _in_full(module, text)
         return Piece("import", carried_text.keep_dollars(text)[0], (), binds=binds, found=found)
     shown = ", ".join(f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in wanted)
     origin = f"from {module.origin(node)} " if isinstance(node, ast.ImportFrom) else ""
@@ -113,8 +114,7 @@ def _make(module: ModuleSource, node: ast.stmt, index: int | None) -> Piece:
     kind = "definition" if isinstance(node, Definition) else "block" if hasattr(node, "body") else "line"
     found = list(_judge(module, node, text, reads))
     unsafe = list(_unsafe(module, text, list(lines)))
-    if _RELATIVE.search(text):
-        text = _in_full(module, text)
+    text = _in_full(module, text)
     if "$" in text and not unsafe:
         text, offset = carried_text.keep_dollars(text)
         if offset is not None:
@@ -126,13 +126,13 @@ def _make(module: ModuleSource, node: ast.stmt, index: int | None) -> Piece:
 
 def _in_full(module: ModuleSource, text: str) -> str:
     """Statements with the full names of modules: a script is in no package, and has no relative imports."""
-    starts = [0]
-    for line in text.split("\n"):
-        starts.append(starts[-1] + len(line) + 1)
+    if not _RELATIVE.search(text):
+        return text
+    lines = text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
     relative = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom) and node.level]
     for node in sorted(relative, key=lambda node: (node.lineno, node.col_offset), reverse=True):
-        line = text.split("\n")[node.lineno - 1]
-        at = starts[node.lineno - 1] + len(_part(line, 0, node.col_offset))
+        at = starts[node.lineno - 1] + len(_part(lines[node.lineno - 1], 0, node.col_offset))
         found, full = _RELATIVE.match(text, at), module.origin(node)
         assert found is not None, "a relative import begins with `from` and dots"
         if not full.startswith("."):
@@ -214,7 +214,7 @@ def _foreign(module: ModuleSource, node: Import, aliases: list[ast.alias]) -> It
     for alias in aliases:
         names, origin, full = [alias.name], "", ""
         if isinstance(node, ast.ImportFrom):
-            origin = "." * node.level + (node.module or "")
+            origin = written_origin(node)
             full = module.origin(node)
             names = [origin, *({f"{origin}.{alias.name}"} & sys.modules.keys())]
             if not node.module:  # of `from . import x`, which is a module most of the time

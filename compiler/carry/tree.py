@@ -30,6 +30,11 @@ def bound_name(alias: ast.alias, node: Import) -> str:
     return alias.name if isinstance(node, ast.ImportFrom) else alias.name.partition(".")[0]
 
 
+def written_origin(node: ast.ImportFrom) -> str:
+    """The module that names are imported of, as it is written."""
+    return "." * node.level + (node.module or "")
+
+
 def touched(node: ast.stmt) -> Iterator[tuple[str, bool]]:
     """The names of the module that a statement touches: True where it defines one, False where it changes it.
 
