@@ -88,7 +88,8 @@ class SameGlobal(Finding):
 
 
 _READ_ONLY = {"git": "a repository of Git", "raw": "a text in the manifest"}
-_NOT_LISTED = {**_READ_ONLY, "http": "an address", "hdfs": "HDFS"}
+_NOT_LISTED = {**_READ_ONLY, "http": "an address", "artifactory": "Artifactory", "hdfs": "HDFS"}
+_IN_BUCKETS = {"s3", "gcs", "oss"}
 _NOT_DELETED = {"http": "an address", "hdfs": "HDFS"}
 _WHOLE = {"s3": ("endpoint", "bucket"), "oss": ("endpoint", "bucket"), "gcs": ("bucket",)}
 """What a location needs besides a key."""
@@ -110,11 +111,26 @@ def stores(view: View) -> Iterator[Problem]:
         yield from _archive(template)
         listed = inside(template.data, "data", "source").get("artifactPaths")
         if listed is not None:
-            path = (*template.path, "data", "source", "artifactPaths")
-            for field in _NOT_LISTED.keys() & listed.keys():
-                found = f"is to be listed from {_NOT_LISTED[field]}, which Argo cannot do"
-                way = "keep the files in a bucket, such as `s3`"
-                yield Problem((*path, field), BadArtifact(string(listed, "name"), found, way), on_key=True)
+            yield from _listed(listed, (*template.path, "data", "source", "artifactPaths"))
+
+
+def _listed(source: Object, path: Path) -> Iterator[Problem]:
+    """The source of a `data` template is a bucket that it names itself.
+
+    Argo looks into the artifact repository for who may read it, not for which bucket. Source: ProcessArtifactPaths.
+    """
+    name = string(source, "name")
+    for field in _NOT_LISTED.keys() & source.keys():
+        found = f"is to be listed from {_NOT_LISTED[field]}, which Argo cannot do"
+        way = "keep the files in a bucket, such as `s3`"
+        yield Problem((*path, field), BadArtifact(name, found, way), on_key=True)
+    for field in _IN_BUCKETS & source.keys():
+        if not inside(source, field).get("bucket"):
+            found = "is to be listed from no bucket: that of the cluster's artifact repository does not count here"
+            yield Problem((*path, field), BadArtifact(name, found, "add `bucket`"), on_key=True)
+    if not (STORES.keys() | _NOT_LISTED.keys() | {"plugin"}) & source.keys():
+        way = "say where they are, such as `s3: {bucket: ..., key: ...}`"
+        yield Problem(path, BadArtifact(name, "is to be listed, and has no location", way), on_key=True)
 
 
 _BUCKETS = frozenset(("GCSArtifact", "S3Artifact"))
