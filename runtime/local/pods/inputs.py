@@ -44,13 +44,16 @@ def load(artifact: Json, target: Path, store: Store, settings: Settings) -> bool
     temporary = target.with_name(f"{target.name}.tmp")
     try:
         fetch(artifact, temporary, store, settings)
-        unarchive(artifact, temporary, target)
     except NotFound as error:
         if artifact.get("optional"):
             return False
         raise failed(f"artifact {name} failed to load: {error}") from None
-    except (LoadError, BadArchive, BadKey, OSError) as error:
+    except (LoadError, BadKey, OSError) as error:
         raise failed(f"artifact {name} failed to load: {said(error)}") from None
+    try:
+        unarchive(artifact, temporary, target)
+    except (BadArchive, OSError) as error:
+        raise failed(said(error)) from None
     if artifact.get("mode") is not None:
         change_mode(target, int(artifact["mode"]), bool(artifact.get("recurseMode")))
     return True

@@ -7,6 +7,8 @@ are those of recordings of a real one.
 
 from __future__ import annotations
 
+import errno
+import os
 import posixpath
 from collections.abc import Callable
 from pathlib import Path
@@ -26,13 +28,26 @@ class Taken:
     """The outputs of a pod that has run, and what went wrong with them.
 
     `key`: the folder of its artifacts in the store. `there`: how a text of its programs reads in a container.
+    `folder`: where its program ran, and relative paths begin.
+    `copied`: whether Argo's part in the main container has copied what is not on a volume, as it does at its end. Where
+    a pod is stopped, all of its containers are ended at once, and nobody waits for that.
     """
 
     def __init__(
-        self, template: Json, view: View, store: Store, key: str, there: Callable[[str], str]
+        self,
+        template: Json,
+        view: View,
+        store: Store,
+        key: str,
+        there: Callable[[str], str],
+        *,
+        folder: str,
+        copied: bool,
     ) -> None:
         self.wanted: Json = part(template, "outputs")
         self.mounts = _mounts(template)
+        self.folder = folder
+        self.copied = copied
         self.view = view
         self.store = store
         self.key = key
@@ -60,7 +75,7 @@ class Taken:
             if not source.get("path"):
                 continue
             try:
-                text = self.there(as_text(self.view.place(source["path"]).read_bytes()))
+                text = self.there(as_text(self._place(source["path"]).read_bytes()))
             except NotADirectoryError as error:
                 path = source["path"]
                 if self._is_on_volume(path):
@@ -92,11 +107,14 @@ class Taken:
 
         saved: list[Json] = []
         errors: list[str] = []
-        for one in several(self.wanted, "artifacts"):
-            if not one.get("path"):
+        for wanted in several(self.wanted, "artifacts"):
+            if not wanted.get("path"):
                 continue
-            path = self.view.place(one["path"])
-            if not path.exists():
+            one = {**wanted, "path": posixpath.normpath(wanted["path"])}
+            try:
+                path = self._place(one["path"])
+                path.stat()
+            except FileNotFoundError:
                 if not one.get("optional"):
                     errors.append(self._missing(one))
                 continue
@@ -112,6 +130,12 @@ class Taken:
         if errors:
             self.errors.append("".join(f"{one}; " for one in errors))
         return saved
+
+    def _place(self, path: str) -> Path:
+        """Where an output is on this machine. Raises FileNotFoundError for what was not copied."""
+        if not (self.copied or self._is_on_volume(path)):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        return self.view.place(posixpath.join(self.folder, path))
 
     def _unpackable(self, path: str, errors: list[str]) -> None:
         """A pipe or a device has been made where a file was to be."""
@@ -145,7 +169,7 @@ class Taken:
         from flowdsl.runtime.local.pods.archive import check_links, pack_tar, pack_zip
 
         archive = part(artifact, "archive")
-        name = named = artifact["path"].rstrip("/").rpartition("/")[2]
+        name = named = artifact["path"].rpartition("/")[2]
         if "zip" in archive:
             name = f"{artifact['name']}.zip"
         elif "none" not in archive:

@@ -347,7 +347,15 @@ class Pod:
             return None
         program = ran.get("main") or next(iter(ran.values()))
         key = f"{self.house.settings.workflow}/{self.start.pod}"
-        taken = Taken(self.template, program.view(), self.house.store, key, program.there)
+        taken = Taken(
+            self.template,
+            program.view(),
+            self.house.store,
+            key,
+            program.there,
+            folder=program.folder,
+            copied=self.stopped is None,
+        )
         files = {name: self.house.logs / one.log for name, one in ran.items()} if logs else {}
         way = self.ways.get("main")
         taken.all(way.result if way and keeps else None, files)

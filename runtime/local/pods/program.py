@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -66,6 +67,11 @@ class Program:
         self.kept = False
         self.engine: Run | None = None
 
+    @property
+    def folder(self) -> str:
+        """The folder in which it runs; that of an image is not known here."""
+        return self.unit.body.get("workingDir") or "/"
+
     def asked(self) -> Json | Way:
         """What the helper is to run; or how the container has ended without that. Raises Refusal."""
         pod, unit = self.pod, self.unit
@@ -79,7 +85,7 @@ class Program:
         if too_long(words, env):
             self.print("argument list too long")
             return Way(1)
-        cwd = unit.body.get("workingDir") or "/"
+        cwd = self.folder
         if "script" in pod.template and unit.role == "main":
             files.append(
                 (
@@ -179,7 +185,9 @@ class Program:
             for one in several(outputs, "parameters")
             if part(one, "valueFrom").get("path")
         ]
-        return found + [one["path"] for one in self.pod.inputs]
+        return [posixpath.join(self.folder, path) for path in found] + [
+            one["path"] for one in self.pod.inputs
+        ]
 
     def _mounts(self, env: dict[str, str]) -> list[tuple[str, str, bool]]:
         """The folders and files that are mounted, by the path of the container."""
