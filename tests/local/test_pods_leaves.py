@@ -167,12 +167,22 @@ else:
 """
 
 
+#: jq, of which this takes the filter `.status`: one line, in the order of its keys, for `-c` and `-S`.
+JQ = f"""{PYTHON}
+import json, sys
+assert sys.argv[2] == ".status"
+short = {{"separators": (",", ":")}} if "c" in sys.argv[1] else {{"indent": 2}}
+print(json.dumps(json.load(sys.stdin)["status"], sort_keys="S" in sys.argv[1], **short))
+"""
+
+
 def test_an_object_of_a_cluster_is_made_and_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/kubectl").write_text(KUBECTL)
-    (tmp_path / "bin/kubectl").chmod(0o755)
+    for name, text in (("kubectl", KUBECTL), ("jq", JQ)):
+        (tmp_path / "bin" / name).write_text(text)
+        (tmp_path / "bin" / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
     with street(tmp_path, kubectl=True) as pods:
@@ -181,12 +191,14 @@ def test_an_object_of_a_cluster_is_made_and_waited_for(
             "manifest": "kind: Job",
             "successCondition": "status.phase in (Done, Over)",
         }
-        outputs = {"parameters": [{"name": "n", "valueFrom": {"jsonPath": "{.status.n}"}}]}
+        ways = {"n": {"jsonPath": "{.status.n}"}, "all": {"jqFilter": ".status"}}
+        outputs = {"parameters": [{"name": name, "valueFrom": way} for name, way in ways.items()]}
         done = pods.run({"resource": wanted, "outputs": outputs})
         assert done.phase == "Succeeded", done
         assert done.outputs is not None
         assert done.outputs["parameters"] == [
-            {"name": "n", "value": "7", "valueFrom": {"jsonPath": "{.status.n}"}}
+            {"name": "n", "value": "7", "valueFrom": {"jsonPath": "{.status.n}"}},
+            {"name": "all", "value": '{"n":7,"phase":"Done"}', "valueFrom": {"jqFilter": ".status"}},
         ]
         lines = (tmp_path / "log").read_text().splitlines()
         assert lines[0].startswith("create -f ")

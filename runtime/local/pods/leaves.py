@@ -339,9 +339,11 @@ def looked_up(found: Any, path: str) -> tuple[bool, str]:
 
 
 def _jq(text: str, program: str) -> str:
-    """What jq makes of an object. Raises KubectlError."""
+    """What jq makes of an object, written as Argo's gojq does. Raises KubectlError."""
     try:
-        done = subprocess.run(["jq", "-r", program], input=text, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["jq", "-rcS", program], input=text, capture_output=True, text=True, check=False
+        )
     except FileNotFoundError:
         raise KubectlError("jq is not installed on this machine, which a jqFilter needs") from None
     if done.returncode != 0:
