@@ -82,8 +82,6 @@ def _as_int(value: Value) -> int:
         raise ExpressionError("reflect: call of reflect.Value.Type on zero Value")
     if isinstance(value, timedelta):
         return nanoseconds(value)
-    if not is_number(value):
-        raise ExpressionError(f"invalid operation: int({go_type(value)})")
     return as_whole(value)
 
 

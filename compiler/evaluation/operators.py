@@ -18,6 +18,7 @@ from flowdsl.compiler.evaluation.values import (
     ExpressionError,
     Long,
     Word,
+    as_whole,
     equal,
     go_type,
     is_number,
@@ -47,10 +48,8 @@ def member(of: Value, key: Value) -> Value:
             raise ExpressionError(f"cannot use {go_type(key)} to get an element from {go_type(of)}")
         return found.get(key)
     if isinstance(of, (list, str, bytes)):
-        if not is_number(key):
-            raise ExpressionError(f"invalid operation: int({go_type(key)})")
+        index = as_whole(key)
         items: list[Value] = list(of.encode()) if isinstance(of, str) else list(of)
-        index = to_int(key) if isinstance(key, float) else key
         index = index if index >= 0 else len(items) + index
         if not 0 <= index < len(items):
             raise ExpressionError(f"index out of range: {index} (array length is {len(items)})")
@@ -66,9 +65,7 @@ def cut(of: Value, first: Value, last: Value) -> Value:
     size = len(items)
 
     def limit(value: Value) -> int:
-        if not is_number(value):
-            raise ExpressionError(f"invalid operation: int({go_type(value)})")
-        at = to_int(value)
+        at = as_whole(value)
         return min(max(at + size if at < 0 else at, 0), size)
 
     start, end = limit(0 if first is None else first), limit(size if last is None else last)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.evaluation.values import (
     ExpressionError,
     Long,
+    as_whole,
     is_number,
     nanoseconds,
-    to_int,
     within,
     wrapped,
 )
@@ -33,7 +33,7 @@ def to_int64(value: Value) -> int:
     if isinstance(value, bool):
         return int(value)
     if is_number(value):
-        return to_int(value) if isinstance(value, float) else int(value)
+        return as_whole(value)
     if isinstance(value, str):
         whole = re.fullmatch(r"([-+]?[0-9]*)\.[0-9]*", value)
         text = value if whole is None else whole[1] if whole[1].lstrip("+-") else f"{whole[1]}0"
