@@ -185,7 +185,7 @@ class Document(NamedTuple):
         lines[-1] = lines[-1][:behind]
         lines[0] = lines[0][column:]
         source = "\n".join(lines)
-        found = positions(source, 0, len(source), node.style, value)
+        found = positions(source, node.style, value)
         if found is None or not 0 <= start <= end < len(found):
             return None
 

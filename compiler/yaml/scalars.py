@@ -26,19 +26,19 @@ _ESCAPE = regex(
 )
 
 
-def positions(source: str, start: int, end: int, style: str | None, value: str) -> list[int] | None:
+def positions(source: str, style: str | None, value: str) -> list[int] | None:
     """The offset in `source` of each character of a scalar's value, and of the end of the value.
 
-    `start` and `end` bound the scalar with its anchor and tag, `style` is its sign: a quote, `|`, `>` or none.
+    `source` is the scalar with its anchor and tag, `style` is its sign: a quote, `|`, `>` or none.
     None where the characters are not found in the source as they are in the value.
     """
-    if (properties := _PROPERTIES.match(source, start, end)) is not None:
-        start = properties.end()
+    properties = _PROPERTIES.match(source)
+    start = properties.end() if properties is not None else 0
     if style in ("|", ">"):
-        return _block(source, start, end, value)
+        return _block(source, start, value)
     if style in ("'", '"'):
-        return _flow(source, start + 1, end - 1, style, value)
-    return _flow(source, start, end, "", value)
+        return _flow(source, start + 1, len(source) - 1, style, value)
+    return _flow(source, start, len(source), "", value)
 
 
 def _flow(source: str, at: int, end: int, quote: str, value: str) -> list[int] | None:
@@ -50,23 +50,18 @@ def _flow(source: str, at: int, end: int, quote: str, value: str) -> list[int] |
     return found if "".join(text for text, _ in made) == value else None
 
 
-def _folded(source: str, at: int, end: int) -> tuple[Made, int] | None:
-    """What a line end and the blanks around it become: a space, or the line ends behind the first."""
-    fold = _FOLD.match(source, at, end)
-    if fold is None:
-        return None
-    breaks = len(re.findall(_BREAK, fold[1]))
-    return ("\n" * (breaks - 1) or " ", at), fold.end()
+def _read(source: str, at: int, end: int) -> tuple[str, int]:
+    """The next character, and its end: a line end and the blanks around it are a space, or the line ends behind it."""
+    if source[at] in " \t\n\r\x85\u2028\u2029" and (fold := _FOLD.match(source, at, end)) is not None:
+        return "\n" * (len(re.findall(_BREAK, fold[1])) - 1) or " ", fold.end()
+    return source[at], at + 1
 
 
 def _plain(source: str, at: int, end: int) -> Iterator[Made]:
     while at < end:
-        if source[at] in " \t\n\r\x85\u2028\u2029" and (folded := _folded(source, at, end)) is not None:
-            made, at = folded
-            yield made
-        else:
-            yield source[at], at
-            at += 1
+        text, behind = _read(source, at, end)
+        yield text, at
+        at = behind
 
 
 def _single(source: str, at: int, end: int) -> Iterator[Made]:
@@ -89,12 +84,10 @@ def _double(source: str, at: int, end: int) -> Iterator[Made]:
                 at = escape.end()
             else:
                 return
-        elif source[at] in " \t\n\r\x85\u2028\u2029" and (folded := _folded(source, at, end)) is not None:
-            made, at = folded
-            yield made
         else:
-            yield source[at], at
-            at += 1
+            text, behind = _read(source, at, end)
+            yield text, at
+            at = behind
 
 
 _QUOTED: dict[str, Callable[[str, int, int], Iterator[Made]]] = {"'": _single, '"': _double}
@@ -120,11 +113,11 @@ _ESCAPED = {
 }
 
 
-def _block(source: str, start: int, end: int, value: str) -> list[int] | None:
+def _block(source: str, start: int, value: str) -> list[int] | None:
     header = _HEADER.match(source, start)
     if header is None:
         return None
-    lines = [(match[1], match.start()) for match in _LINES.finditer(source, header.end(), end)]
+    lines = [(match[1], match.start()) for match in _LINES.finditer(source, header.end())]
     first = next((text for text, _ in lines if text.strip(" ")), "")
     indent = len(first) - len(first.lstrip(" "))
     if header[1] is None:
