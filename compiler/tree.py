@@ -37,6 +37,11 @@ def is_list(node: object) -> TypeGuard[list[Any]]:
     return isinstance(node, list)
 
 
+def byte_count(text: str) -> int:
+    """How many bytes a text is in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
 def pairs(node: Any) -> Iterable[tuple[Any, Any]]:
     """The entries of a mapping with their keys, or of a list with their positions."""
     if is_mapping(node):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from functools import cache
-from types import CodeType
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.carry.tree import Function, inside, local_names, root
@@ -17,7 +16,7 @@ from flowdsl.compiler.checks.gone import gone
 from flowdsl.compiler.checks.images import images_by_step, unsuited
 from flowdsl.compiler.checks.impossible import impossible
 from flowdsl.compiler.checks.kinds import serves
-from flowdsl.compiler.checks.lacking import unbound
+from flowdsl.compiler.checks.lacking import names_of, unbound
 from flowdsl.compiler.checks.left_behind import Written, left_behind
 from flowdsl.compiler.checks.looked_up import looked_up, unpickled
 from flowdsl.compiler.checks.opened import opened
@@ -101,7 +100,7 @@ def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Bod
     if module is None or (node := _node(definition, module)) is None:
         return None
     code = definition.code
-    names = _names(code)
+    names = names_of(code)
     returns: list[ast.Return] = []
     todo = [*node.body]
     while todo:
@@ -123,15 +122,6 @@ def _node(definition: StepDef | PipelineDef, module: ModuleSource) -> Function |
     index = module.index_of(code)
     node = module.functions.get((code.co_firstlineno, code.co_name)) if index is None else module.body[index]
     return node if isinstance(node, Function) else None
-
-
-def _names(code: CodeType) -> set[str]:
-    """The names of modules and attributes that a function uses, with the code inside of it."""
-    found = {*code.co_names}
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            found |= _names(constant)
-    return found
 
 
 def _uses(

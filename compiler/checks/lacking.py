@@ -135,14 +135,15 @@ def _may_have(cls: type[Any], attr: str) -> bool:
     if hasattr(cls, attr) or attr in getattr(cls, "__annotations__", ()) or not _is_plain(cls):
         return True
     codes = (one.__code__ for base in cls.__mro__ for one in vars(base).values() if type(one) is FunctionType)
-    return any({attr, "setattr"} & _names(code) for code in codes)
+    return any({attr, "setattr"} & names_of(code) for code in codes)
 
 
-def _names(code: CodeType) -> set[str]:
+def names_of(code: CodeType) -> set[str]:
+    """The names of modules and attributes that a function uses, with the code inside of it."""
     found = {*code.co_names}
     for one in code.co_consts:
         if isinstance(one, CodeType):
-            found |= _names(one)
+            found |= names_of(one)
     return found
 
 

@@ -7,6 +7,7 @@ from itertools import chain
 from operator import methodcaller
 from typing import Any
 
+from flowdsl.compiler.tree import byte_count
 from flowdsl.grammar.named import NamedTuple
 
 _BELOW = methodcaller("values")
@@ -58,8 +59,8 @@ def survey(items: list[Any], written: bool) -> Survey:
     if len(maps) == len(items) and value_kinds == {str}:
         # Each entry of a mapping is "key":"value", with a comma behind it or the end of the mapping.
         marks = 6 * len(values) + sum(count for shape, count in shapes.items() if not shape) + 2 * len(items)
-        names = sum(count * _bytes("".join(map(str, shape))) for shape, count in shapes.items())
-        size = marks + names + _bytes(text) - len(values) + 2
+        names = sum(count * byte_count("".join(map(str, shape))) for shape, count in shapes.items())
+        size = marks + names + byte_count(text) - len(values) + 2
     return Survey(common, frozenset(chain.from_iterable(keys)), kinds, text, size)
 
 
@@ -68,7 +69,3 @@ def _of_kind(kind: type, items: list[Any], kinds: frozenset[type]) -> list[Any]:
     if kind not in kinds:
         return []
     return items if len(kinds) == 1 else [item for item in items if type(item) is kind]
-
-
-def _bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -9,7 +9,7 @@ from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.pods.objects import containers_in
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import compact, entries, inside, is_list, is_mapping, string
+from flowdsl.compiler.tree import byte_count, compact, entries, inside, is_list, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.template import TAG
 
@@ -218,13 +218,13 @@ def _size(view: View) -> int:
             emptied[id(call.data)] = {**call.data, "withItems": []}
     for template in listed:
         if emptied:
-            size += _bytes(compact(_exchanged(template.data, emptied)))
+            size += byte_count(compact(_exchanged(template.data, emptied)))
         else:
             source = template.source.encode("utf-8", "surrogatepass")
-            size += _bytes(template.text) + len(template.name)
+            size += byte_count(template.text) + len(template.name)
             size += 2 * len(source) - len(source.translate(None, _ESCAPED))
     without: dict[int, Object] = {id(view.spec): {**view.spec, "templates": []}} if listed else {}
-    return size + _bytes(compact(_exchanged(view.document, without)))
+    return size + byte_count(compact(_exchanged(view.document, without)))
 
 
 def _exchanged(node: Any, others: dict[int, Object]) -> Any:
@@ -349,9 +349,5 @@ def _excess(value: object) -> int:
     """The bytes of a text that is longer than MOST_VARIABLE, else 0."""
     if not isinstance(value, str) or len(value) * 4 <= MOST_VARIABLE:
         return 0
-    size = _bytes(value)
+    size = byte_count(value)
     return size if size > MOST_VARIABLE else 0
-
-
-def _bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods.objects import unreadable
 from flowdsl.compiler.lint.pods.pods import values, whole
+from flowdsl.compiler.lint.pods.shapes import is_amount
 from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.lint.workflow.arriving import composed, with_values
 from flowdsl.compiler.lint.workflow.names import OWN_VOLUMES
@@ -213,7 +214,7 @@ def _fault(body: Any) -> tuple[str, str] | None:
     if not is_mapping(body):
         return NO_MAPPING, "it has no `field: value`"
     for finding in _findings(body):
-        if isinstance(finding, WrongType) and finding.expression == "quantity" and is_number(finding.value):
+        if is_amount(finding):
             continue
         if isinstance(finding, (WrongType, PatternMismatch, OutOfRange)):
             return NO_PATCH, finding.message

@@ -69,7 +69,7 @@ def _typed(name: str, data: Any, what: str) -> Iterator[Flaw]:
     by_schema = [
         finding
         for fault in reading(False).object(name)(data) or ()
-        if not _is_amount(finding := fault.describe(At(name, fault.path, data)))
+        if not is_amount(finding := fault.describe(At(name, fault.path, data)))
     ]
     for finding in by_schema:
         if isinstance(finding, (OutOfRange, PatternMismatch, WrongType)) and TAG not in finding.message:
@@ -82,7 +82,7 @@ def _typed(name: str, data: Any, what: str) -> Iterator[Flaw]:
     yield from _twice(data, what) if is_sound and name == "PodSpec" else ()
 
 
-def _is_amount(finding: Finding) -> bool:
+def is_amount(finding: Finding) -> bool:
     """Whether an amount is written as a number, as only the definition of a Workflow does not allow it."""
     return isinstance(finding, WrongType) and finding.expression == "quantity" and is_number(finding.value)
 
