@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, get_args
 
 import pytest
 
-from flowdsl.cli.display.report import DOCS, Format, internal_error, render, summary, suppressed
+from flowdsl.cli.display.report import DOCS, Format, internal_error, render, suppressed
 from flowdsl.cli.display.texts import visible
 from flowdsl.compiler.load import LoadError, load
 from flowdsl.diagnostic import AGAIN, Diagnostic, Finding, Related
@@ -210,12 +210,16 @@ pipeline.py:31:27: error[FD203]: `train` has no parameter `leanring_rate`
     assert render(page.found, page.sources, "text") == block
 
 
+def count(diagnostics: list[Diagnostic], sources: Sources) -> str:
+    return render(diagnostics, sources, "text").rstrip().rpartition("\n")[2]
+
+
 def test_nothing_found() -> None:
     empty = [render([], Sources(), form) for form in FORMATS]
     found = dict(zip(FORMATS, empty, strict=True))
     assert json.loads(found.pop("sarif"))["runs"][0]["results"] == []
     assert found == {"text": "", "concise": "", "json": "[]\n", "github": ""}
-    assert summary([], Sources()) == ""
+    assert count([], Sources()) == ""
 
 
 def test_json_says_all_that_is_known() -> None:
@@ -248,9 +252,9 @@ def test_findings_are_sorted_and_said_once_and_counted() -> None:
         (None, None, None),
     ]
     assert [row["label"] for row in rows if row["message"] == "the first"] == ["here"]
-    assert summary(page.found, page.sources) == "3 errors, 3 warnings"
-    assert summary(page.found[:2], page.sources) == "1 error, 1 warning"
-    assert summary(page.found[1:2], page.sources) == "1 warning"
+    assert count(page.found, page.sources) == "3 errors, 3 warnings"
+    assert count(page.found[:2], page.sources) == "1 error, 1 warning"
+    assert count(page.found[1:2], page.sources) == "1 warning"
 
 
 def test_a_mistake_at_several_places_has_a_line_at_each() -> None:
@@ -265,7 +269,7 @@ def test_a_mistake_at_several_places_has_a_line_at_each() -> None:
     )
     said = render(page.found, page.sources, "github").splitlines()
     assert [line.split(",")[1] for line in said] == ["line=1", "line=2", "line=2"]
-    assert summary(page.found, page.sources) == "2 errors"
+    assert count(page.found, page.sources) == "2 errors"
 
 
 @pytest.mark.parametrize(("places", "shown", "left"), [(8, 8, ""), (9, 9, ""), (10, 8, "2"), (250, 8, "242")])

@@ -48,10 +48,10 @@ def render_all(
 ) -> str:
     """All findings, sorted by place, equal ones once; complete lines, or nothing.
 
-    `text` ends with the summary; `json` is a list, `[]` without findings, with columns in code points
-    from 1, ends exclusive, null where there is no place; `sarif` is a log of SARIF 2.1.0; `github` is the
-    workflow command `error` or `warning` (docs.github.com, "Workflow commands for GitHub Actions").
-    `color` is for text.
+    `text` ends with their count, as in `2 errors, 1 warning`; `json` is a list, `[]` without findings, with
+    columns in code points from 1, ends exclusive, null where there is no place; `sarif` is a log of SARIF
+    2.1.0; `github` is the workflow command `error` or `warning` (docs.github.com, "Workflow commands for
+    GitHub Actions"). `color` is for text.
     """
     found = _located(reports)
     if format == "json":
@@ -70,11 +70,6 @@ def render_all(
         return "".join(_head(one, paint) + "\n" for one in _everywhere(found))
     blocks = ["\n".join(_block(one, paint)) for one in found]
     return "\n\n".join([*blocks, _count(found)]) + "\n" if blocks else ""
-
-
-def summary(diagnostics: Sequence[Diagnostic], sources: Sources) -> str:
-    """How many findings there are, equal ones once: `2 errors, 1 warning`; empty without findings."""
-    return _count(_located([(diagnostics, sources)]))
 
 
 def suppressed(
