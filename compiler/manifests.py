@@ -136,12 +136,10 @@ def undecodable(error: UnicodeDecodeError, file: str) -> Manifests:
     return Manifests(file, [], [Diagnostic(finding, Span(file, line, column, line, column + 1))])
 
 
-def check_manifests(
-    files: Iterable[Manifests], library: Iterable[dict[str, Any]] = ()
-) -> list[list[Diagnostic]]:
-    """What is wrong with each of the files; references between them, and to the `library`, are followed."""
+def check_manifests(files: Iterable[Manifests]) -> list[list[Diagnostic]]:
+    """What is wrong with each of the files; references between them are followed."""
     files = list(files)
-    shelved: Library = shelf([*(body for one in files for body in one.bodies), *library])
+    shelved: Library = shelf([body for one in files for body in one.bodies])
     maps = config_maps(body for one in files for body in one.others)
     alone = not any(one.documents for one in files)
     return [

@@ -78,9 +78,9 @@ class Visit:
                 raise Unread(refusal.message) from None
             return None
 
-    def review(self, kind: Kind, question: Json, namespace: str | None = None) -> Json:
+    def review(self, kind: Kind, question: Json) -> Json:
         """What the server answers to a question about rights or users. Raises Unread."""
-        within = {"namespace": namespace or self.namespace} if kind.namespaced else {}
+        within = {"namespace": self.namespace} if kind.namespaced else {}
         body: Json = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": within, **question}
         try:
             found: Json = self.cluster.create(kind, body).get("status") or {}
