@@ -36,12 +36,13 @@ from flowdsl.values import types as t
 from flowdsl.values.lift import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from flowdsl.compiler.carry.carry import Carried, ModuleSource
+    from flowdsl.compiler.checks.body import Calls
     from flowdsl.places.place import Span
     from flowdsl.step import StepDef
-    from flowdsl.tracing.trace import Call, Trace
+    from flowdsl.tracing.trace import Trace
 
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _ALONE = frozenset((ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, *_NESTED))
@@ -72,18 +73,19 @@ def check_bodies(
             bodies.append(body)
             yield from _results(body, step, step.name in used, calls)
             yield from gone(step, body)
-            yield from exits(step, body.node, body.module, calls)
-            yield from file_names(step, body.node, body.module, calls)
+            yield from exits(step, body, calls)
+            yield from file_names(step, body, calls)
             yield from read_only(step, body, calls)
-            yield from calls_of(step, body.node, body.module, body.names)
+            yield from calls_of(step, body)
             yield from impossible(step, body)
             yield from opened(step, body)
-            yield from looked_up(step, body.node, body.module)
+            yield from looked_up(step, body)
             source = carried(step)
             if source is not None:
-                yield from unsuited(step, body, source.text, images)
-                yield from terminal(step, body.node, body.module, source.text, calls)
-                scripts.append(Written(step, body.node, body.module, source.text))
+                written = Written(step, body, source.text)
+                yield from unsuited(written, images)
+                yield from terminal(written, calls)
+                scripts.append(written)
     yield from left_behind(scripts, traces, calls)
     yield from unpickled(scripts, calls)
     owners = {id(graph.owner): graph.owner for trace in traces for graph in trace.graphs.values()}
@@ -154,18 +156,16 @@ def _uses(
 # --- results -----------------------------------------------------------------------------------------
 
 
-def _results(
-    body: Body, step: StepDef, used: bool, calls: Callable[[], Mapping[int, list[Call]]]
-) -> Iterator[Diagnostic]:
+def _results(body: Body, step: StepDef, used: bool, calls: Calls) -> Iterator[Diagnostic]:
     """Results that are not made, or that JSON has not; `used` where a lost one is missed already."""
     kind = step.signature.returns
     # What a daemon gives is its address, whatever its function returns.
     needed = not isinstance(kind, (t.Nothing, t.Maybe, t.Json, t.Unsupported)) and not serves(step)
     returned = body.returned
     if needed and not step.code.co_flags & _UNUSUAL:
-        end = open_end(body.node, body.module, body.returns)
+        end = open_end(body)
         if returned:
-            yield from ends_without(step, body.node, end, body.module, calls)
+            yield from ends_without(step, body, end, calls)
         elif end is not None and not _is_sketch(body.node):
             yield Diagnostic(findings.NoResult(step.name, t.spell(kind)), Definition(step.code, "return"))
     annotated = step.signature.annotated

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from flowdsl.compiler.carry.module import ModuleSource
     from flowdsl.compiler.carry.tree import Function
     from flowdsl.compiler.checks.evident import Evident
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
     from flowdsl.pipeline import PipelineDef
     from flowdsl.places.place import Span
     from flowdsl.step import StepDef
+    from flowdsl.tracing.trace import Call
+
+    Calls = Callable[[], Mapping[int, list[Call]]]
+    """The calls of each step, by its id, for those who ask."""
 
 
 class Body(NamedTuple):

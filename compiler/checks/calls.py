@@ -13,25 +13,24 @@ from flowdsl.step import Step
 from flowdsl.values.later import known_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from flowdsl.compiler.carry.carry import ModuleSource
     from flowdsl.compiler.carry.tree import Function
+    from flowdsl.compiler.checks.body import Body
     from flowdsl.step import StepDef
 
 _OF_THE_TASK = frozenset(("image", "name"))
 """Options that say nothing of what a function needs: FD767 tells what an image does not have."""
 
 
-def calls_of(
-    step: StepDef, node: Function, module: ModuleSource, names: Iterable[str]
-) -> Iterator[Diagnostic]:
-    """Where a step calls another one that asks for something, each once; `names` are those that it uses."""
+def calls_of(step: StepDef, body: Body) -> Iterator[Diagnostic]:
+    """Where a step calls another one that asks for something, each once."""
     found: dict[str, StepDef] = {}
-    for name in names:
-        if type(made := module.namespace.get(name)) is Step:
+    for name in body.names:
+        if type(made := body.module.namespace.get(name)) is Step:
             found[name] = made._definition  # pyright: ignore[reportPrivateUsage] -- it has no public names
-    for one in ast.walk(node) if found else ():
+    for one in ast.walk(body.node) if found else ():
         if not isinstance(one, ast.Call) or not isinstance(one.func, ast.Name):
             continue
         called = found.pop(one.func.id, None)
@@ -42,7 +41,7 @@ def calls_of(
         left = [word for word in asked if word not in _OF_THE_TASK and asked[word] != own.get(word)]
         if left:
             finding = OptionsLeftOut(one.func.id, step.name, ", ".join(f"`{word}`" for word in left))
-            yield Diagnostic(finding, module.span(one.func))
+            yield Diagnostic(finding, body.module.span(one.func))
 
 
 def uncalled(node: Function, module: ModuleSource) -> Iterator[Diagnostic]:

@@ -10,21 +10,17 @@ from flowdsl.diagnostic import Diagnostic
 from flowdsl.values import types as t
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
-    from flowdsl.compiler.carry.carry import ModuleSource
-    from flowdsl.compiler.carry.tree import Function
+    from flowdsl.compiler.checks.body import Body, Calls
     from flowdsl.step import StepDef
-    from flowdsl.tracing.trace import Call
 
 _NAMES = frozenset(("exit", "_exit", "quit", "SystemExit"))
 _FORKS = frozenset(("fork", "forkpty"))
 _CAUGHT = frozenset(("SystemExit", "BaseException"))
 
 
-def exits(
-    step: StepDef, node: Function, module: ModuleSource, calls: Callable[[], Mapping[int, list[Call]]]
-) -> Iterator[Diagnostic]:
+def exits(step: StepDef, body: Body, calls: Calls) -> Iterator[Diagnostic]:
     """The first place where a step that returns something ends without that.
 
     Not of a step that is several processes: all but one of them may end as they like.
@@ -35,15 +31,15 @@ def exits(
         return
     if isinstance(kind, t.Maybe) and t.holds_file(kind):
         return  # a file that is not there is None
-    found = min(_successes(node.body), key=lambda one: one.lineno, default=None)
+    found = min(_successes(body.node.body), key=lambda one: one.lineno, default=None)
     if found is None:
         return
     if not has_several(step, calls):
         finding = ExitWithoutResult(step.name, ast.unparse(found), t.spell(kind))
-        yield Diagnostic(finding, module.span(found))
+        yield Diagnostic(finding, body.module.span(found))
 
 
-def has_several(step: StepDef, calls: Callable[[], Mapping[int, list[Call]]]) -> bool:
+def has_several(step: StepDef, calls: Calls) -> bool:
     """Whether a step runs as several processes, of which one gives the result: on several pods, or forked."""
     every = (step.options, *(call.options for call in calls().get(id(step), ())))
     return not _FORKS.isdisjoint(step.code.co_names) or any(

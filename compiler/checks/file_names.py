@@ -13,10 +13,10 @@ from flowdsl.values import types as t
 from flowdsl.values.expr import Best, OnVolume, Out, Rows, Stored, children
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
-    from flowdsl.compiler.carry.module import ModuleSource
     from flowdsl.compiler.carry.tree import Function
+    from flowdsl.compiler.checks.body import Body, Calls
     from flowdsl.places.place import Place
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Call, Trace
@@ -37,19 +37,17 @@ def calls_by_step(traces: Iterable[Trace]) -> dict[int, list[Call]]:
     return found
 
 
-def file_names(
-    step: StepDef, node: Function, module: ModuleSource, calls: Callable[[], Mapping[int, list[Call]]]
-) -> Iterator[Diagnostic]:
+def file_names(step: StepDef, body: Body, calls: Calls) -> Iterator[Diagnostic]:
     """Where a step asks a file for its name or suffix, and one of its calls gives it one that has lost them."""
     files = {one.name for one in step.signature.parameters if _is_file(one.type)}
-    asked = [(one, name) for one, name in _asked(node) if name in files] if files else []
-    changed = _changed(node) if asked else set[str]()
+    asked = [(one, name) for one, name in _asked(body.node) if name in files] if files else []
+    changed = _changed(body.node) if asked else set[str]()
     asked = [(one, name) for one, name in asked if name not in changed]
     lost = _lost(calls().get(id(step), ())) if asked else {}
     for one, name in asked:
         if name in lost:
             finding = LostFileName(step.name, f"{name}.{one.attr}")
-            yield Diagnostic(finding, module.span(one), (Related(lost[name], "given here"),))
+            yield Diagnostic(finding, body.module.span(one), (Related(lost[name], "given here"),))
 
 
 def _is_file(kind: t.Type) -> bool:

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.checks.gone import unwritten
-from flowdsl.compiler.checks.left_behind import lies_beside
+from flowdsl.compiler.checks.left_behind import Written, lies_beside
 from flowdsl.compiler.checks.unbrought import read_by_name, unbrought, unmade
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.compiler.options import inherited
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.carry.carry import ModuleSource
     from flowdsl.compiler.carry.tree import Function
-    from flowdsl.compiler.checks.body import Body
     from flowdsl.compiler.checks.variables import Variables
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Trace
@@ -136,13 +135,9 @@ def _image(*levels: Mapping[str, object]) -> Image:
     return Image(name, more, elsewhere, brought)
 
 
-def unsuited(
-    step: StepDef, given: Body, text: str, images_of: Callable[[], dict[int, list[Image]]]
-) -> Iterator[Diagnostic]:
-    """Libraries that a step imports, where all its images have Python alone, and what is newer than their Python.
-
-    `text` is its script.
-    """
+def unsuited(written: Written, images_of: Callable[[], dict[int, list[Image]]]) -> Iterator[Diagnostic]:
+    """Libraries that a step imports, where all its images have Python alone, and what is newer than their Python."""
+    step, given, text = written
     body, module = given.node, given.module
     names = {*_IMPORT.findall(text)} - {"__future__"} if "import" in text else set[str]()
     # What nobody calls here may be called elsewhere, by a pipeline that brings packages.

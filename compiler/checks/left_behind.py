@@ -17,10 +17,11 @@ from flowdsl.values.later import known_options
 from flowdsl.values.lift import is_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from flowdsl.compiler.carry.module import ModuleSource
     from flowdsl.compiler.carry.tree import Function
+    from flowdsl.compiler.checks.body import Body, Calls
     from flowdsl.places.place import Span
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Call, Trace
@@ -41,8 +42,7 @@ class Written(NamedTuple):
     """A step as its function is written; `text` is its script."""
 
     step: StepDef
-    node: Function
-    module: ModuleSource
+    body: Body
     text: str
 
 
@@ -54,9 +54,7 @@ def lies_beside(filename: str, name: str) -> bool:
         return False
 
 
-def left_behind(
-    steps: Sequence[Written], traces: Iterable[Trace], calls: Callable[[], Mapping[int, list[Call]]]
-) -> Iterator[Diagnostic]:
+def left_behind(steps: Sequence[Written], traces: Iterable[Trace], calls: Calls) -> Iterator[Diagnostic]:
     """Where a step reads a file that another step of its pipelines writes, and that is not on a volume of its own."""
     some = [one for one in steps if _READS.search(one.text) and not BRINGS.search(one.text)]
     files = {id(one.step): _Files(one) for one in some}
@@ -78,7 +76,7 @@ def left_behind(
                 if other is not one and id(other.step) in around and place is not None:
                     finding = LeftBehind(one.step.name, path, other.step.name)
                     related = Related(place, "written here, in another pod")
-                    yield Diagnostic(finding, one.module.span(node), (related,))
+                    yield Diagnostic(finding, one.body.module.span(node), (related,))
                     break
 
 
@@ -99,22 +97,22 @@ class _Files:
     """The files that a function reads and writes by paths that are written down."""
 
     def __init__(self, one: Written) -> None:
-        self._module, self._text = one.module, one.text
-        self._local = Counter(local_names(one.node))
+        self._module, self._text = one.body.module, one.text
+        self._local = Counter(local_names(one.body.node))
         self._assigned = {
             target.id: value
-            for statement in ast.walk(one.node)
+            for statement in ast.walk(one.body.node)
             if isinstance(statement, ast.Assign)
             for target, value in [(statement.targets[0], statement.value)]
             if isinstance(target, ast.Name) and self._local[target.id] == 1
         }
-        self._libraries = _imported(one.node, one.module)
+        self._libraries = _imported(one.body.node, one.body.module)
         self._mentions: dict[str, set[int]] = {}
         self._names: dict[str, set[int]] = {}
         self._read: dict[str, ast.expr] = {}
         self._unclear = set[str]()
         self.written: dict[str, Span] = {}
-        for statement in one.node.body:
+        for statement in one.body.node.body:
             self._visit(statement, guarded=False)
 
     def seen(self) -> dict[str, ast.expr]:

@@ -10,29 +10,29 @@ from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.values.expr import Best, Out, Rows, leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from flowdsl.compiler.carry.module import ModuleSource
-    from flowdsl.compiler.carry.tree import Function
+    from flowdsl.compiler.checks.body import Body, Calls
     from flowdsl.compiler.checks.left_behind import Written
     from flowdsl.step import StepDef
-    from flowdsl.tracing.trace import Call
 
 _PICKLES = frozenset(("joblib", "pickle", "torch"))
 _ASKS = frozenset(("globals", "modules"))
 
 
-def looked_up(step: StepDef, node: Function, module: ModuleSource) -> Iterator[Diagnostic]:
+def looked_up(step: StepDef, body: Body) -> Iterator[Diagnostic]:
     """The places where it does that, other than for a name that the script surely has."""
     if _ASKS.isdisjoint(step.code.co_names):
         return
     has = {*step.code.co_names, *step.code.co_varnames}
-    for one in ast.walk(node):
+    for one in ast.walk(body.node):
         name = _name(one)
         if name is None or not isinstance(one, ast.expr):
             continue
-        if not isinstance(name, ast.Constant) or (name.value not in has and name.value in module.namespace):
-            yield Diagnostic(LookedUp(step.name, ast.unparse(one)), module.span(one))
+        if isinstance(name, ast.Constant) and (name.value in has or name.value not in body.module.namespace):
+            continue
+        yield Diagnostic(LookedUp(step.name, ast.unparse(one)), body.module.span(one))
 
 
 def _name(node: ast.AST) -> ast.expr | None:
@@ -70,9 +70,7 @@ def _is_own(node: ast.expr) -> bool:
 # --- what another step has pickled ----------------------------------------------------------------
 
 
-def unpickled(
-    steps: Sequence[Written], calls: Callable[[], Mapping[int, list[Call]]]
-) -> Iterator[Diagnostic]:
+def unpickled(steps: Sequence[Written], calls: Calls) -> Iterator[Diagnostic]:
     """Where a step loads an object of a class of its file that another step has dumped, and does not name the class."""
     dumped = {id(one.step): (name, node, one) for one in steps for name, node in _dumps(one)}
     for one in steps if dumped else ():
@@ -87,9 +85,9 @@ def unpickled(
         for task in given:
             name, node, other = dumped.get(id(task.target), ("", None, one))
             if load is not None and node is not None and f"class {name}" not in one.text:
-                related = Related(other.module.span(node), f"dumped by `{other.step.name}`")
+                related = Related(other.body.module.span(node), f"dumped by `{other.step.name}`")
                 finding = LookedUp(one.step.name, ast.unparse(load), name)
-                yield Diagnostic(finding, one.module.span(load), (related,))
+                yield Diagnostic(finding, one.body.module.span(load), (related,))
                 break
 
 
@@ -98,16 +96,16 @@ def _dumps(one: Written) -> Iterator[tuple[str, ast.Call]]:
     if "dump" not in one.text and "save" not in one.text:
         return
     made: dict[str, list[str]] = {}
-    for node in ast.walk(one.node):
+    for node in ast.walk(one.body.node):
         match node:
             case ast.Assign([ast.Name(name)], value):
-                made.setdefault(name, []).append(_made(value, one.module))
+                made.setdefault(name, []).append(_made(value, one.body.module))
             case _:
                 pass
-    for node in ast.walk(one.node):
+    for node in ast.walk(one.body.node):
         match node:
             case ast.Call(ast.Attribute(ast.Name(library), "dump" | "dumps" | "save"), [first, *_]):
-                name = _made(first, one.module)
+                name = _made(first, one.body.module)
                 if isinstance(first, ast.Name):
                     assigned = made.get(first.id, [])
                     name = assigned[0] if len(assigned) == 1 else ""
@@ -129,7 +127,7 @@ def _made(node: ast.expr, module: ModuleSource) -> str:
 
 
 def _loads(one: Written) -> Iterator[ast.Call]:
-    for node in ast.walk(one.node) if "load" in one.text else ():
+    for node in ast.walk(one.body.node) if "load" in one.text else ():
         match node:
             case ast.Call(ast.Attribute(ast.Name(library), "load" | "loads")) if library in _PICKLES:
                 yield node

@@ -15,17 +15,15 @@ from flowdsl.values.lift import is_dict
 from flowdsl.volume import Mountable, Named, VolumePath
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
-    from flowdsl.compiler.checks.body import Body
+    from flowdsl.compiler.checks.body import Body, Calls
     from flowdsl.places.place import Place
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Call
 
 
-def read_only(
-    step: StepDef, body: Body, calls: Callable[[], Mapping[int, list[Call]]]
-) -> Iterator[Diagnostic]:
+def read_only(step: StepDef, body: Body, calls: Calls) -> Iterator[Diagnostic]:
     """What a step surely writes to below a path that one of its calls gives it read-only."""
     if not body.variables.writes:
         return

@@ -11,13 +11,13 @@ from flowdsl.diagnostic import Diagnostic
 from flowdsl.values import types as t
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from types import CodeType
 
     from flowdsl.compiler.carry.carry import ModuleSource
     from flowdsl.compiler.carry.tree import Function
+    from flowdsl.compiler.checks.body import Body, Calls
     from flowdsl.step import StepDef
-    from flowdsl.tracing.trace import Call
     from flowdsl.values.signature import Parameter
 
 _LEAVES = frozenset(
@@ -29,13 +29,7 @@ _NEVER = frozenset(("NoReturn", "Never"))
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
-def ends_without(
-    step: StepDef,
-    node: Function,
-    end: ast.stmt | None,
-    module: ModuleSource,
-    calls: Callable[[], Mapping[int, list[Call]]],
-) -> Iterator[Diagnostic]:
+def ends_without(step: StepDef, body: Body, end: ast.stmt | None, calls: Calls) -> Iterator[Diagnostic]:
     """The place behind which a step that returns something ends without it: its open end, if it has one.
 
     Not where all values of a parameter are told apart, and not of a step with a decorator of the user, which may
@@ -55,14 +49,15 @@ def ends_without(
             where = "behind the loop"
         case shown:
             where = "behind this"
-    if not _tells_apart(shown, node, step.signature.by_name):
-        yield Diagnostic(EndsWithout(step.name, t.spell(step.signature.returns), where), module.span(shown))
+    if not _tells_apart(shown, body.node, step.signature.by_name):
+        finding = EndsWithout(step.name, t.spell(step.signature.returns), where)
+        yield Diagnostic(finding, body.module.span(shown))
 
 
-def open_end(node: Function, module: ModuleSource, returns: Iterable[ast.Return]) -> ast.stmt | None:
+def open_end(body: Body) -> ast.stmt | None:
     """A `return` without a value, or the statement behind which control comes out of a function; None without one."""
-    bare = [one for one in returns if one.value is None]
-    return min(bare, key=lambda one: one.lineno) if bare else _Flow(module).open_end(node.body)
+    bare = [one for one in body.returns if one.value is None]
+    return min(bare, key=lambda one: one.lineno) if bare else _Flow(body.module).open_end(body.node.body)
 
 
 def _tells_apart(asked: ast.stmt | ast.expr, node: Function, parameters: Mapping[str, Parameter]) -> bool:

@@ -12,26 +12,18 @@ from flowdsl.diagnostic import Diagnostic
 from flowdsl.values.lift import is_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
-    from flowdsl.compiler.carry.module import ModuleSource
-    from flowdsl.compiler.carry.tree import Function
-    from flowdsl.step import StepDef
-    from flowdsl.tracing.trace import Call
-
+    from flowdsl.compiler.checks.body import Calls
+    from flowdsl.compiler.checks.left_behind import Written
 
 _ASKS = frozenset(("argv", "breakpoint", "input", "set_trace"))
 _UNWATCHED = "take it out, and call the step as a function where somebody watches: in a test"
 
 
-def terminal(
-    step: StepDef,
-    node: Function,
-    module: ModuleSource,
-    text: str,
-    calls: Callable[[], Mapping[int, list[Call]]],
-) -> Iterator[Diagnostic]:
-    """Where a step asks a person for an answer, or reads a word of its command line; `text` is its script."""
+def terminal(written: Written, calls: Calls) -> Iterator[Diagnostic]:
+    """Where a step asks a person for an answer, or reads a word of its command line."""
+    step, node, module = written.step, written.body.node, written.body.module
     names = step.code.co_names
     if "stdin" in names or _ASKS.isdisjoint(names):
         return
@@ -41,7 +33,7 @@ def terminal(
     variables = [name for each in options if is_dict(env := each.get("env")) for name in env]
     own = {*local_names(node), *module.namespace, *map(str, variables)}
     changed = any(_is_argv(one) and isinstance(one.ctx, ast.Store) for one in ast.walk(node))
-    if changed or text.count("argv") > ast.unparse(node).count("argv"):
+    if changed or written.text.count("argv") > ast.unparse(node).count("argv"):
         own.add("argv")  # this function sets it, or another one may
     found: list[tuple[ast.expr, NoTerminal]] = []
 
