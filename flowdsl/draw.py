@@ -316,6 +316,11 @@ def _space(
             return None
         tell_changed(complain, name, space.arguments, t.Sequence(kind))
         return items
+    return _numbers(trace, name, space, kind, place)
+
+
+def _numbers(trace: Trace, name: str, space: Space, kind: t.Type, place: Argument) -> _Drawn | None:
+    """A space of numbers in the same way."""
     if (wrong := _wrong(space)) is not None:
         known = not any(map(is_value, space.arguments))
         form = _FORMS[space.kind] if known else "numbers that are known while compiling"

@@ -64,17 +64,10 @@ _WRITTEN = {*STEP_OPTIONS, *_CALL_OPTIONS}
 
 def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> Iterator[Diagnostic]:
     """Everything that is wrong with one definition."""
+    word = "pipeline" if isinstance(found, PipelineDef) else WORDS[found.kind]
     if not is_function(found.plain) or _of_a_pipeline(found):
-        what = "pipeline" if isinstance(found, PipelineDef) else WORDS[found.kind]
-        if is_method(found.plain):
-            from flowdsl.compiler.findings.carry import MethodStep
-
-            name = found.plain.__qualname__.rpartition("<locals>.")[2]
-            yield Diagnostic(MethodStep(name, what), Definition(found.code))
-        else:
-            yield Diagnostic(NotAFunction(what, _called(found), _of_a_pipeline(found)), found.site)
+        yield _no_function(found, word)
         return
-    code = found.code
     written = functools.partial(Argument, found.site)
     if isinstance(found, PipelineDef):
         _, problems = pipeline_options(found.options, written)
@@ -84,12 +77,25 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
             yield from packed(found, made.files, written)
         yield from unfit(found, found.options, found.site)
     for position, value in enumerate(found.unnamed):
-        word = "pipeline" if isinstance(found, PipelineDef) else WORDS[found.kind]
         unnamed = UnnamedOption(f"@{word}", isinstance(value, str))
         yield Diagnostic(unnamed, Argument(found.site, position=position))
     yield from volumes.mounted(found.options, written)
     yield from problems
-    signature = found.signature
+    yield from _signature(found, root, declared)
+
+
+def _no_function(found: StepDef | PipelineDef, word: str) -> Diagnostic:
+    if is_method(found.plain):
+        from flowdsl.compiler.findings.carry import MethodStep
+
+        name = found.plain.__qualname__.rpartition("<locals>.")[2]
+        return Diagnostic(MethodStep(name, word), Definition(found.code))
+    return Diagnostic(NotAFunction(word, _called(found), _of_a_pipeline(found)), found.site)
+
+
+def _signature(found: StepDef | PipelineDef, root: bool, declared: Declared) -> Iterator[Diagnostic]:
+    """What is wrong with the parameters and the result."""
+    code, signature = found.code, found.signature
     for name, problem in signature.unreadable:
         place = Definition(code, name or None, "annotation")
         yield Diagnostic(UnreadableAnnotation(found.name, problem), place)

@@ -203,20 +203,7 @@ def judged(
         here = (Related(place, "its results are kept"),)
         yield Diagnostic(findings.MovingImage(step.name, image), said("image"), here)
     if not salted:
-        code = settings.code
-        where = "volume" if code.volume is not None else ""
-        if code.repository is not None and not is_pinned(code.repository.artifact.words["revision"]):
-            where = "revision"
-        if where:
-            yield Diagnostic(findings.UnknownCode(step.name, where), place)
-        mounts = zip(settings.environment.mounts, settings.environment.volumes, strict=True)
-        for mount in (mount for mount, volume in mounts if not isinstance(volume, Scratch)):
-            yield Diagnostic(findings.KnownByPath(step.name, mount.path), place)
-        for variable, given in settings.environment.env:
-            if type(given) is Config:
-                spot = said("env")
-                spot = spot._replace(part=f"item:{variable}") if isinstance(spot, Argument) else spot
-                yield Diagnostic(findings.KnownByName(step.name, repr(given)), spot)
+        yield from _known_by_place(step.name, settings, said)
     for name, form in forms:
         for port, one in _files(name, form):
             argument = _argument(plan.call, name)
@@ -231,6 +218,24 @@ def judged(
             if isinstance(leaf, RunField) and leaf.name != "namespace":
                 yield Diagnostic(findings.RunInKey(step.name, name, leaf.name), plan.call.argument(name))
     yield from _size(plan, place)
+
+
+def _known_by_place(step: str, settings: ir.Settings, said: Callable[[str], Place]) -> Iterator[Diagnostic]:
+    """What the key has the address or the name of, and not the content: another text as the salt stands for it."""
+    code, environment = settings.code, settings.environment
+    where = "volume" if code.volume is not None else ""
+    if code.repository is not None and not is_pinned(code.repository.artifact.words["revision"]):
+        where = "revision"
+    if where:
+        yield Diagnostic(findings.UnknownCode(step, where), said("cache"))
+    mounts = zip(environment.mounts, environment.volumes, strict=True)
+    for mount in (mount for mount, volume in mounts if not isinstance(volume, Scratch)):
+        yield Diagnostic(findings.KnownByPath(step, mount.path), said("cache"))
+    for variable, given in environment.env:
+        if type(given) is Config:
+            spot = said("env")
+            spot = spot._replace(part=f"item:{variable}") if isinstance(spot, Argument) else spot
+            yield Diagnostic(findings.KnownByName(step, repr(given)), spot)
 
 
 def _files(name: str, form: Form) -> Iterator[tuple[str, Form]]:

@@ -275,16 +275,7 @@ def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[Use], asked: As
         for one in several(part(place, "synchronization"), "semaphores"):
             yield from _object("ConfigMap", part(one, "configMapKeyRef"), asked.config_maps, "a semaphore")
     for use in uses:
-        for task in called(use.template):
-            for one in several(part(task, "arguments"), "artifacts"):
-                yield from _file(
-                    one, made, asked, f"the artifact `{one['name']}` of {_step(str(task['name']))}"
-                )
-        for one in several(part(use.template, "inputs"), "artifacts"):
-            yield from _file(one, made, asked, f"the input `{one['name']}` of {_step(use.task)}")
-        listed = _listed(use.template)
-        if _key(listed) and not any(f"{key}/".startswith(f"{_key(listed)}/") for key in made):
-            yield from _file({"name": "artifacts", **listed}, made, asked, f"the `data` of {_step(use.task)}")
+        yield from _missing_files(use, made, asked)
         for header in several(part(use.template, "http"), "headers"):
             secret = part(part(header, "valueFrom"), "secretKeyRef")
             if not secret.get("optional"):
@@ -293,6 +284,18 @@ def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[Use], asked: As
         own = {one["name"]: one for pod in pods for one in several(pod, "volumes")}
         for container in _programs(use.template):
             yield from _objects(container, {**volumes, **own}, use, asked)
+
+
+def _missing_files(use: Use, made: set[str], asked: Asked) -> Iterator[str]:
+    for task in called(use.template):
+        step = _step(str(task["name"]))
+        for one in several(part(task, "arguments"), "artifacts"):
+            yield from _file(one, made, asked, f"the artifact `{one['name']}` of {step}")
+    for one in several(part(use.template, "inputs"), "artifacts"):
+        yield from _file(one, made, asked, f"the input `{one['name']}` of {_step(use.task)}")
+    listed = _listed(use.template)
+    if _key(listed) and not any(f"{key}/".startswith(f"{_key(listed)}/") for key in made):
+        yield from _file({"name": "artifacts", **listed}, made, asked, f"the `data` of {_step(use.task)}")
 
 
 def _objects(container: Json, volumes: Mapping[str, Json], use: Use, asked: Asked) -> Iterator[str]:
