@@ -67,10 +67,6 @@ def _members(found: Json) -> list[Member]:
     return list(_pods(found["metadata"]["name"], part(found, "spec")))
 
 
-def _leads(found: Json, members: Sequence[Member]) -> list[str]:
-    return []
-
-
 def _names(found: Json, members: Sequence[Member]) -> list[str]:
     """Those behind the Service, and that of the Service."""
     service = str(inside(found, "spec", "template", "spec").get("subdomain") or "")
@@ -100,7 +96,7 @@ def _status(found: Json, ended: Ended) -> Json:
     return status
 
 
-JOB = Sort("jobs.batch", _templates, _unplayed, _policy, _members, _leads, _names, _status)
+JOB = Sort("jobs.batch", _templates, _unplayed, _policy, _members, _status, names=_names)
 
 
 # --- JobSet ----------------------------------------------------------------------------------------
@@ -185,7 +181,7 @@ JOB_SET = Sort(
     _set_unplayed,
     _set_policy,
     _set_members,
+    _set_status,
     _set_leads,
     _set_names,
-    _set_status,
 )

@@ -214,9 +214,9 @@ PYTORCH_JOB = Sort(
     _torch_unplayed,
     _torch_policy,
     _torch_members,
+    _torch_status,
     _torch_leads,
     _names,
-    _torch_status,
 )
 
 
@@ -283,9 +283,9 @@ TF_JOB = Sort(
     _tf_unplayed,
     _tf_policy,
     _tf_members,
+    _tf_status,
     _tf_leads,
     _names,
-    _tf_status,
 )
 
 
@@ -348,14 +348,6 @@ def _joined(own: list[Json], more: list[Json], key: str) -> list[Json]:
     return [*own, *(one for one in more if one[key] not in known)]
 
 
-def _mpi_leads(found: Json, members: Sequence[Member]) -> list[str]:
-    return []
-
-
-def _mpi_names(found: Json, members: Sequence[Member]) -> list[str]:
-    return []
-
-
 def _mpi_status(found: Json, ended: Ended) -> Json:
     return _status("MPIJob", {"Launcher": {}}, "Never", ended, [one.name for one in ended.members])
 
@@ -366,7 +358,5 @@ MPI_JOB = Sort(
     _mpi_unplayed,
     _mpi_policy,
     _mpi_members,
-    _mpi_leads,
-    _mpi_names,
     _mpi_status,
 )

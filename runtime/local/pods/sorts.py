@@ -73,13 +73,17 @@ class Policy(NamedTuple):
     pause: float = 0.0
 
 
+def _none(found: Json, members: Sequence[Member]) -> list[str]:
+    return []
+
+
 class Sort(NamedTuple):
     """A kind of object.
 
     `plural`: its name in messages of a cluster. `templates`: those of its pods, of its spec. `unplayed`: why its spec
-    cannot be played, or nothing. `policy`: of its spec. `members`: its pods, of the object. `leads`: with the success
-    of which of them the others are ended; none of them: these are waited for. `names`: those by which they are found
-    there. `status`: of how its pods ended.
+    cannot be played, or nothing. `policy`: of its spec. `members`: its pods, of the object. `status`: of how its pods
+    ended. `leads`: with the success of which of them the others are ended; none of them: these are waited for.
+    `names`: those by which they are found there.
     """
 
     plural: str
@@ -87,9 +91,9 @@ class Sort(NamedTuple):
     unplayed: Callable[[Json], str]
     policy: Callable[[Json], Policy]
     members: Callable[[Json], list[Member]]
-    leads: Callable[[Json, Sequence[Member]], list[str]]
-    names: Callable[[Json, Sequence[Member]], list[str]]
     status: Callable[[Json, Ended], Json]
+    leads: Callable[[Json, Sequence[Member]], list[str]] = _none
+    names: Callable[[Json, Sequence[Member]], list[str]] = _none
 
 
 def policy(found: Json, again: int, suspended: object = None) -> Policy:
