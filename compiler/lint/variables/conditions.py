@@ -12,13 +12,13 @@ from flowdsl.compiler.lint.variables.kinds import STATUSES, WORDS, group, patter
 from flowdsl.compiler.lint.variables.typing import result
 from flowdsl.compiler.lint.variables.typing_findings import (
     AsText,
+    Findings,
     NeverEqual,
     WrongOperand,
     WrongResult,
     no_status,
 )
 from flowdsl.compiler.problem import Fault
-from flowdsl.compiler.schema.findings import short
 from flowdsl.grammar import govaluate as g
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
@@ -26,7 +26,6 @@ from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, masked, only_tag
 
 if TYPE_CHECKING:
-    from flowdsl.diagnostic import Finding
     from flowdsl.grammar.functions import Kind
 
 _NUMBER = regex(r"(?:\d+\.?\d*|\.\d+)")
@@ -79,17 +78,10 @@ def is_condition(text: str) -> bool:
 FATAL = (WrongOperand, WrongResult)
 
 
-class _Kinds:
+class _Kinds(Findings):
     def __init__(self, text: str, tags: dict[int, re.Match[str]]) -> None:
-        self.text = text
+        super().__init__(text)
         self.tags = tags
-        self.found: list[Fault] = []
-
-    def report(self, finding: Finding, node: g.Condition) -> None:
-        self.found.append(Fault(finding, (node.start, node.end)))
-
-    def shown(self, node: g.Condition) -> str:
-        return short(self.text[node.start : node.end])
 
     def word(self, node: g.Condition) -> bool:
         """Whether a node is a word without quotes, or several with signs between them, such as `my-value`."""

@@ -23,6 +23,7 @@ from flowdsl.compiler.lint.variables.kinds import (
 )
 from flowdsl.compiler.lint.variables.typing_findings import (
     AsText,
+    Findings,
     NeverEqual,
     UnknownName,
     WrongArgument,
@@ -31,7 +32,6 @@ from flowdsl.compiler.lint.variables.typing_findings import (
     no_status,
 )
 from flowdsl.compiler.problem import Fault
-from flowdsl.compiler.schema.findings import short
 from flowdsl.diagnostic import near
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.expression_types import ANY, MAP, STRING, refusal
@@ -40,7 +40,6 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.template import ROOTS
 
 if TYPE_CHECKING:
-    from flowdsl.diagnostic import Finding
     from flowdsl.grammar.expression_types import Type
     from flowdsl.grammar.functions import Kind, Signature
 
@@ -104,23 +103,15 @@ def result(text: str, node: t.Node) -> Kind:
     return _Kinds(text, Extra("value")).of(node, {})
 
 
-class _Kinds:
+class _Kinds(Findings):
     def __init__(self, text: str, extra: Extra) -> None:
-        self.text = text
+        super().__init__(text)
         self.names = extra.names
         self.roots = extra.names if extra.alone else ROOTS | extra.names
         self.argo = extra.argo
         self.whole, self.float = ("asInt", "asFloat") if extra.argo else ("int", "float")
         self.item: Kind = extra.item
         self.open = extra.open
-        self.found: list[Fault] = []
-
-    def report(self, finding: Finding, node: t.Node) -> None:
-        self.found.append(Fault(finding, (node.start, node.end)))
-
-    def shown(self, node: t.Node) -> str:
-        """The text of a node, shortened."""
-        return short(self.text[node.start : node.end])
 
     def refused(self, node: t.Node) -> None:
         """Reports what expr-lang refuses before it evaluates anything, in place of what it would come to."""

@@ -5,10 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.variables.kinds import STATUSES
+from flowdsl.compiler.problem import Fault
+from flowdsl.compiler.schema.findings import short
 from flowdsl.diagnostic import Finding, near
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+
+    from flowdsl.grammar.expression_tree import Node
+    from flowdsl.grammar.govaluate import Condition
+
+
+class Findings:
+    """What is found in the nodes of one text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.found: list[Fault] = []
+
+    def report(self, finding: Finding, node: Node | Condition) -> None:
+        """Add a finding about a node."""
+        self.found.append(Fault(finding, (node.start, node.end)))
+
+    def shown(self, node: Node | Condition) -> str:
+        """The text of a node, shortened."""
+        return short(self.text[node.start : node.end])
 
 
 class UnknownName(Finding):
