@@ -297,6 +297,9 @@ def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> l
             data = {"parameter": name, "step": call.target.name, **data}
         trace.report(kind, place, (), **data)
 
+    def no_list(have: str) -> None:
+        trace.report("OverNotAList", place, (), name=name, have=have, want=f"list[{t.spell(parameter.type)}]")
+
     if is_value(items):
         expr = expr_of(items)
         if isinstance(expr, Poison):
@@ -309,26 +312,12 @@ def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> l
         if isinstance(expr.type, (t.Sequence, t.Json)) and fits(expr.type, wanted):
             tell_changed(complain, name, items, wanted)
             return expr
-        trace.report(
-            "OverNotAList",
-            place,
-            (),
-            name=name,
-            have=t.spell(expr.type),
-            want=f"list[{t.spell(parameter.type)}]",
-        )
+        no_list(t.spell(expr.type))
         return None
     have = said(items)
     # The order of a set differs from run to run.
     if isinstance(items, (str, bytes, Mapping, Set)) or not isinstance(items, Iterable):
-        trace.report(
-            "OverNotAList",
-            place,
-            (),
-            name=name,
-            have=have,
-            want=f"list[{t.spell(parameter.type)}]",
-        )
+        no_list(have)
         return None
     given = list(islice(cast("Iterable[object]", items), MOST + 1))
     if len(given) > MOST:
