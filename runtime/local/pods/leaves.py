@@ -52,8 +52,6 @@ def http(wanted: Json, settings: Settings) -> Outcome:
     import urllib.error
     import urllib.request
 
-    from flowdsl.compiler.evaluation.evaluate import evaluate
-    from flowdsl.compiler.evaluation.values import ExpressionError
     from flowdsl.runtime.local.pods.web import UNANSWERED, add_header, request
 
     method = str(wanted.get("method") or "GET").upper()
@@ -94,16 +92,22 @@ def http(wanted: Json, settings: Settings) -> Outcome:
         if 200 <= status < 300:
             return Outcome("Succeeded", "", outputs)
         return Outcome("Failed", f"received non-2xx response code: {status}", outputs)
-    scope: dict[str, Any] = {
-        "request": {
-            "method": wanted.get("method") or "",
-            "url": wanted["url"],
-            "body": wanted.get("body") or "",
-            "bodyBytes": list(body),
-            "headers": sent,
-        },
-        "response": {"statusCode": status, "body": text, "headers": headers},
+    asking = {
+        "method": wanted.get("method") or "",
+        "url": wanted["url"],
+        "body": wanted.get("body") or "",
+        "bodyBytes": list(body),
+        "headers": sent,
     }
+    answered = {"statusCode": status, "body": text, "headers": headers}
+    return _by_condition(condition, {"request": asking, "response": answered}, outputs)
+
+
+def _by_condition(condition: str, scope: dict[str, Any], outputs: dict[str, str]) -> Outcome:
+    """How a request has ended that says itself when it has succeeded."""
+    from flowdsl.compiler.evaluation.evaluate import evaluate
+    from flowdsl.compiler.evaluation.values import ExpressionError
+
     try:
         true = evaluate(condition, scope)
     except ExpressionError as error:
