@@ -81,7 +81,7 @@ def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Rea
     """`refused` takes back what was written for a run that cannot begin."""
     document = found.document
     now = options = options._replace(mounts=[_of_claim(document, one) for one in options.mounts])
-    mounts = given.folders(now.mounts, "--mount")
+    mounts = given.folders(now.mounts)
     pairs = given.pairs(now.parameters, "-p", "NAME=VALUE")
     asked = given.parameters(pairs, document, found.program, mounts)
     before, parameters = None, asked.texts
@@ -164,7 +164,7 @@ def _part(manifest: Json, before: Path, folder: Path, options: Options) -> _Part
 
 
 def _fakes(folder: Path, manifest: Json, options: Options) -> Fakes:
-    mounted = given.folders(options.mounts, "--mount")
+    mounted = given.folders(options.mounts)
     return Fakes(folder, folder.name, options.fakes, volumes_of(manifest, mounted, options.volumes, folder))
 
 
@@ -255,7 +255,7 @@ def _pods(manifest: Json, options: Options, data: Data) -> Settings:
     means = Means(
         given.interpreter(options.python),
         options.volumes,
-        given.folders(options.mounts, "--mount"),
+        given.folders(options.mounts),
         given.paths(options.artifacts, "--artifact"),
         data.config_maps,
         data.secrets,

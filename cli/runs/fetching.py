@@ -98,7 +98,7 @@ def _mounts(given: Sequence[str]) -> dict[str, Path]:
     from flowdsl.runtime.local.error import RunError
 
     try:
-        found = folders(given, "--mount")
+        found = folders(given)
     except RunError as error:
         raise Refused(str(error)) from None
     for claim, path in found.items():

@@ -71,14 +71,16 @@ def lasting(path: Path) -> Path:
     return path.absolute() if path.is_fifo() else path.resolve()
 
 
-def folders(texts: Sequence[str], option: str) -> dict[str, Path]:
-    """Folders by name; one that does not exist is made when the run begins. Raises RunError."""
-    found = {name: _path(option, name, text) for name, text in pairs(texts, option, "CLAIM=PATH").items()}
+def folders(texts: Sequence[str]) -> dict[str, Path]:
+    """The folders of `--mount`, by claim; one that does not exist is made when the run begins. Raises RunError."""
+    found = {
+        name: _path("--mount", name, text) for name, text in pairs(texts, "--mount", "CLAIM=PATH").items()
+    }
     for name, path in found.items():
         if path.exists() and not path.is_dir():
-            raise RunError(f"{option} {name}={path}: {path} is a file; a claim is a folder")
+            raise RunError(f"--mount {name}={path}: {path} is a file; a claim is a folder")
         if not path.exists() and not path.absolute().parent.is_dir():
-            raise RunError(f"{option} {name}={path}: there is no {path.parent}")
+            raise RunError(f"--mount {name}={path}: there is no {path.parent}")
     return {name: path.resolve() for name, path in found.items()}
 
 

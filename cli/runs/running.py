@@ -114,7 +114,7 @@ class _Run:
         self.view: View = view(self.folder, self.stood_in, quiet=options.quiet or options.json)
         self.notices: Callable[[], list[str]] = list
         self.said = 0
-        mounted = given.folders(options.mounts, "--mount")
+        mounted = given.folders(options.mounts)
         self.files = Files(self.folder, volumes_of(manifest, mounted, options.volumes, self.folder))
         artifacts = given.paths(options.artifacts, "--artifact")
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
+from flowdsl.compiler.lowering.plans import STATUS
 from flowdsl.values.expr import Const, Op, Out, leaves
 from flowdsl.values.types import BOOL
 
@@ -21,16 +22,16 @@ if TYPE_CHECKING:
 NONE: frozenset[str] = frozenset()
 
 
-def borne(templates: list[ir.Template], name: Callable[[], str], status: str) -> list[ir.Template]:
+def borne(templates: list[ir.Template], name: Callable[[], str]) -> list[ir.Template]:
     """The templates, with an end for each graph whose failures would fail a graph that bears them.
 
-    `name` gives one for the template of these ends, `status` is the output that says how a call went.
+    `name` gives one for the template of these ends.
     """
     if not any(
         _bears(task) for one in templates if isinstance(one.body, ir.Graph) for task in one.body.tasks
     ):
         return templates
-    reach = _Reach({one.name: one.body for one in templates if isinstance(one.body, ir.Graph)}, status)
+    reach = _Reach({one.name: one.body for one in templates if isinstance(one.body, ir.Graph)})
     for one in reach.graphs:
         reach.after(one)
     if not reach.found:
@@ -60,9 +61,8 @@ def _ended(template: ir.Template, end: str) -> ir.Template:
 class _Reach:
     """Which failures that are borne reach a last task that may not run."""
 
-    def __init__(self, graphs: dict[str, ir.Graph], status: str) -> None:
+    def __init__(self, graphs: dict[str, ir.Graph]) -> None:
         self.graphs = graphs
-        self.status = status
         self.found: set[str] = set()
         self._after: dict[str, frozenset[str]] = {}
 
@@ -105,12 +105,12 @@ class _Reach:
         """Whether a task is skipped only if the one before it is."""
         return task.name not in omitted and before.when == task.when
 
-    def _only_if_failed(self, task: ir.Task, before: str) -> bool:
+    @staticmethod
+    def _only_if_failed(task: ir.Task, before: str) -> bool:
         """Whether a task is skipped only if the one before it, which may fail, succeeded."""
         match task.when:
             case Op("not", (Op("==", (asked, Const("Succeeded"))),)):
-                return {(one.task, one.name) for one in leaves(asked) if isinstance(one, Out)} == {
-                    (before, self.status)
-                }
+                outputs = {(one.task, one.name) for one in leaves(asked) if isinstance(one, Out)}
+                return outputs == {(before, STATUS)}
             case _:
                 return False

@@ -15,7 +15,6 @@ from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.forms import handed
 from flowdsl.compiler.lowering.borne import borne
 from flowdsl.compiler.lowering.graphs import Graphs, definition_place
-from flowdsl.compiler.lowering.plans import STATUS
 from flowdsl.compiler.lowering.pods import Pods, Written
 from flowdsl.compiler.lowering.variants import Variants, option_place
 from flowdsl.compiler.naming import slug
@@ -65,7 +64,7 @@ class Lowering:
         entry, leave = self._graphs()
         if self.planner.cached:
             self._cache(name)
-        templates = borne(self.written.templates, lambda: names.name("succeed", "ends of graphs"), STATUS)
+        templates = borne(self.written.templates, lambda: names.name("succeed", "ends of graphs"))
         # Graphs as they are met, then the steps as they are defined: a call more moves no template.
         graphs = [one for one in templates if isinstance(one.body, ir.Graph)]
         pods = [one for one in templates if not isinstance(one.body, ir.Graph)]

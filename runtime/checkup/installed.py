@@ -83,7 +83,7 @@ def namespace(visit: Visit) -> Iterator[Check]:
 def definitions(visit: Visit) -> Iterator[Check]:
     """Argo's kinds, and whether the server knows their fields."""
     try:
-        kinds = served_by(visit.get(*_served("argoproj.io/v1alpha1")) or {})
+        kinds = served_by(visit.get(SERVED._replace(group="argoproj.io", version="v1alpha1"), "") or {})
     except Unread as error:
         yield Check("definitions", "unchecked", f"which kinds the server knows cannot be told: {error}")
         return
@@ -105,11 +105,6 @@ def definitions(visit: Visit) -> Iterator[Check]:
     else:
         text = "minimal: the server takes any field, so a mistake shows when a run fails; flowdsl checks them itself"
         yield Check("definitions", "ok", text)
-
-
-def _served(version: str) -> tuple[Kind, str]:
-    group, _, name = version.rpartition("/")
-    return SERVED._replace(group=group, version=name), ""
 
 
 def _fields(definition: Json) -> Json:

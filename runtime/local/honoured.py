@@ -380,7 +380,7 @@ def _notes(spec: Json, uses: list[Use], asked: Asked) -> list[str]:
             f"images are not used, the programs of this machine are ({', '.join(images)}); "
             "--engine docker runs them"
         )
-    ignored = _named(_IGNORED, [spec, *(use.template for use in uses), *_jobs(uses)])
+    ignored = _ignored([spec, *(use.template for use in uses), *_jobs(uses)])
     if ignored:
         notes.append(f"ignored on this machine: {', '.join(ignored)}")
     programs = dict.fromkeys(
@@ -422,5 +422,5 @@ def _lacks(word: str, asked: Asked) -> bool:
     return plain and not word.startswith("python") and not asked.has(word)
 
 
-def _named(table: Mapping[str, str], places: Iterable[Json]) -> list[str]:
-    return list(dict.fromkeys(table[key] for place in places for key in table if place.get(key)))
+def _ignored(places: Iterable[Json]) -> list[str]:
+    return list(dict.fromkeys(_IGNORED[key] for place in places for key in _IGNORED if place.get(key)))

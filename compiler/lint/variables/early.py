@@ -61,7 +61,7 @@ def early(view: View) -> Iterator[Problem]:
     if any("{{" in name for name in made) or not all(call.known for call in calls):
         made = set[str]()
     ends = view.spec.get("onExit") or view.hooks
-    if (ends if view.runs else view.setting("entrypoint")) and _mentioned(view, FAILURES):
+    if (ends if view.runs else view.setting("entrypoint")) and _asks_for_failures(view):
         made.add(FAILURES)
     if not made or view.external or view.base is not None:
         return
@@ -164,11 +164,11 @@ def _is_once(view: View, template: Template) -> bool:
     return id(template) not in view.callers
 
 
-def _mentioned(view: View, name: str) -> bool:
-    """Whether a name stands in a template, or in what one hands on."""
+def _asks_for_failures(view: View) -> bool:
+    """Whether a template names them, or what one hands on."""
     leaves = (template for template in view.all if template.body not in GRAPH_BODIES)
-    return any(name in text for text in view.values) or any(
-        name in text for template in leaves for text in (template.source, template.text)
+    return any(FAILURES in text for text in view.values) or any(
+        FAILURES in text for template in leaves for text in (template.source, template.text)
     )
 
 
