@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flowdsl.cli.config import project
 from flowdsl.cli.display.report import suppressed
-from flowdsl.cli.pipelines.compiling import MANIFESTS, ONLY_YAML, USUAL, Judged, judge, parted, show
+from flowdsl.cli.pipelines.compiling import MANIFESTS, ONLY_YAML, Judged, judge, parted, show
 from flowdsl.cli.pipelines.gathering import files
 from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, out
 from flowdsl.diagnostic import Diagnostic, any_error
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from flowdsl.compiler.compile import Written
     from flowdsl.compiler.manifests import Manifests
 
+    _Read = tuple[Manifests, Sources, frozenset[str]]
+
 _ALONE = ("FD105", "FD107")
 """What is said of a file that cannot be run by itself, as a module of a package cannot."""
 
@@ -38,11 +40,11 @@ _LACKING = ("FD310", "FD767")
 def check_files(
     targets: Sequence[str],
     *,
-    goal: Target = USUAL,
+    goal: Target,
     format: Format,
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    strict: bool = False,
+    select: Sequence[str],
+    ignore: Sequence[str],
+    strict: bool,
 ) -> int:
     """Report the findings of files on standard output; the exit code.
 
@@ -79,9 +81,9 @@ def _codes(written: Sequence[str]) -> tuple[str, ...]:
 
 
 def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> list[Judged]:
-    """The findings of each file; manifests are checked together, because they refer to each other."""
+    """The findings of each file."""
     results: list[Callable[[], Judged] | int] = []
-    manifests: list[tuple[Manifests, Sources, frozenset[str]]] = []
+    manifests: list[_Read] = []
     for target, named in targets:
         if named and target != STDIN and Path(target).is_dir():
             results.append(partial(_empty, target))
@@ -90,18 +92,8 @@ def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> list[Judged]:
             manifests.append(manifests_of(target, named, goal))
         else:
             results.append(_python(Path(target), named, goal))
-    checked: list[list[Diagnostic]] = []
-    if manifests:
-        from flowdsl.compiler.manifests import check_manifests
-
-        checked = check_manifests(one for one, _, _ in manifests)
-    judged: list[Judged] = []
-    for result in results:
-        if not isinstance(result, int):
-            judged.append(result())
-            continue
-        _, sources, codes = manifests[result]
-        judged.append(Judged(None, suppressed(checked[result], sources, codes), sources))
+    checked = _checked(manifests) if manifests else []
+    judged = [checked[result] if isinstance(result, int) else result() for result in results]
     called: frozenset[Written] = frozenset()
     called = called.union(*(one.compiled.called for one in judged if one.compiled is not None))
     return [_as_part(one, called) for one in judged]
@@ -117,19 +109,21 @@ def _as_part(one: Judged, called: frozenset[Written]) -> Judged:
     return one._replace(diagnostics=[each for each in one.diagnostics if each.finding.code not in _LACKING])
 
 
-def judge_manifests(
-    targets: Sequence[str], goal: Target = USUAL
-) -> tuple[list[Judged], list[list[dict[str, Any]]]]:
+def judge_manifests(targets: Sequence[str], goal: Target) -> tuple[list[Judged], list[list[dict[str, Any]]]]:
     """The findings of YAML and JSON files, and the documents of Argo that are in each."""
+    files = [manifests_of(target, True, goal, within=False) for target in targets]
+    return _checked(files), [one.bodies for one, _, _ in files]
+
+
+def _checked(files: Sequence[_Read]) -> list[Judged]:
+    """The findings of manifests, which are checked together, because they refer to each other."""
     from flowdsl.compiler.manifests import check_manifests
 
-    files = [manifests_of(target, True, goal, within=False) for target in targets]
-    checked = check_manifests(one for one, _, _ in files)
-    judged = [
-        Judged(None, suppressed(found, sources, codes), sources)
-        for found, (_, sources, codes) in zip(checked, files, strict=True)
+    found = check_manifests(one for one, _, _ in files)
+    return [
+        Judged(None, suppressed(each, sources, codes), sources)
+        for each, (_, sources, codes) in zip(found, files, strict=True)
     ]
-    return judged, [one.bodies for one, _, _ in files]
 
 
 def _empty(folder: str) -> Judged:
@@ -159,9 +153,7 @@ def _standard_input() -> bytes:
     return sys.stdin.read().encode("utf-8") if stream is None else stream.read()
 
 
-def manifests_of(
-    target: str, named: bool, goal: Target, within: bool = True
-) -> tuple[Manifests, Sources, frozenset[str]]:
+def manifests_of(target: str, named: bool, goal: Target, within: bool = True) -> _Read:
     """The manifests of a file, or of standard input, with its text and the codes that the project silences."""
     from flowdsl.compiler.manifests import Manifests, manifests, undecodable
 
