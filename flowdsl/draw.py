@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from flowdsl.loop import MOST, count, shown
+from flowdsl.loop import MOST, count, in_order, shown
 from flowdsl.places.place import Argument, Site
 from flowdsl.space import Learning, Method, Space, Tpe
 from flowdsl.values import types as t
@@ -293,15 +293,14 @@ def _space(
         return None
     have = type(space).__name__
     if not isinstance(space, Space):
-        # The order of a set differs from run to run.
-        if isinstance(space, (str, bytes, Mapping, Set)) or not isinstance(space, Iterable):
+        values = in_order(space)
+        if values is None:
             trace.report("NotASpace", place, (), name=name, have=have)
             return None
-        values = tuple(islice(cast("Iterable[object]", space), MOST + 1))
         if len(values) > MOST:
             trace.report("TooMany", place, (), what="values", name=name, most=MOST)
             return None
-        space = Space("choice", values, site)
+        space = Space("choice", tuple(values), site)
     if space.kind == "choice":
         if (only := _only_list(space, kind, have)) is not None:
             problem = f"its only value is a {type(only).__name__}, and `{name}` is {t.spell(kind)}"

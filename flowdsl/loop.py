@@ -285,6 +285,14 @@ def _lists(
         }
 
 
+def in_order(thing: object) -> list[object] | None:
+    """The items of what has them in an order, one more than there may be at most; None for anything else."""
+    # The order of a set differs from run to run.
+    if isinstance(thing, (str, bytes, Mapping, Set)) or not isinstance(thing, Iterable):
+        return None
+    return list(islice(cast("Iterable[object]", thing), MOST + 1))
+
+
 def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> list[Expr] | Expr | None:
     """The items for one parameter: a list of expressions, a run-time list, or None after a mistake."""
     parameter = call.target.signature.by_name[name]
@@ -314,12 +322,10 @@ def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> l
             return expr
         no_list(t.spell(expr.type))
         return None
-    have = said(items)
-    # The order of a set differs from run to run.
-    if isinstance(items, (str, bytes, Mapping, Set)) or not isinstance(items, Iterable):
-        no_list(have)
+    given = in_order(items)
+    if given is None:
+        no_list(said(items))
         return None
-    given = list(islice(cast("Iterable[object]", items), MOST + 1))
     if len(given) > MOST:
         trace.report("TooMany", place, (), what="items", name=name, most=MOST)
         return None
