@@ -197,17 +197,15 @@ def _told_below(by_schema: Iterable[Problem]) -> Callable[[Problem], bool]:
     return is_told
 
 
-def _unquoted(problem: Problem) -> str | None:
-    """The word of a name that YAML takes for true or false, because it has no quotes."""
-    finding = problem.finding
-    if not isinstance(finding, WrongType) or not isinstance(finding.value, bool):
-        return None
-    return finding.written or None if problem.path[-1:] in (("name",), ("template",)) else None
+def _shared(problem: Problem) -> str | tuple[Path, Path] | None:
+    """What a finding has in common with those that are told with it; None where it is told alone.
 
-
-def _block(problem: Problem) -> tuple[Path, Path] | None:
-    """Where a field stands, and where it belongs; None where that is the same, or not known."""
+    The word of a name that YAML takes for true or false, because it has no quotes; or where a field stands, and where
+    it belongs.
+    """
     finding, here = problem.finding, problem.path[:-1]
+    if isinstance(finding, WrongType) and isinstance(finding.value, bool):
+        return finding.written or None if problem.path[-1:] in (("name",), ("template",)) else None
     there = finding.target if isinstance(finding, UnknownField) else None
     return None if there is None or there[:-1] == here else (here, there[:-1])
 
@@ -219,23 +217,15 @@ def _once(by_schema: Iterable[Problem]) -> Iterator[Problem]:
     of the places of a name that YAML takes for true or false.
     """
     told: set[tuple[Path, str, type]] = set()
-    moved: defaultdict[tuple[Path, Path], list[Problem]] = defaultdict(list)
-    words: defaultdict[str, list[Problem]] = defaultdict(list)
+    alike: defaultdict[str | tuple[Path, Path], list[Problem]] = defaultdict(list)
     by_schema = list(by_schema)
     for problem in by_schema:
-        if (word := _unquoted(problem)) is not None:
-            words[word].append(problem)
-        if (block := _block(problem)) is not None:
-            moved[block].append(problem)
+        if (shared := _shared(problem)) is not None:
+            alike[shared].append(problem)
     for problem in by_schema:
         finding = problem.finding
-        if (word := _unquoted(problem)) is not None:
-            first, *others = words[word]
-            if problem is first:
-                yield problem._replace(also=tuple(others))
-            continue
-        if (block := _block(problem)) is not None:
-            first, *others = moved[block]
+        if (shared := _shared(problem)) is not None:
+            first, *others = alike[shared]
             if problem is first:
                 yield problem._replace(also=tuple(others))
             continue
