@@ -72,29 +72,21 @@ class Taken:
         listed = self.found["parameters"] = [dict(one) for one in wanted]
         for one in listed:
             source = part(one, "valueFrom")
-            if not source.get("path"):
+            path = source.get("path")
+            if not path:
                 continue
             try:
-                text = self.there(as_text(self._place(source["path"]).read_bytes()))
-            except NotADirectoryError as error:
-                path = source["path"]
+                text = self.there(as_text(self._place(path).read_bytes()))
+            except (NotADirectoryError, IsADirectoryError) as error:
+                verb = "open" if isinstance(error, NotADirectoryError) else "read"
                 if self._is_on_volume(path):
-                    self.errors.append(f"open {self._kept('parameters', path)}: {_reason(error)}")
+                    self.errors.append(f"{verb} {self._kept('parameters', path)}: {_reason(error)}")
                     return
-                self.unsaved = self.unsaved or f"failed to open {path}: open {path}: {_reason(error)}"
-                text = ""
-            except IsADirectoryError as error:
-                path = source["path"]
-                if self._is_on_volume(path):
-                    self.errors.append(f"read {self._kept('parameters', path)}: {_reason(error)}")
-                    return
-                copy = f"/var/run/argo/outputs/parameters/{path}"
-                why = f"write {copy}: copy_file_range: {_reason(error)}"
-                self.unsaved = self.unsaved or f"failed to copy {path} to {copy}: {why}"
+                self.unsaved = self.unsaved or _uncopied(path, verb, _reason(error))
                 text = ""
             except OSError as error:
                 if source.get("default") is None:
-                    self.errors.append(f"open {self._kept('parameters', source['path'])}: {_reason(error)}")
+                    self.errors.append(f"open {self._kept('parameters', path)}: {_reason(error)}")
                     return
                 text = str(source["default"])
             one["value"] = text.removesuffix("\n")
@@ -242,6 +234,14 @@ def as_text(data: bytes) -> str:
 
 
 _NO_TEXT = dict.fromkeys(range(0xDC80, 0xDD00), "\ufffd")
+
+
+def _uncopied(path: str, verb: str, reason: str) -> str:
+    """What Argo says of a file that it cannot open, or not copy to a volume of its own."""
+    if verb == "open":
+        return f"failed to open {path}: open {path}: {reason}"
+    copy = f"/var/run/argo/outputs/parameters/{path}"
+    return f"failed to copy {path} to {copy}: write {copy}: copy_file_range: {reason}"
 
 
 def _reason(error: OSError) -> str:
