@@ -260,6 +260,7 @@ def _shown(names: Iterable[str]) -> tuple[str, ...]:
 
 def _variable(key: str) -> str:
     """The name of a variable for a value."""
-    words = [part for part in key.lstrip("=").split(".") if part not in ("inputs", "parameters")]
+    *before, last = key.lstrip("=").split(".")
+    words = [*(part for part in before if part not in ("inputs", "parameters")), last]
     words = words[1:] if ".parameters." in key and words[0] == "workflow" else words
     return parameter("value" if key.startswith("=") else "_".join(words)).strip("_").upper()
