@@ -77,11 +77,21 @@ def _one_text(words: list[str], container: Object, path: Path) -> Iterator[Probl
         return
     listed = [((*path, "command", at), word) for at, word in enumerate(words)]
     listed += [((*path, "args", at), word) for at, word in enumerate(container.get("args") or ())]
-    behind = listed[option + 1 :]
+    behind = _behind_options(listed[option + 1 :])
     if len(behind) > 1 and not any(mark in behind[0][1] for mark in ("$", "{{")):
         text, (at, word) = _short(behind[0][1]), behind[1]
         found = f"the shell runs `{text}`, and nothing there asks for `{_short(word)}`"
         yield Problem(at, TakenLiterally(found, "not used", "write the whole command line as one text"))
+
+
+def _behind_options(words: list[tuple[Path, str]]) -> list[tuple[Path, str]]:
+    """The words from the text on: options of a shell may stand between `-c` and it."""
+    while words and words[0][1][:1] in ("-", "+"):
+        option = words[0][1]
+        words = words[2 if option[-1] in "oO" else 1 :]  # `-o` and `-O` take a word
+        if option in ("-", "--"):
+            break
+    return words
 
 
 _INTERPRETERS = _SHELLS | _WITH_TEXT.keys()
