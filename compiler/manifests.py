@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint import WRITTEN, lint, shelf
 from flowdsl.compiler.lint.config_maps import config_maps, lacking
-from flowdsl.compiler.lint.makers import maker
+from flowdsl.compiler.lint.makers import decided, maker
 from flowdsl.compiler.lint.pods.limits import for_version
 from flowdsl.compiler.lint.variables import arguments
 from flowdsl.compiler.schema import beside, kinds
 from flowdsl.compiler.schema.findings import dotted
 from flowdsl.compiler.schema.versions import LATEST, misfits
-from flowdsl.compiler.tree import is_mapping
+from flowdsl.compiler.tree import is_mapping, value_at
 from flowdsl.compiler.yaml.documents import Document, read
 from flowdsl.diagnostic import AGAIN, Diagnostic, Finding, Related
 from flowdsl.grammar.named import NamedTuple
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.config_maps import ConfigMaps
     from flowdsl.compiler.lint.manifest.view import Library
+    from flowdsl.compiler.tree import Path
 
 
 class NoManifest(Finding):
@@ -43,11 +44,11 @@ _KFP = "what KFP 2 compiles is for its own back end: call the functions of its c
 
 
 class OtherObjects(Finding):
-    """A file that was named alone, with objects of Kubernetes, but none of Argo's."""
+    """A file that was named alone, with objects of Kubernetes, but none of Argo Workflows."""
 
     code = "FD129"
     severity = "warning"
-    title = "nothing in `{file}` is checked: its objects are none of Argo's"
+    title = "nothing in `{file}` is checked: none of its objects is of Argo Workflows"
     help = (
         "name files with a Workflow, WorkflowTemplate, ClusterWorkflowTemplate or CronWorkflow; "
         "of a folder, other files are left alone"
@@ -108,15 +109,38 @@ def manifests(text: str, file: str, *, named: bool = True, within: bool = True) 
             found.append(part)
         elif within and is_mapping(part.body) and str(part.body.get("kind")) in _MAKERS:
             makers.append(part)
-            found += part.held(kinds())
+            found += map(_as_made, part.held(kinds(), decided(part.body)))
         else:
             others.append(part.body)
-    if named and not found and not problems:
+    if named and not found and not makers and not problems:
         objects = documents and all(map(_is_object, documents))
         hint = _KFP if any(map(_is_kfp, documents)) else ""
         finding = OtherObjects(file) if objects else NoManifest(file, hint)
         problems = [Diagnostic(finding, Span(file, 1, 0, 1, 0))]
     return Manifests(file, found, problems, others=tuple(others), makers=tuple(makers))
+
+
+def _as_made(part: Document) -> Document:
+    """An object that another one makes, without the arguments and names that are others when it is made."""
+    for place in part.decided:
+        last = place[-1:]
+        if last == ("value",) or place in (("metadata", "name"), ("metadata", "generateName")):
+            part = part._replace(body=_without(part.body, place))
+    metadata: object = part.body["metadata"]
+    named = {"generateName": "made-", **metadata} if is_mapping(metadata) else metadata
+    return part._replace(body={**part.body, "metadata": named})
+
+
+def _without(body: Any, path: Path) -> Any:
+    """A value without what stands at a path; only what lies on the way is copied."""
+    if not path or value_at(body, path) is None:
+        return body
+    copy = body.copy()
+    if len(path) == 1:
+        del copy[path[0]]
+    else:
+        copy[path[0]] = _without(body[path[0]], path[1:])
+    return copy
 
 
 def _is_object(document: Document) -> bool:
@@ -182,6 +206,8 @@ def _findings(document: Document, library: Library, version: str, maps: ConfigMa
         problem = for_version(found, version)
         if document.within and isinstance(problem.finding, arguments.ToBeGiven):
             continue  # what makes objects of it gives it a value
+        if any(problem.path[: len(place)] == place for place in document.decided):
+            continue  # where another value stands when it is made
         around = None if problem.part is None else document.span(problem.path)
         place = document.place(problem)
         # What an anchor names is in several places of the document, and in one of the file.

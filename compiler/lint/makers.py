@@ -49,8 +49,50 @@ def maker(document: Object) -> Iterator[Problem]:
     version = str(document.get("apiVersion"))
     if document.get("kind") == "Experiment" and version == "kubeflow.org/v1beta1":
         yield from (Problem(path, BadExperiment(*each)) for path, *each in _experiment(document, spec))
-    elif document.get("kind") == "Sensor" and version == "argoproj.io/v1alpha1":
-        yield from (Problem(path, BadSensor(*each)) for path, *each in _sensor(spec))
+    elif _is_sensor(document):
+        places = decided(document)
+        for path, *each in _sensor(spec):
+            if not any(path[: len(place)] == place for place in places):
+                yield Problem(path, BadSensor(*each))
+
+
+def decided(document: Object) -> list[Path]:
+    """The places of a Sensor whose values its events decide, or the object that a patch is for."""
+    return list(_decided(document)) if _is_sensor(document) else []
+
+
+def _is_sensor(document: Object) -> bool:
+    return document.get("kind") == "Sensor" and document.get("apiVersion") == "argoproj.io/v1alpha1"
+
+
+def _decided(document: Object) -> Iterator[Path]:
+    for index, trigger in _listed(document.get("spec"), "triggers"):
+        path: Path = (*_SPEC, "triggers", index, "template")
+        template = trigger.get("template")
+        yield from _destinations(trigger, template, path)
+        for sort in _OPERATIONS:
+            own = template.get(sort) if is_mapping(template) else None
+            source = own.get("source") if is_mapping(own) else None
+            place = (*path, sort, "source", "resource")
+            resource = source.get("resource") if is_mapping(source) else None
+            yield from _destinations(own, resource, place)
+            if is_mapping(own) and own.get("operation") == "patch":
+                yield place
+
+
+def _destinations(owner: Any, target: Any, path: Path) -> Iterator[Path]:
+    """Where the parameters of a trigger put what they take of events, below an object."""
+    for _, parameter in _listed(owner, "parameters"):
+        value, place = target, path
+        for part in _DOT.split(str(parameter.get("dest", ""))):
+            key: str | int = part.replace("\\.", ".")
+            if is_list(value) and part.isdecimal():
+                key = int(part)
+                value = value[key] if key < len(value) else None
+            else:
+                value = value.get(key) if is_mapping(value) else None
+            place = (*place, key)
+        yield place
 
 
 def _listed(owner: Any, field: str) -> list[tuple[int, Object]]:
@@ -264,6 +306,8 @@ _OPERATIONS = {
     ),
     "k8s": ("create", "update", "patch", "delete"),
 }
+_DOT = regex(r"(?<!\\)\.")
+"""What parts the keys of a path. Source: github.com/tidwall/sjson."""
 _PLACE = regex(r"spec\.arguments\.parameters\.(\d+)(?:\..*)?")
 
 

@@ -82,7 +82,8 @@ class Document(NamedTuple):
 
     `paired` are the characters that were two escapes in the file, by their offsets in the text that YAML has read.
     `renamed` are the keys that are not read as they are written. `within` says that it stands in a document of another
-    kind, which makes objects of it. `merged` are the keys beside a `<<` that has them too.
+    kind, which makes objects of it, with other values at the places of `decided`. `merged` are the keys beside a `<<`
+    that has them too.
     """
 
     file: str
@@ -94,6 +95,7 @@ class Document(NamedTuple):
     renamed: Sequence[yaml.ScalarNode] = ()
     merged: Sequence[yaml.ScalarNode] = ()
     within: bool = False
+    decided: Sequence[Path] = ()
 
     @property
     def doubts(self) -> Iterator[Diagnostic]:
@@ -116,24 +118,24 @@ class Document(NamedTuple):
         nodes = [self._found(("items", index))[1] for index in range(len(items))]
         return [self._part(item, node) for item, node in zip(items, nodes, strict=True)]
 
-    def held(self, kinds: Collection[str]) -> list[Document]:
+    def held(self, kinds: Collection[str], decided: Sequence[Path] = ()) -> list[Document]:
         """The objects of some kinds that a document of another kind holds, such as a Sensor or an Experiment.
 
-        What makes objects of them names these, too.
+        `decided` are places of the document where other values stand when objects are made of it.
         """
         found: list[Document] = []
-        stack: list[tuple[object, yaml.Node]] = [(self.body, self.node)]
+        stack: list[tuple[object, yaml.Node, Path]] = [(self.body, self.node, ())]
         while stack:
-            value, node = stack.pop()
+            value, node, path = stack.pop()
             if is_mapping(value) and value.get("kind") in kinds and is_mapping(value.get("spec")):
-                metadata: object = value.get("metadata") or {}
-                named = {"generateName": "held-", **metadata} if is_mapping(metadata) else metadata
-                found.append(self._part({**value, "metadata": named}, node)._replace(within=True))
+                part = self._part({**value, "metadata": value.get("metadata") or {}}, node)
+                own = [each[len(path) :] for each in decided if each[: len(path)] == path]
+                found.append(part._replace(within=True, decided=own))
                 continue
             below = value.items() if is_mapping(value) else enumerate(cast("list[object]", value))
             for key, each in below:
                 if isinstance(each, (dict, list)) and (there := _below(node, key)) is not None:
-                    stack.append((cast("object", each), there[1]))
+                    stack.append((cast("object", each), there[1], (*path, key)))
         return found[::-1]
 
     def _part(self, body: object, node: yaml.Node) -> Document:
