@@ -97,6 +97,34 @@ def test_it_runs_as_the_manifest_does(case: Path, tmp_path: Path) -> None:
         assert list(found) == []
 
 
+LEFT = """
+apiVersion: argoproj.io/v1alpha1
+kind: WorkflowTemplate
+metadata: {name: left-volumes}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    steps: [[{name: build, template: build}]]
+  - name: build
+    container:
+      image: alpine:3.20
+      command: [make]
+      volumeMounts: [{name: workdir, mountPath: /work}]
+"""
+
+
+def test_a_template_leaves_volumes_to_the_workflow_that_uses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("left.yaml").write_text(LEFT, "utf-8")
+    assert flowdsl(["import", "left.yaml", "-o", "left.py"]) == 0
+    assert flowdsl(["compile", "left.py", "--as", "template", "-o", "again.yaml"]) == 0
+    Path("as_workflow.yaml").write_text(LEFT.replace("kind: WorkflowTemplate", "kind: Workflow"), "utf-8")
+    assert flowdsl(["import", "as_workflow.yaml"]) == 2
+
+
 def test_it_is_formatted() -> None:
     files = [case.with_suffix(".py") for case in WRITTEN]
     for command in (["format", "--check", "--diff"], ["check", "--select", "E4,E7,E9,F,I"]):

@@ -12,6 +12,8 @@ from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.importing.scopes import Graph
 from flowdsl.compiler.importing.tasks import read_task
 from flowdsl.compiler.kinds import LOCATIONS
+from flowdsl.compiler.lint.doubts.sharing import shared
+from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.tree import entries, inside
 from flowdsl.grammar.template import only_tag, tags
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
 def read_document(reader: Reader) -> None:
     """Read a document from its beginning."""
-    reader.used, reader.mounted = reader.shelf.begin(reader.spec)
+    claims = {found.claim for _, found in shared(View(reader.body))}
+    reader.used, reader.mounted = reader.shelf.begin(reader.spec, claims)
     name = str(reader.metadata.get("name") or reader.metadata.get("generateName") or reader.kind).rstrip("-")
     entry = str(reader.spec.get("entrypoint") or "")
     first = Function("", reader.templates[entry][1], ()) if entry in reader.templates else None

@@ -13,6 +13,7 @@ from flowdsl.compiler.findings.load import NoPipeline
 from flowdsl.compiler.load import LoadError, load
 from flowdsl.compiler.manifests import is_argo
 from flowdsl.compiler.tree import inside
+from flowdsl.compiler.written_as import KINDS
 from flowdsl.diagnostic import Diagnostic, Related, any_error
 from flowdsl.places.place import Span
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flowdsl.compiler.importing.importing import Imported
+    from flowdsl.compiler.written_as import Kind
     from flowdsl.compiler.yaml.documents import Document
     from flowdsl.diagnostic import Finding
 
@@ -51,7 +53,7 @@ def refusals(made: Imported) -> list[Diagnostic]:
         file.write_text(made.text, encoding="utf-8")
         try:
             loaded = load(file)
-            compiled = compile_loaded(loaded)
+            compiled = compile_loaded(loaded, kind=_kind(made))
         except LoadError as error:
             found.append((error.span.line if error.span else 1, _said(error.diagnostic.finding, _WAY)))
         except InternalError as error:
@@ -66,6 +68,12 @@ def refusals(made: Imported) -> list[Diagnostic]:
                 found.append((line, _said(one.finding, one.finding.advice or _WAY)))
     told = [made.refused(*one) for one in found]
     return [*{(one.place, one.finding.message): one for one in told if one is not None}.values()]
+
+
+def _kind(made: Imported) -> Kind | None:
+    """What the text is compiled as: a template says less about what it is for than a workflow."""
+    wanted = {document.body.get("kind") for _, document, _ in made.places}
+    return next((word for word in KINDS if wanted == {KINDS[word]}), None)
 
 
 def _said(finding: Finding, way: str) -> DoesNotCompile:

@@ -9,6 +9,7 @@ from flowdsl.compiler.importing.layout import call, listed, literal, mapped, quo
 from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.shelf import is_scratch
 from flowdsl.compiler.importing.texts import value_of
+from flowdsl.compiler.options.volumes import unmountable
 from flowdsl.compiler.tree import entries, inside, is_mapping
 
 if TYPE_CHECKING:
@@ -129,7 +130,9 @@ class Volumes:
             return None
         name = str(mount["name"])
         code = self._shelf.word(name, self._own.get(name))
-        return None if code is not None and name in self._named and is_scratch(code) else code
+        if code is None or unmountable(str(mount.get("mountPath", "")), is_scratch(code)):
+            return None
+        return None if name in self._named and is_scratch(code) else code
 
 
 def _mounts(containers: Sequence[Json]) -> list[Json]:

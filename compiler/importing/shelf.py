@@ -10,6 +10,8 @@ from flowdsl.compiler.importing.names import Names, identifier
 from flowdsl.compiler.tree import entries, inside, is_mapping
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Json
     from flowdsl.compiler.importing.ports import Record
@@ -28,14 +30,18 @@ class Shelf:
         self._volumes: dict[str, Json] = {}
         self._claims: dict[str, Json] = {}
         self._used: set[str] = set()
+        self._shared: Collection[str] = ()
         self.left: set[str] = set()  # volumes of the document that Argo mounts by their names
 
-    def begin(self, spec: Json) -> tuple[set[str], set[str]]:
-        """Look at the volumes of another document; those that are said, and those that Argo mounts by their names."""
+    def begin(self, spec: Json, shared: Collection[str]) -> tuple[set[str], set[str]]:
+        """Look at the volumes of another document; those that are said, and those that Argo mounts by their names.
+
+        No option takes claims that are `shared` at the same time and ReadWriteOnce, which is right on one node only.
+        """
         self._volumes = {str(one.get("name")): one for one in entries(spec, "volumes")}
         claims = entries(spec, "volumeClaimTemplates")
         self._claims = {str(inside(one, "metadata").get("name")): one for one in claims}
-        self._used, self.left = set[str](), set[str]()
+        self._used, self.left, self._shared = set[str](), set[str](), shared
         return self._used, self.left
 
     def constant(self, wish: str, code: Code, apart: str = "") -> str:
@@ -49,7 +55,7 @@ class Shelf:
     def word(self, name: str, own: Json | None) -> Code | None:
         """What a volume is, by its name; None where there is no word for it. `own` is that of the template."""
         if own is None and name in self._claims:
-            return _claim(name, self._claims[name])
+            return None if name in self._shared else _claim(name, self._claims[name])
         return None if has_tags(own or {}) else _volume(own or self._volumes.get(name, {}))
 
     def volume(self, name: str, code: Code) -> str:

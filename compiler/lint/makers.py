@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import short
-from flowdsl.compiler.tree import is_list, is_mapping
+from flowdsl.compiler.tree import is_list, is_mapping, value_at
 from flowdsl.diagnostic import Finding, instead, near
 from flowdsl.grammar.regex import regex
 
@@ -85,13 +85,8 @@ def _destinations(owner: Any, target: Any, path: Path) -> Iterator[Path]:
     for _, parameter in _listed(owner, "parameters"):
         value, place = target, path
         for part in _DOT.split(str(parameter.get("dest", ""))):
-            key: str | int = part.replace("\\.", ".")
-            if is_list(value) and part.isdecimal():
-                key = int(part)
-                value = value[key] if key < len(value) else None
-            else:
-                value = value.get(key) if is_mapping(value) else None
-            place = (*place, key)
+            key = int(part) if is_list(value) and part.isdecimal() else part.replace("\\.", ".")
+            value, place = value_at(value, (key,)), (*place, key)
         yield place
 
 

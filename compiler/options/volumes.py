@@ -71,21 +71,17 @@ def folder(name: str, written: object) -> tuple[Volume, str] | None:
     return None
 
 
-def _unmountable(path: str) -> str:
-    """Why nothing can be mounted at a path, or nothing."""
+def unmountable(path: str, scratch: bool) -> str:
+    """Why a volume cannot be mounted at a path, or nothing; `scratch`: each pod has it for itself."""
     if not path.startswith("/"):
         return "must begin with `/`"
     if ":" in path or "/../" in f"{path}/":
         return "must hold neither `:` nor `..`"
     if not path.strip("/"):
         return "would hide the files of the image"
-    kept = f"{path}/".startswith(("/flowdsl/", "/tmp/flowdsl/"))
-    return "flowdsl keeps inputs and outputs there" if kept else ""
-
-
-def _not_its_own(path: str, what: object) -> str:
-    """Why a path cannot lie on what a pod does not have for itself, or nothing."""
-    kept = path.rstrip("/") == "/tmp" and not isinstance(what, Scratch)
+    if f"{path}/".startswith(("/flowdsl/", "/tmp/flowdsl/")):
+        return "flowdsl keeps inputs and outputs there"
+    kept = path.rstrip("/") == "/tmp" and not scratch
     return "each pod keeps inputs and outputs below it: mount a Scratch there" if kept else ""
 
 
@@ -96,7 +92,7 @@ def _mounts(name: str, written: object) -> tuple[tuple[Mount, Mountable], ...]:
     def entry(path: Any, what: Any) -> tuple[Mount, Mountable]:
         if not isinstance(path, str):
             raise Wrong(OptionType(name, "a dict of paths to volumes", f"a dict with the key {said(path)}"))
-        reason = _unmountable(path) or _not_its_own(path, what)
+        reason = unmountable(path, isinstance(what, Scratch))
         if not reason and (other := taken.setdefault(path.rstrip("/"), path)) is not path:
             reason = f"`{other}` is the same place"
         wrong = [Wrong(BadMountPath(str(path), reason), f"key:{path}")] if reason else []

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.tree import Path
 
 _MOST = 64
 """Calls of one template that are compared with each other."""
@@ -36,6 +37,11 @@ class SharedClaim(Finding):
 
 def sharing(view: View) -> Iterator[Problem]:
     """ReadWriteOnce claims that are made for the run are mounted by one pod after the other, or on one node."""
+    yield from (Problem(path, finding) for path, finding in shared(view))
+
+
+def shared(view: View) -> Iterator[tuple[Path, SharedClaim]]:
+    """Where pods mount one such claim at the same time."""
     single = {
         string(claim, "metadata", "name")
         for claim in entries(view.spec, "volumeClaimTemplates")
@@ -50,7 +56,9 @@ def sharing(view: View) -> Iterator[Problem]:
             yield from _of_graph(template, [each for each in calls if each[1]][:_MOST])
 
 
-def _of_graph(template: Template, calls: list[tuple[Call, frozenset[str]]]) -> Iterator[Problem]:
+def _of_graph(
+    template: Template, calls: list[tuple[Call, frozenset[str]]]
+) -> Iterator[tuple[Path, SharedClaim]]:
     """The finding about each claim that calls of one template share, at the first that does."""
     told: set[str] = set()
     for call, claims in calls:
@@ -63,10 +71,10 @@ def _of_graph(template: Template, calls: list[tuple[Call, frozenset[str]]]) -> I
             yield from _told(other, f"`{one.name}` and `{other.name}`", first & second, told)
 
 
-def _told(call: Call, who: str, claims: frozenset[str], told: set[str]) -> Iterator[Problem]:
+def _told(call: Call, who: str, claims: frozenset[str], told: set[str]) -> Iterator[tuple[Path, SharedClaim]]:
     for claim in sorted(claims - told):
         told.add(claim)
-        yield Problem(call.path, SharedClaim(who, claim))
+        yield call.path, SharedClaim(who, claim)
 
 
 def _together(template: Template, one: Call, other: Call) -> bool:
