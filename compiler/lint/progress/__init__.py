@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.progress import crowded, daemons, hooks, leaving, locking, lost
+from flowdsl.compiler.lint.progress import crowded, daemons, failing, hooks, leaving, locking, lost
 
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Rule
@@ -21,6 +21,7 @@ RULES: tuple[Rule, ...] = (
     daemons.waited_for,
     crowded.sought,
     crowded.left_out,
+    failing.in_spite,
     hooks.own_outputs,
     hooks.outputs_of_hooks,
     leaving.left,
