@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
+from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.globals import global_outputs
 from flowdsl.compiler.lint.manifest.view import LOOPS, callees
 from flowdsl.compiler.lint.variables.findings import LiteralTag
@@ -43,8 +44,23 @@ class TooEarly(Finding):
     often: str = ""
 
 
+class OnlyAtEnd(Finding):
+    """A tag with the failures of a run, in a template that is checked for itself and not as what runs at an end."""
+
+    code = "FD878"
+    severity = "warning"
+    title = (
+        "`argo lint` and Argo's server refuse the template: only the end of a run knows `workflow.failures`"
+    )
+    label = "with `kubectl apply`, what a run ends with may be this template"
+    help = (
+        "write `{{{{=workflow.failures}}}}`, which is looked up in the run, or give the template an `onExit`"
+    )
+
+
 FAILURES = "workflow.failures"
 _AT_END = "read it in what `onExit` runs, or give it to a hook of the workflow as an argument"
+_PERHAPS = "only what runs at an end may have this template"
 _STEPS = "move the step that makes it to a group before, or hand the value on as an argument"
 _OTHERS = "let what makes it come first, by `depends` or in the list, or hand the value on as an argument"
 
@@ -58,10 +74,14 @@ def early(view: View) -> Iterator[Problem]:
     calls = [call for call in view.outlines if call.parent is None]
     called = {id(each): each for each in callees(calls)}
     made = {name for each in called.values() for name in global_outputs(each)}
-    if any("{{" in name for name in made) or not all(call.known for call in calls):
+    sure = all(call.known for call in calls) and not view.external and view.base is None
+    computed = {name for name in made if "{{" in name}
+    if computed and sure:
+        yield from _computed(view, made - computed)
+    if computed or not sure:
         made = set[str]()
     ends = view.spec.get("onExit") or view.hooks
-    if (ends if view.runs else view.setting("entrypoint")) and _asks_for_failures(view):
+    if (ends or not view.runs) and _asks_for_failures(view):
         made.add(FAILURES)
     if not made or view.external or view.base is not None:
         return
@@ -75,12 +95,82 @@ def early(view: View) -> Iterator[Problem]:
         yield from _unawaited(view, told)
     for place in told:
         name, way = one.get(place) or other[place]
-        finding = TooEarly(name, way)
-        if name == FAILURES:
+        finding: Finding = TooEarly(name, way)
+        if way == _PERHAPS:
+            finding = OnlyAtEnd()
+        elif name == FAILURES:
             finding = TooEarly(name, _AT_END, ": only exit handlers have it")
         elif not (place in one and place in other):
             finding = TooEarly(name, way, ": what makes it stands beside", " every now and then")
         yield Problem(place[0], finding, part=place[1])
+
+
+def _computed(view: View, made: Collection[str]) -> Iterator[Problem]:
+    """Plain tags with global outputs of which no `globalName` is known before the run.
+
+    Source: addOutputsToScope in workflow/validate of Argo 4.1: any is known in the list of steps behind a call of what
+    makes one, in all of a DAG with such a call, and for artifacts in what runs at the end.
+    """
+    entry = view.named.get(view.setting("entrypoint"))
+    first = inner_first([] if entry is None else [entry], lambda each: callees(each.outlines))
+    begun = set(map(id, first))
+    for kind in ("parameters", "artifacts"):
+        prefix = f"workflow.outputs.{kind}."
+        at_end = kind == "artifacts" and view.spec.get("onExit")
+        for template in (each for each in view.listed if not at_end or id(each) in begun):
+            for node, path, way in _before_makers(template, prefix):
+                for place, name, part in _plain(node, path):
+                    if name.startswith(prefix) and name not in made:
+                        finding = TooEarly(name, way or _looked_up(name, prefix), _IN_RUN)
+                        yield Problem(place, finding, part=part)
+
+
+_IN_RUN = ": a `globalName` with a tag in it is known in the run only"
+
+
+def _looked_up(name: str, prefix: str) -> str:
+    """How a global output is named where Argo does not look for it before the run."""
+    if ".artifacts." in prefix:
+        return "take it in the graph that makes it, behind the call that does, or at the end of the run"
+    return f"write `{{{{={prefix[:-1]}['{name.removeprefix(prefix)}']}}}}`, which is looked up in the run"
+
+
+def _before_makers(template: Template, prefix: str) -> Iterator[tuple[object, Path, str]]:
+    """The parts of a template that Argo looks at before a call in it makes outputs whose names it does not know.
+
+    With each the way out, if that is to come behind the call.
+    """
+    if template.body not in GRAPH_BODIES:
+        yield template.data, template.path, ""
+        return
+    makes = (call for call in template.calls if call.callee is not None and _names_later(call.callee, prefix))
+    maker = next(makes, None)
+    if maker is None:
+        yield template.data.get("outputs"), (*template.path, "outputs"), ""
+    elif template.body == "dag":
+        return
+    for call in template.calls:
+        if call is maker and _at_end(call):
+            return
+        yield _without_inline(call), call.path, "" if maker is None else _STEPS
+        if call is maker:
+            return
+
+
+def _plain(node: object, path: Path) -> Iterator[tuple[Path, str, tuple[int, int]]]:
+    """The tags below a node that are no expressions: where each stands, and the name in it."""
+    for place, _, text in strings(node, path):
+        for tag in tags(text):
+            if tag.kind != "expression":
+                yield place, tag.body.strip(), (tag.start, tag.end)
+
+
+def _names_later(template: Template, prefix: str) -> bool:
+    return any("{{" in name and name.startswith(prefix) for name in global_outputs(template))
+
+
+def _without_inline(call: Call) -> dict[str, object]:
+    return {key: value for key, value in call.data.items() if key != "inline"}
 
 
 def _unawaited(view: View, told: Collection[tuple[Path, Part]]) -> Iterator[Problem]:
@@ -185,6 +275,7 @@ class _Walk:
         self.own = own
         self.reverse = reverse
         self.several = False  # whether there is more than one order
+        self.perhaps = False  # whether what is not visited yet may be for the end of a run
         self.visited: set[int] = set()
         self.found: dict[tuple[Path, Part], tuple[str, str]] = {}
 
@@ -196,8 +287,7 @@ class _Walk:
                 self.unknown.discard(FAILURES)
             if template is not None:
                 self.visit(template)
-        if not (view.runs or view.spec.get("onExit") or view.hooks):
-            self.unknown.discard(FAILURES)  # what it runs may bring a hook that reads them
+        self.perhaps = not (view.runs or view.hooks)  # what it runs may bring a hook that reads them
         for template in view.listed:
             self.visit(template)
         return self.found
@@ -232,12 +322,11 @@ class _Walk:
             self.unknown.difference_update(global_outputs(call.callee))
 
     def _call(self, call: Call, way: str) -> None:
-        self._texts({key: value for key, value in call.data.items() if key != "inline"}, call.path, way)
+        self._texts(_without_inline(call), call.path, way)
 
     def _texts(self, node: object, path: Path, way: str) -> None:
         """Look at the texts below a node; those of another document, without a `way`, have no place in this one."""
-        for place, _, text in strings(node, path) if self.unknown and way else ():
-            for tag in tags(text):
-                name = tag.body.strip()
-                if tag.kind != "expression" and name in self.unknown:
-                    self.found[place, (tag.start, tag.end)] = name, way
+        for place, name, part in _plain(node, path) if self.unknown and way else ():
+            if name in self.unknown:
+                perhaps = self.perhaps and name == FAILURES
+                self.found[place, part] = name, _PERHAPS if perhaps else way
