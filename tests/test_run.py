@@ -585,6 +585,27 @@ def test_requests_and_objects_that_are_faked(flowdsl: Callable[..., Result], fol
         assert (done.code, ["return", "yes!"] in rows(done.out)) == (0, True)
 
 
+INLINE = """
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: inline-}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    steps:
+    - - {name: ask, inline: {script: {image: "alpine:3.20", command: [none], source: asks}}}
+    - - name: say
+        inline: {container: {image: "alpine:3.20", command: [echo, "heard {{steps.ask.outputs.result}}"]}}
+"""
+
+
+def test_a_step_with_an_inline_template_that_is_faked(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "inline.yaml").write_text(INLINE)
+    done = flowdsl("inline.yaml", "--fake", "ask=yes", "--fake", "say=x", "-q")
+    assert (done.code, "faked" in done.out) == (0, True)
+
+
 BORROWED = """\
 from pathlib import Path
 from typing import NamedTuple

@@ -241,7 +241,7 @@ def fakes(
         head, equals, value = text.partition("=")
         step, _, output = head.partition(".")
         template = templates.get(step, {})
-        outputs = _outputs(program, str(template["name"])) if template else ()
+        outputs = _outputs(program, str(template.get("name", "")))  # an inline template has no name
         one = next((one for one in outputs if output == one.name or (not output and len(outputs) == 1)), None)
         made = [text]
         if equals and one is not None:
