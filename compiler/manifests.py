@@ -11,7 +11,7 @@ from flowdsl.compiler.lint.pods.limits import for_version
 from flowdsl.compiler.lint.variables import arguments
 from flowdsl.compiler.schema import beside, kinds
 from flowdsl.compiler.schema.findings import dotted
-from flowdsl.compiler.schema.versions import LATEST, misfits
+from flowdsl.compiler.schema.versions import LATEST, misfits, was_right
 from flowdsl.compiler.tree import is_mapping, value_at
 from flowdsl.compiler.yaml.documents import Document, read
 from flowdsl.diagnostic import AGAIN, Diagnostic, Finding, Related
@@ -204,6 +204,8 @@ def _findings(document: Document, library: Library, version: str, maps: ConfigMa
         *misfits(document.body, version),
     ):
         problem = for_version(found, version)
+        if was_right(problem, version):
+            continue
         if document.within and isinstance(problem.finding, arguments.ToBeGiven):
             continue  # what makes objects of it gives it a value
         if any(problem.path[: len(place)] == place for place in document.decided):

@@ -384,6 +384,43 @@ def long() -> None:
 """
 
 
+BEFORE = """
+apiVersion: argoproj.io/v1alpha1
+kind: CronWorkflow
+metadata: {name: before}
+spec:
+  schedule: "0 3 * * *"
+  workflowSpec:
+    entrypoint: main
+    podPriority: 10
+    synchronization: {mutex: {name: one}}
+    arguments: {parameters: [{name: rows, value: 10, enum: [10, 20]}]}
+    templates:
+    - name: main
+      inputs: {parameters: [{name: fast, default: true}]}
+      synchronization: {semaphore: {configMapKeyRef: {name: locks, key: one}}}
+      memoize: {key: "{{inputs.parameters.fast}}", cache: {configMap: {name: kept}}}
+      container:
+        image: busybox:1.37.0
+        resources: {limits: {cpu: 1.5}}
+        command: [echo, "{{workflow.parameters.rows}}", "{{inputs.parameters.fast}}"]
+        env: [{name: A, value: a}, {name: A, value: b}]
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_was_right_before_4_0_is_right_there(
+    version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("before.yaml").write_text(BEFORE)
+    code = run(["check", "before.yaml", "--argo-version", version, "--format", "concise"])
+    assert (code, capsys.readouterr().out.count("error")) == ((2, 11) if version >= "4" else (0, 0))
+    Path("wrong.yaml").write_text(BEFORE.replace("name: one", "nam: one").replace("0 3 * * *", "0 3 * *"))
+    assert run(["check", "wrong.yaml", "--argo-version", version, "--format", "concise"]) == 2
+    assert "FD570" in capsys.readouterr().out
+
+
 def test_manifests_are_judged_for_the_version_of_the_cluster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

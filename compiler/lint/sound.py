@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.kinds import BODIES
 from flowdsl.compiler.schema import check_schema, fields, is_type
 from flowdsl.compiler.schema.findings import MissingField, UnknownField, WrongType
+from flowdsl.compiler.schema.table import gone
 from flowdsl.compiler.tree import is_list, is_mapping, value_at
 from flowdsl.grammar.named import NamedTuple
 
@@ -64,7 +65,13 @@ def sound(document: Object, written: Callable[[Path], str] = lambda _: "") -> So
             there = finding.target
             owner: object = value_at(document, there[:-1]) or {}
             if value_at(document, there) is None and is_mapping(owner) and not _is_second(owner, there[-1]):
-                document = _put(_put(document, there, value_at(document, path)), path, None)
+                value = value_at(document, path)
+                if str(path[-1]) in gone(finding.owner) and not is_list(value):
+                    several = fields(finding.owner)[str(there[-1])].startswith("list:")
+                    if several and is_mapping(value):
+                        moved[*there, 0] = path
+                    value = [value] if several else value
+                document = _put(_put(document, there, value), path, None)
                 moved[there] = path
     left = [_as_written(each, lambda path: written(_back(path, moved))) for each in check_schema(document)]
     missing = {(each.path, each.finding.message) for each in left if isinstance(each.finding, MissingField)}

@@ -2,7 +2,7 @@
 
 Source: the schema that Argo publishes with each release (api/jsonschema/schema.json of v3.6.0, v3.7.0, v4.0.0 and
 v4.1.0), compared with the next. Whatever is not named here exists since 3.6 at least, in the same spelling: the lists
-`schedules`, `mutexes` and `semaphores` came with 3.6, and only their singular forms went with 4.0.
+`schedules`, `mutexes` and `semaphores` came with 3.6, and their singular forms went with 4.0.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import fields, is_type
+from flowdsl.compiler.schema.findings import MissingField, RepeatedEntry, UnknownField, WrongType
+from flowdsl.compiler.schema.table import gone
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
@@ -91,6 +93,29 @@ class NoFallback(Finding):
         "that is called there, or let one step run in both cases"
     )
     version: str
+
+
+def was_right(problem: Problem, version: str) -> bool:
+    """Whether what the schema finds is right in a version of Argo: its CRDs have the schema since 4.0 only.
+
+    Before, there were the fields that 4.0 removed, a parameter took numbers and flags, a part of a CPU was a number, of
+    variables with one name the last one counted, and what is remembered needed no `maxAge`.
+    """
+    finding, path = problem.finding, problem.path
+    if version >= "4":
+        return False
+    if isinstance(finding, UnknownField):
+        return str(finding.steps[-1]) in gone(finding.owner)
+    if isinstance(finding, RepeatedEntry):
+        return path[-2:-1] == ("env",)
+    if isinstance(finding, MissingField):
+        return finding.field == "maxAge"
+    if not (isinstance(finding, WrongType) and isinstance(finding.value, (bool, int, float))):
+        return False
+    if finding.expression == "quantity":
+        return path[-1] in ("cpu", "memory")
+    of_parameter = path[-3:-2] == ("parameters",) and path[-1] in ("value", "default")
+    return of_parameter or path[-2:-1] == ("enum",) or path[-2:] == ("valueFrom", "default")
 
 
 def misfits(manifest: dict[str, Any], version: str) -> Iterator[Problem]:
