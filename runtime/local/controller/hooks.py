@@ -313,8 +313,12 @@ class Hooks(ABC):
                 self._hook_ended(error, on_exit)
 
         def created(node: Node) -> None:
-            self.node.adopt(node)  # a daemon that serves is waited for no longer, and a hook no other
-            self.run.when_fulfilled(node, lambda: ended(None) if node.daemoned else None)
+            self.node.adopt(node)
+            self.run.when_fulfilled(node, lambda: ended(None))
+
+        def done(_: Node, error: str | None) -> None:
+            if error is not None:  # one that has waited too long has ended when Argo asks again
+                ended(None if error == TIMEOUT else error)
 
         self.run.call(
             name,
@@ -326,8 +330,7 @@ class Hooks(ABC):
             hooked=True,
             rank=self.rank,
             created=created,
-            # One that has waited too long has ended when Argo asks again.
-            done=lambda _, error: ended(None if error == TIMEOUT else error),
+            done=done,
             now=partial(self._now, hook, self.run.settled_at) if on_exit else None,
         )
         if not on_exit:
