@@ -337,11 +337,19 @@ class Hooks(ABC):
             self.running += 1
             if self.order is not None:
                 self.order.begun(self.place, self)
-            if self.again is not None:
-                self.run.parallelism.asked.append(self._asked)
+            if self.again is None:
+                return
+            if self.made == self.run.agenda.passes:  # in which the node is asked for its hooks only once
+                self.run.agenda.in_next_pass(self._ask_again)
+            else:
+                self._ask_again()
 
     def _full(self) -> bool:
         return self.run.parallelism.saturated() or self.frame.blocked()
+
+    def _ask_again(self) -> None:
+        if not self.run.parallelism.postpones(None, self._ask_again):
+            self.run.parallelism.asked.append(self._asked)
 
     def _asked(self) -> None:
         if self.running and not self.frame.over and self.again is not None:
