@@ -22,6 +22,8 @@ _SECONDS = {
 }
 _USUAL = regex(r"[0-9]+|(?:[0-9]+(?:ms|[smh]))+")
 _USUAL_PART = regex(r"([0-9]+)(ms|[smh])?")
+_GO_NUMBER = regex(r"[0-9]+\.?[0-9]*|\.[0-9]+")
+_GO_UNIT = regex(r"[^0-9.]+")
 _LONGEST = 2**63 / 1e9  # Go counts nanoseconds in 63 bits, about 292 years
 
 _LONG = regex(r"(?=[0-9]+[wd])(?:([0-9]+)w)?(?:([0-9]+)d)?(?:([0-9]+)h)?(.*)", re.DOTALL)
@@ -49,6 +51,30 @@ def duration(text: str) -> float:
     if abs(seconds) > _LONGEST:
         raise GrammarError(text, 0, len(text), "at most 292 years")
     return seconds
+
+
+def complaint(text: str) -> str:
+    """What Go says of a text that is no duration to it, as a number without a unit is none; or nothing.
+
+    Source: time.ParseDuration of Go.
+    """
+    quoted = f'duration "{text}"'
+    rest = text[1:] if text.startswith(("+", "-")) else text
+    if rest == "0":
+        return ""
+    seconds = 0.0
+    while number := _GO_NUMBER.match(rest):
+        rest = rest[number.end() :]
+        unit = _GO_UNIT.match(rest)
+        if unit is None:
+            return f"time: missing unit in {quoted}"
+        if unit[0] not in _SECONDS:
+            return f'time: unknown unit "{unit[0]}" in {quoted}'
+        rest = rest[unit.end() :]
+        seconds += float(number[0]) * _SECONDS[unit[0]]
+        if not rest and seconds <= _LONGEST:
+            return ""
+    return f"time: invalid {quoted}"
 
 
 def in_hours(text: str) -> str:

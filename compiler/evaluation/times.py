@@ -26,8 +26,7 @@ from flowdsl.compiler.evaluation.values import (
     word,
     zone_name,
 )
-from flowdsl.grammar.duration import duration
-from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.duration import complaint, duration
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -200,13 +199,9 @@ def zone_of(name: str) -> tzinfo:
 
 def length(text: str) -> timedelta:
     """A duration as Go reads it. Raises ExpressionError."""
-    try:
-        found = timedelta(seconds=duration(text))
-    except GrammarError:
-        raise ExpressionError(f'time: invalid duration "{text}"') from None
-    if found and text.lstrip("+-").isdecimal():  # seconds to Argo, and nothing to Go
-        raise ExpressionError(f'time: missing unit in duration "{text}"')
-    return found
+    if fault := complaint(text):
+        raise ExpressionError(fault)
+    return timedelta(seconds=duration(text))
 
 
 def _truncated(span: timedelta, unit: timedelta) -> timedelta:

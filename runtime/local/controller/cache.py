@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from flowdsl.grammar.duration import duration
-from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.duration import complaint, duration
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.tags import ArgoError
@@ -52,10 +51,6 @@ class Cache:
 
 def _age(text: str) -> float:
     """The seconds of a `maxAge`, which is a duration as Go reads it: a number needs its unit. Raises ArgoError."""
-    try:
-        seconds = duration(text)
-    except GrammarError:
-        raise ArgoError(f'invalid maxAge: time: invalid duration "{text}"') from None
-    if seconds and text.isdecimal():
-        raise ArgoError(f'invalid maxAge: time: missing unit in duration "{text}"')
-    return seconds
+    if fault := complaint(text):
+        raise ArgoError(f"invalid maxAge: {fault}")
+    return duration(text)

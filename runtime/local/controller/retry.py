@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.grammar.duration import duration
+from flowdsl.grammar.duration import complaint, duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.local.controller.hooks import truth
 from flowdsl.runtime.local.controller.names import any_string
@@ -145,7 +145,7 @@ def seconds(text: object) -> float:
     try:
         return duration(any_string(text))
     except GrammarError:
-        raise ArgoError(f'unable to parse {text} as a duration: time: invalid duration "{text}"') from None
+        raise ArgoError(f"unable to parse {text} as a duration: {complaint(any_string(text))}") from None
 
 
 def whole(value: object) -> int | None:
