@@ -152,20 +152,20 @@ class Attempts:
         """End where nothing is tried again any more."""
         message = self._run.no_more_retries()
         if message and not self._run.may_run(self._node.in_exit_handler()):
-            self.give_up()
+            self.give_up(message)
             self._begin_needlessly()
         elif message:
             self._end(attempt.phase, message)
         return bool(message)
 
-    def give_up(self) -> None:
-        """Fail without the outputs of the last attempt, which may never end: the run is to stop."""
+    def give_up(self, message: str) -> None:
+        """Fail without the outputs of the last attempt, which may never end."""
         if self._node.completed:
             return
         frame = None if self.latest is None else self._run.frames.get(self.latest.name)
         if frame is not None:
             frame.abandon()
-        self._run.mark(self._node, FAILED, self._run.no_more_retries())
+        self._run.mark(self._node, FAILED, message)
         self._execution.over(self._node, None)
 
     def _refuse(self, message: str) -> None:

@@ -118,5 +118,5 @@ class Leaf(Protocol):
 class Retries(Protocol):
     """The execution of a template that is tried again."""
 
-    def give_up(self) -> None:
-        """Fail: the run is to stop, and nothing of it is at work."""
+    def give_up(self, message: str) -> None:
+        """Fail without another attempt."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.runtime.local.controller.leaves import end_suspension, fail_pod
 from flowdsl.runtime.local.controller.run import STEP_TOO_LATE
+from flowdsl.runtime.phases import FAILED, PENDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +41,7 @@ def too_late(run: Run) -> None:
     for node, execution in _still_running(run):
         if not execution.call.on_exit:
             fail_pod(run, node, STEP_TOO_LATE)
+    _fail_pending(run)
     run.parallelism.begin_pass()  # these places are free before Argo looks at anything
     _hurry(run, lambda on_exit: not on_exit)
 
@@ -53,7 +55,7 @@ def give_up(run: Run) -> None:
         for identity, one in list(run.retries.items()):
             node = run.by_id[identity]
             if not run.may_run(node.in_exit_handler()) and node.at_rest():
-                one.give_up()
+                one.give_up(run.no_more_retries())
 
 
 def _fail_waiting(run: Run, message: str, wanted: Callable[[Node], bool]) -> None:
@@ -65,6 +67,17 @@ def _fail_waiting(run: Run, message: str, wanted: Callable[[Node], bool]) -> Non
         waiting = run.nodes.get(holder)
         if waiting is not None and wanted(waiting):
             stop(message)
+
+
+def _fail_pending(run: Run) -> None:
+    """To Argo, what has looked into a cache is pending until it ends, and at the deadline nothing stays pending."""
+    for frame in list(run.frames.values()):
+        if frame.node.phase == PENDING and not frame.node.in_exit_handler():
+            frame.finish(FAILED, STEP_TOO_LATE)
+    for identity, one in list(run.retries.items()):
+        node = run.by_id[identity]
+        if node.phase == PENDING and not node.in_exit_handler():
+            one.give_up(STEP_TOO_LATE)
 
 
 def _hurry(run: Run, wanted: Callable[[bool], bool]) -> None:
