@@ -57,6 +57,7 @@ MORE: list[Json] = [
         "outputs": {"parameters": [{"name": "o", "globalName": "g", "valueFrom": {"path": "/o"}}]},
     },
     {"name": "pause", "suspend": {"duration": "2"}},
+    {"name": "asks-a-host", "http": {"url": "http://host/"}},
     {**leaf("patched", "chance", takes=("p",)), "podSpecPatch": "{{inputs.parameters.p}}"},
     {**leaf("late", "chance"), "activeDeadlineSeconds": 2},
     {
@@ -502,7 +503,9 @@ def world(seed: int) -> Callable[[events.StartPod], Pod]:
         words = [*texts(part(pod.template, "container"), "command"), "", ""]
         names = [str(one["name"]) for one in several(part(pod.template, "containerSet"), "containers")]
         phase: events.Phase = "Succeeded"
-        if words[0] == "false" or ((words[0] == "chance" or names) and dice.random() < 0.35):
+        if words[0] == "false" or (
+            (words[0] == "chance" or names or "http" in pod.template) and dice.random() < 0.35
+        ):
             phase = "Error" if words[1] == "error" and dice.random() < 0.6 else "Failed"
         word = str(words[1]) if words[0] == "echo" else dice.choice(WORDS)
         if phase == "Error":

@@ -106,13 +106,14 @@ type world struct {
 	made       []*apiv1.Pod
 	names      []string          // of all pods
 	pods       map[string]string // by node
+	requests   map[string]bool   // the nodes that ask the agent
 	answer     worldAnswer
 }
 
 var worldImage = regexp.MustCompile(`"image": *"([^"]*)"`)
 
 func newWorld(ctx context.Context, event worldEvent) *world {
-	w := &world{pods: map[string]string{}, queue: &worldQueue{}}
+	w := &world{pods: map[string]string{}, requests: map[string]bool{}, queue: &worldQueue{}}
 	var sent map[string]any
 	check(utiljson.Unmarshal(event.Workflow, &sent)) // numbers become what a server makes of them
 	wf := read[wfv1.Workflow](must(json.Marshal(sent)))
@@ -160,6 +161,9 @@ func newWorld(ctx context.Context, event worldEvent) *world {
 		pod.UID = types.UID(pod.Name)
 		pod.CreationTimestamp = metav1.Now()
 		pod.Status.Phase = apiv1.PodPending
+		if pod.Annotations[common.AnnotationKeyNodeID] == "" {
+			return false, nil, nil // the agent, whose work is done here
+		}
 		w.made = append(w.made, pod)
 		return false, nil, nil
 	})
@@ -184,6 +188,7 @@ func (w *world) operate() {
 		w.answer.Started = append(w.answer.Started, w.started(pod))
 	}
 	w.made = nil
+	w.ask()
 	for node, pod := range w.pods {
 		for _, action := range []string{"terminateContainers", "deletePod", "deletePodByUID/" + pod} {
 			if w.controller.PodController.TestingQueueNumRequeues("default/"+pod+"/"+action) > 0 {
@@ -195,6 +200,35 @@ func (w *world) operate() {
 		seconds := float64(w.queue.due.UnixMicro()) / 1e6
 		w.answer.WakeAt = &seconds
 	}
+}
+
+// ask starts the requests that Argo wants from its agent.
+func (w *world) ask() {
+	for _, set := range must(w.sets().List(w.ctx, metav1.ListOptions{})).Items {
+		for node, template := range set.Spec.Tasks {
+			if w.requests[node] {
+				continue
+			}
+			w.requests[node] = true
+			w.answer.Started = append(w.answer.Started, worldPod{
+				Node: node, Name: w.answer.Status.Nodes[node].Name, Template: must(json.Marshal(template)), KeepsResult: true,
+			})
+		}
+	}
+}
+
+func (w *world) sets() v1alpha1.WorkflowTaskSetInterface {
+	return w.controller.wfclientset.ArgoprojV1alpha1().WorkflowTaskSets("default")
+}
+
+// answered lets the agent report a request.
+func (w *world) answered(event worldEvent) {
+	set := must(w.sets().Get(w.ctx, w.name, metav1.GetOptions{}))
+	if set.Status.Nodes == nil {
+		set.Status.Nodes = map[string]wfv1.NodeResult{}
+	}
+	set.Status.Nodes[event.Node] = wfv1.NodeResult{Phase: event.Phase, Message: event.Message, Outputs: &event.Outputs}
+	must(w.sets().Update(w.ctx, set, metav1.UpdateOptions{}))
 }
 
 func (w *world) started(pod *apiv1.Pod) worldPod {
@@ -358,9 +392,15 @@ func (w *world) handle(event worldEvent) {
 	switch event.Kind {
 	case "Started", "Woken":
 	case "PodRunning":
-		w.podRuns(event)
+		if !w.requests[event.Node] {
+			w.podRuns(event)
+		}
 	case "PodEnded":
-		w.podEnds(event)
+		if w.requests[event.Node] {
+			w.answered(event)
+		} else {
+			w.podEnds(event)
+		}
 	case "Resumed":
 		w.resume(event)
 	case "Stop":

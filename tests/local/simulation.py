@@ -124,7 +124,7 @@ class World:
                 self.spans[action.name] = (now, FOR_EVER)
                 pod = self.world(action)
                 self._as_told[action.node] = pod
-                if pod.pends < FOR_EVER:
+                if pod.pends < FOR_EVER and "http" not in action.template:
                     self._push(events.PodRunning(now + pod.pends, action.node, pod.ip))
                 if pod.pends + pod.takes < FOR_EVER:
                     self._push(events.PodEnded(now + pod.pends + pod.takes, action.node, pod.outcome))

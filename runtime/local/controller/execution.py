@@ -43,6 +43,7 @@ _TYPES: dict[str, Type] = {
     "http": "HTTP",
     "plugin": "Plugin",
 }
+_RUN_AT_ONCE = ("steps", "dag", "suspend")
 
 
 class Execution:
@@ -189,15 +190,16 @@ class Execution:
         node = self.node = self._new(self.call.name, self._type(), PENDING, waits=waits)
         self.call.created(node)
         if self.template.get("timeout"):
-            deadline = node.started + retry.seconds(self.template["timeout"])
+            deadline = int(node.started) + retry.seconds(self.template["timeout"])
             self.run.agenda.at(
                 deadline,
-                self._waited_too_long,
+                self.waited_too_long,
                 lambda: bool(node.lock) or (node.type == "Retry" and node.phase == PENDING),
             )
         return node
 
-    def _waited_too_long(self) -> None:
+    def waited_too_long(self) -> None:
+        """Fail while the node is pending."""
         node = self.node
         if node is None or node.phase != PENDING:
             return
@@ -266,7 +268,7 @@ class Execution:
         run, body = self.run, kind(template)
         fresh = node is None
         if node is None:
-            node = self._new(name, _TYPES.get(body, "Pod"), PENDING if body in POD_BODIES else RUNNING)
+            node = self._new(name, _TYPES.get(body, "Pod"), RUNNING if body in _RUN_AT_ONCE else PENDING)
             if self.attempts is not None:
                 self.attempts.adopt(node)
             else:

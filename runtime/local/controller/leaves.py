@@ -22,6 +22,8 @@ from flowdsl.runtime.parts import part, several, texts
 from flowdsl.runtime.phases import FAILED, PENDING, RUNNING, SUCCEEDED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from flowdsl.runtime.local.controller.protocols import Leaf
     from flowdsl.runtime.local.controller.run import Run
 
@@ -36,6 +38,9 @@ _WITH_ITS_POD = (FAILED, "Pod Failed whilst container running")
 
 def start_pod(run: Run, execution: Leaf, node: Node, template: Json) -> None:
     """Ask for a pod, or for an HTTP request. Raises ArgoError, and GrammarError."""
+    if kind(template) == "http":
+        _start_request(run, execution, node, template)
+        return
     call = execution.call
     if not run.may_run(call.on_exit):
         run.mark(node, FAILED, f"workflow shutdown with strategy: {run.strategy}")
@@ -67,8 +72,37 @@ def start_pod(run: Run, execution: Leaf, node: Node, template: Json) -> None:
         _stop_at(run, node, *deadline)
     pending = action.template.get("pendingTimeout")
     if pending:
-        latest = node.started + duration(any_string(pending))
+        latest = int(node.started) + duration(any_string(pending))
         run.agenda.at(latest, lambda: _still_pending(run, node), lambda: node.phase == PENDING)
+
+
+def _start_request(run: Run, execution: Leaf, node: Node, template: Json) -> None:
+    """Ask for a request, which is pending until it is answered: only an attempt has no limit. Raises ArgoError."""
+    action = _action(run, execution, node, template)
+    limits = [_timeout(template[field]) for field in ("timeout", "pendingTimeout") if template.get(field)]
+    run.running[node.id] = execution
+    if refusal := run.refusal(node):
+        run.agenda.in_next_pass(partial(_never_begins, run, execution, node, refusal))
+        return
+    run.act(action)
+    if limits and not node.retried:
+        latest = int(node.started) + min(limits)
+        run.agenda.at(latest, execution.waited_too_long, lambda: node.phase == PENDING)
+
+
+def fail_requests(run: Run, message: str, wanted: Callable[[Node], bool]) -> None:
+    """Fail requests that wait for their answers."""
+    for node in [run.by_id[identity] for identity in run.running]:
+        if node.type == "HTTP" and not node.fulfilled and wanted(node):
+            _fail(run, node, message)
+
+
+def _timeout(text: object) -> float:
+    """The seconds of a timeout. Raises ArgoError."""
+    try:
+        return retry.seconds(text)
+    except ArgoError as error:
+        raise ArgoError(f"invalid timeout format {error}") from None
 
 
 def _note_containers(run: Run, execution: Leaf, node: Node, template: Json) -> None:
@@ -81,10 +115,10 @@ def _note_containers(run: Run, execution: Leaf, node: Node, template: Json) -> N
             parent.adopt(child)
 
 
-def _never_begins(run: Run, execution: Leaf, node: Node) -> None:
+def _never_begins(run: Run, execution: Leaf, node: Node, message: str = STEP_TOO_LATE) -> None:
     """Fail the node of a pod that there is not."""
     run.running[node.id] = execution
-    _fail(run, node, STEP_TOO_LATE)
+    _fail(run, node, message)
     del run.running[node.id]
     run.parallelism.begin_pass()
 
@@ -115,7 +149,7 @@ def taken_up(run: Run, lost: float) -> None:
 
 def _seconds_left(run: Run, execution: Leaf, template: Json) -> int | None:
     """The whole seconds until the deadline of the run, which are all that a pod gets that begins now."""
-    if run.deadline is None or execution.call.on_exit or kind(template) == "http":
+    if run.deadline is None or execution.call.on_exit:
         return None
     return int(run.deadline - run.now)
 
@@ -141,12 +175,10 @@ def _deadline(
     if left is not None:
         found.append(run.now + left)
     if template.get("timeout"):
-        try:
-            latest = node.started + retry.seconds(template["timeout"])
-        except ArgoError as error:
-            raise ArgoError(f"invalid timeout format {error}") from None
+        began = node.started if node.started == run.now else int(node.started)  # as the server keeps it
+        latest = began + _timeout(template["timeout"])
         # A pod is made a moment after its node, and gets the whole seconds that are left instead of its own.
-        if kind(template) != "http" and math.ceil(latest - run.now) - 1 <= 1:
+        if math.ceil(latest - run.now) - 1 <= 1:
             raise ArgoError(f"{node.name} exceeded its deadline")
         found = [latest]
     if patched is not None:
@@ -303,6 +335,11 @@ def pod_ended(run: Run, node: Node, outcome: events.Outcome, *, over: bool) -> N
         child = run.nodes[f"{node.name}.{one['name']}"]
         if one["name"] in containers or (outcome.phase != SUCCEEDED and not child.fulfilled):
             run.mark(child, *containers.get(one["name"], _WITH_ITS_POD))
+    if node.type == "HTTP" and node.fulfilled:  # it has failed meanwhile, and its answer counts still
+        if not over:
+            node.outputs = outcome.outputs or None
+            run.mark(node, outcome.phase, outcome.message)
+        return
     needless = node.phase == SUCCEEDED  # a daemon that was ended
     if needless and over:
         return  # nobody looks at its pod any more

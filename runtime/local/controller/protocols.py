@@ -114,6 +114,9 @@ class Leaf(Protocol):
     def body_ended(self, node: Node, error: str | None = None) -> None:
         """The body of the template, or of one attempt, has ended."""
 
+    def waited_too_long(self) -> None:
+        """Fail while the node is pending."""
+
 
 class Retries(Protocol):
     """The execution of a template that is tried again."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.runtime.local.controller.leaves import end_suspension, fail_pod
+from flowdsl.runtime.local.controller.leaves import end_suspension, fail_pod, fail_requests
 from flowdsl.runtime.local.controller.run import STEP_TOO_LATE
 from flowdsl.runtime.phases import FAILED, PENDING
 
@@ -59,6 +59,7 @@ def give_up(run: Run) -> None:
 
 
 def _fail_waiting(run: Run, message: str, wanted: Callable[[Node], bool]) -> None:
+    fail_requests(run, message, wanted)
     for identity in list(run.suspended):
         node = run.by_id[identity]
         if wanted(node):
@@ -90,4 +91,8 @@ def _hurry(run: Run, wanted: Callable[[bool], bool]) -> None:
 def _still_running(run: Run) -> list[tuple[Node, Leaf]]:
     """The pods that have not ended; a daemon that serves counts as one that has: its graph ends it."""
     found = [(run.by_id[name], execution) for name, execution in run.running.items()]
-    return [(node, execution) for node, execution in found if not (node.completed or node.daemoned)]
+    return [
+        (node, execution)
+        for node, execution in found
+        if not (node.completed or node.daemoned or node.type == "HTTP")
+    ]
