@@ -5,6 +5,7 @@ Source: workflow/controller/steps.go of Argo 4.1.
 
 from __future__ import annotations
 
+import heapq
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -50,7 +51,12 @@ class Steps(Frame):
         self.current: dict[str, Node] = {}
         self.missing = ""
         self.refusal = ""
-        self.turned_away: list[Callable[[], None]] = []
+        self.exits: list[tuple[int, int, Callable[[], None]]] = []
+        """The exit hooks of steps that have ended, which have not begun: a heap by where the steps stand."""
+        self.placeless = False
+        """Whether the first of them had no place when it was last asked for: so long, the group is an error."""
+        self.asked = 0
+        """How many of them there have been."""
         self.held = 0
         """How many exit hooks of daemons in earlier groups run, which Argo waits for before all else."""
 
@@ -184,21 +190,46 @@ class Steps(Frame):
         return original if raw is None else self.renewed(original, raw)
 
     def turns_away(self, again: Callable[[], None]) -> bool:
-        """An exit hook without a place makes the group an error, unless one is free before its steps have ended."""
-        ended = all(child.fulfilled for child in self.group.children.values())
-        if self.execution.call.frame is None and (ended or not self.run.awaits_pods()):
-            self.hook_refused(FULL, True)
-        elif not self._fails_for_hooks():
-            self.group.message = FULL
-            self.turned_away.append(again)
+        """An exit hook that lost its place has the first turn."""
+        self.leave(-1, again)
         return True
 
-    def _fails_for_hooks(self) -> bool:
-        """End where no step goes on that has begun: what waits for a place begins no more (executeStepGroup).
+    def leave(self, place: int, begin: Callable[[], None]) -> None:
+        """Begin the exit hook of a step when it is its turn: in the order of the steps, and behind all of these."""
+        self.asked += 1
+        heapq.heappush(self.exits, (place, self.asked, begin))
+        self._ask()
 
-        A graph around them then waits for the node of the hook, which there never is (assessDAGPhase).
+    def _ask(self) -> None:
+        begin = partial(self.run.parallelism.after_those_within, self, _LAST, self._begin_exits)
+        self.run.agenda.at_last(begin)
+
+    def _begin_exits(self) -> None:
+        """Begin the exit hooks that have a place; without one the group is an error, until one is free."""
+        if self.starved():
+            return
+        self.placeless = False
+        while self.exits and not self.over:
+            if not (self.run.parallelism.saturated() or self.blocked()):
+                _, _, begin = heapq.heappop(self.exits)
+                begin()
+                continue
+            self.placeless = True
+            if self.execution.call.frame is None and not self.run.awaits_pods():
+                self.hook_refused(FULL, True)
+            elif not self.starved():
+                self.group.message = FULL
+                places = self.run.parallelism if self.run.parallelism.saturated() else self.places
+                places.postponed.append(self._ask)
+            return
+
+    def starved(self) -> bool:
+        """Whether the group has ended, as nothing in it goes on while an exit hook has no place.
+
+        What waits for a place begins no more (executeStepGroup). A graph around it then waits for the node of the hook,
+        which there never is (assessDAGPhase).
         """
-        if all(child.fulfilled for child in self.group.children.values()):
+        if not self.over and self.placeless and self.exits and self.group.at_rest():
             frame = self.execution.call.frame
             while frame is not None:
                 frame.lost = f"{frame.node.name}: an exit hook in {self.group.name}: {FULL}"
@@ -225,13 +256,12 @@ class Steps(Frame):
 
     def one_settled(self, node: Node) -> None:
         """A step has ended, and its hooks."""
-        if self.over or self.fail_fast() or (self.turned_away and self._fails_for_hooks()):
+        if self.over or self.fail_fast() or self.starved():
             return
         if self.frozen():  # by a daemon that runs: Argo looks at the list no more before that has ended
             return
-        turned_away, self.turned_away = self.turned_away, []
-        for again in turned_away:
-            self.run.parallelism.after_those_within(self, _LAST, again)
+        if self.exits:
+            self._ask()
         self.open -= 1
         self._maybe_go_on()
 
@@ -409,6 +439,16 @@ class _StepHooks(Hooks):
 
     def scope(self) -> Scope:
         return self.graph.scope()
+
+    def changed(self) -> None:
+        if not self.graph.starved():
+            super().changed()
+
+    def turn(self, begin: Callable[[], None]) -> None:
+        if self.order is self.graph.order:
+            self.graph.leave(self.place, begin)
+        else:  # of a daemon in an earlier group
+            begin()
 
     def settled(self) -> None:
         self.graph.one_settled(self.node)
