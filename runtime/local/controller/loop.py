@@ -178,7 +178,7 @@ class Loop:
             self._run.agenda.later(self._go_on)
         elif self._exits or self._leaving:
             self._run.agenda.later(self._next_exit)
-        if not self._open and self._dag.goes_on():
+        if not self._open and not self._group.fulfilled and self._dag.goes_on():
             complete(self._dag, self._group, self.rounds)
 
     def leave(self, place: int, node: Node, begin: Callable[[], None]) -> None:
