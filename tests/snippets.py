@@ -161,6 +161,7 @@ def main(
     word_: Literal["a", "b"] = "a", mixed: Literal["a", 1] = "a", opt: str | None = None,
     optn: int | None = None, thing: Any = None,
 ) -> None:
+    n, x, s, flag, mode, level, rows, table, lit, word_, mixed, opt, optn, thing
 """
 _MARK = re.compile("[«»]")
 

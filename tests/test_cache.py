@@ -333,7 +333,7 @@ def test_a_digest_is_made_only_where_a_key_needs_it(folder: Path) -> None:
 
 def test_every_item_of_a_loop_has_a_key_of_its_own(folder: Path) -> None:
     text = SOURCE.replace("import Cache,", "import Cache, fan_out,")
-    looped = text.replace("    train(rows)", "    fan_out(train, over={'rows': [1, 1]})")
+    looped = text.replace("    train(rows)", "    fan_out(train, over={'rows': [rows, rows]})")
     assert kept(folder, looped).values == ["rows", "name", "flowdsl-index"]
 
 

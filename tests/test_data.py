@@ -50,10 +50,10 @@ def inner(x: int) -> int:
 """
 
 
-def compiled(
-    tmp_path: Path, body: str, decorator: str = "@pipeline", parameters: str = "flag: bool = True"
-) -> Any:
+def compiled(tmp_path: Path, body: str, decorator: str = "@pipeline", parameters: str | None = None) -> Any:
     file = tmp_path / "case.py"
+    if parameters is None:
+        parameters = "flag: bool = True" if "flag" in body else ""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     file.write_text(f"{HEAD}\n{decorator}\ndef main({parameters}) -> None:\n{lines}")
     return compile_loaded(load(file), "main")

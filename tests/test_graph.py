@@ -107,6 +107,7 @@ def body(text: str) -> str:
 
         @pipeline
         def p(n: int = 1, mode: str = "all", deep: bool = False) -> None:
+            n, mode, deep
         """
     return textwrap.dedent(head) + textwrap.indent(textwrap.dedent(text), "    ")
 

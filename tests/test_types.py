@@ -650,13 +650,13 @@ def test_what_a_pipeline_returns_is_judged(code: str, body: str, tmp_path: Path)
 
 
 RETURNED = [
-    "def main(k: int = 1) -> None:\n    return nothing()",
-    "def main(k: int = 1):\n    return nothing()",
-    "def main(k: int = 1):\n    nothing()",
-    "def main(k: int = 1) -> list[str]:\n    nothing()\n    return ['{{ x }}']",
-    "def main(k: int = 1) -> str | None:\n    nothing()\n    return None",
+    "def main() -> None:\n    return nothing()",
+    "def main():\n    return nothing()",
+    "def main():\n    nothing()",
+    "def main() -> list[str]:\n    nothing()\n    return ['{{ x }}']",
+    "def main() -> str | None:\n    nothing()\n    return None",
     "def main(k: int = 1) -> float:\n    nothing()\n    return k",
-    "def main(k: int = 1) -> Path:\n    return a_file()",
+    "def main() -> Path:\n    return a_file()",
 ]
 
 

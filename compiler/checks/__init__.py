@@ -73,6 +73,7 @@ def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagno
         found += definitions.of_runs(graph.owner, root)
     if not trace.failed:  # a mistake may be why there are none
         found += [one for graph in trace.graphs.values() for one in definitions.calls(graph)]
+        found += definitions.unused(trace, sources)
         found += sharing.sharing(trace)
         found += unwritten.unwritten(trace)
         found += once.taken_once(trace, sources)

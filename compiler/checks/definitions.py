@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+from flowdsl.compiler.carry.tree import nodes
 from flowdsl.compiler.checks import checkpoints, kinds, volumes
 from flowdsl.compiler.checks.code import unfit
 from flowdsl.compiler.checks.sources import packed
@@ -19,6 +21,7 @@ from flowdsl.compiler.findings.functions import (
     NoAnnotation,
     NotAFunction,
     UnreadableAnnotation,
+    UnusedParameter,
     Variadic,
 )
 from flowdsl.compiler.findings.kinds import WORDS
@@ -49,13 +52,13 @@ from flowdsl.values.lift import lift
 from flowdsl.values.signature import MISSING, is_function, is_method
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from flowdsl.compiler.options import Declared
     from flowdsl.diagnostic import Finding
     from flowdsl.places.place import Place, Site
     from flowdsl.places.source import Sources
-    from flowdsl.tracing.trace import Graph
+    from flowdsl.tracing.trace import Graph, Trace
     from flowdsl.values.signature import Parameter, Signature
 
 _CALL_OPTIONS = ("name", "after", "may_fail")
@@ -232,6 +235,44 @@ def calls(graph: Graph) -> Iterator[Diagnostic]:
         return
     if not graph.calls and graph.around is None and is_function(graph.owner.plain):
         yield Diagnostic(EmptyPipeline(graph.owner.name), Definition(graph.owner.code))
+
+
+def unused(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
+    """Parameters that runs or trials are given, and that their pipeline does not name.
+
+    Where others call a pipeline they may give it something only to have it wait for that. Templates of the
+    cluster read the parameters of the run themselves, and so can a patch.
+    """
+    root = next(iter(trace.graphs.values()))
+    every = [call for graph in trace.graphs.values() for call in graph.calls]
+    patches = [one.options.get("argo") for one in (root.owner, *every, *(call.target for call in every))]
+    if "parameters" in repr([one for one in patches if one is not None]):
+        return
+    if any(isinstance(call.target, StepDef) and call.target.kind == "template" for call in every):
+        return
+    if root.calls or trace.ending(root):  # else its runs may be those of a template
+        names = [one.name for one in root.owner.signature.parameters]
+        yield from _unused(root.owner, names, "another value changes nothing of a run", sources)
+    for call in every:
+        if isinstance(call.target, PipelineDef) and call.loop is not None and call.loop.kind == "sweep":
+            names = [*(call.loop.rows or [{}])[0]]
+            yield from _unused(call.target, names, "another value changes nothing of a trial", sources)
+
+
+def _unused(
+    pipeline: PipelineDef, names: Iterable[str], effect: str, sources: Sources
+) -> Iterator[Diagnostic]:
+    asked = [name for name in names if not name.startswith("_")]
+    file = sources.file(pipeline.code.co_filename) if asked and is_function(pipeline.plain) else None
+    body = None if file is None or file.index is None else file.index.function(pipeline.code)
+    if body is None or pipeline.function is not pipeline.plain:  # a decorator may use what it hides
+        return
+    named = {one.id for one in nodes(body.body) if isinstance(one, ast.Name)}
+    if named.isdisjoint(("locals", "vars", "eval", "exec")):
+        for name in asked:
+            if name not in named:
+                found = UnusedParameter(name, pipeline.name, effect)
+                yield Diagnostic(found, Definition(pipeline.code, name))
 
 
 _OF_A_RUN = ("timeout", "service_account", "priority", "user", "image_pull_secrets")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from flowdsl.diagnostic import Finding
+from typing import ClassVar
+
+from flowdsl.diagnostic import Finding, Severity
 
 
 class BadAnnotation(Finding):
@@ -59,6 +61,21 @@ class BadName(Finding):
     label = "Argo takes ASCII letters, digits, `-` and `_`"
     help = "rename it in ASCII"
     name: str
+
+
+class UnusedParameter(Finding):
+    """A parameter that a run is given, and that the pipeline does nothing with."""
+
+    code = "FD890"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{pipeline}` does not use its parameter `{name}`"
+    label = "{effect}"
+    help = (
+        "pass it on to the step that needs it, or take it out; `_{name}` is a name for what is not to be used"
+    )
+    name: str
+    pipeline: str
+    effect: str
 
 
 class FileDefault(Finding):

@@ -27,7 +27,7 @@ def report(values: list[float], count: int) -> None:
 
 
 @pipeline(code=MODELS / "src", packages=["pandas==2.2.3"])
-def code(folder: Path = DATA / "raw") -> None:
+def code(_folder: Path = DATA / "raw") -> None:
     values = load(3)
     report(values, check(values))
     load.options(name="plain", code=None)(4)

@@ -39,7 +39,7 @@ def both(size: int) -> float:
 
 
 @pipeline
-def ends(size: int = 1, source: Path = DATA / "raw", unused: str = "x") -> float:
+def ends(size: int = 1, source: Path = DATA / "raw", _unused: str = "x") -> float:
     with on_exit():
         report(run.failures, run.duration, source)
         with when(size > 1):

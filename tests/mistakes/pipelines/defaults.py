@@ -12,4 +12,4 @@ def train(epochs: int, method: str) -> float:
 
 @pipeline
 def nightly(epochs: int = 2.5, method: Literal["adam", "sgd"] = "adamw", layers: int = None) -> None:
-    train(epochs, method)
+    train(epochs + layers, method)
