@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import Any
 
 from flowdsl.compiler.encode import EXACT, encode
 from flowdsl.grammar.regex import regex
@@ -236,8 +237,8 @@ def raw(expr: Expr) -> str:
         case Op("concat", lists):
             # Of empty lists it makes null, of which filter makes a list again.
             return f"toJSON(filter(concat({', '.join(f'fromJSON({raw(one)})' for one in lists)}), true))"
-        case Op("listed", (rows,), t.Sequence(item)):
-            return f"'[' + join(map(fromJSON({raw(rows)}), {_listed(item)}), ', ') + ']'"
+        case Op("listed", (rows, Const(within)), t.Sequence(item)):
+            return _listed(raw(rows), item, within)
         case Op("json", (of,)):
             return f"toJSON({raw(of)})"
         case Op("digest", (of,)):
@@ -252,13 +253,23 @@ def raw(expr: Expr) -> str:
             return f"string({formula(expr)})"
 
 
-def _listed(item: t.Type) -> str:
-    """The formula for what one item of a loop returned, as JSON: a row has texts, those of values in JSON already."""
-    if isinstance(item, t.Nothing):
-        return "'null'"
-    cells = {out.keys: f"#{member(out.name)}" for out in t.outputs(item)}
-    texts = {out.keys: as_json(cells[out.keys]) for out in t.outputs(item) if t.is_text(out.type)}
-    return t.assembled(item, cells | texts, _object)
+def _listed(rows: str, item: t.Type, within: dict[str, Any]) -> str:
+    """The formula for the results of a loop as a JSON list.
+
+    A row has texts, those of values in JSON already; outputs named in `within` are the rows of a loop themselves.
+    """
+
+    def cell(out: t.Output) -> str:
+        text = f"#{member(out.name)}"
+        if out.name in within:
+            some = out.type.item if isinstance(out.type, t.Maybe) else out.type
+            return _listed(text, some.item if isinstance(some, t.Sequence) else t.JSON, within[out.name])
+        return as_json(text) if t.is_text(out.type) else text
+
+    made = "'null'"
+    if not isinstance(item, t.Nothing):
+        made = t.assembled(item, {out.keys: cell(out) for out in t.outputs(item)}, _object)
+    return f"'[' + join(map(fromJSON({rows}), {made}), ', ') + ']'"
 
 
 def as_json(formula: str) -> str:

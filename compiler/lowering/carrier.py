@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings import kinds
 from flowdsl.compiler.findings.branches import MixedFiles
@@ -80,7 +80,8 @@ class Carrier:
             return Carried(PLAIN, [expr], kind)
         form, values = self._carry(expr, kind, call, crossing)
         if isinstance(form, Gathered) and call is not None and not _reads_rows(call, form):
-            return Carried(PLAIN, [Op("listed", (values[0],), t.Sequence(form.item))], kind)
+            inner = Const(_rows_within(form), t.JSON)
+            return Carried(PLAIN, [Op("listed", (values[0], inner), t.Sequence(form.item))], kind)
         return Carried(form, values, kind)
 
     def _carry(self, expr: Expr, kind: t.Type, call: Call | None, crossing: bool) -> tuple[Form, list[Expr]]:
@@ -314,7 +315,18 @@ def _together(carried: list[tuple[Form, list[Expr]]]) -> Form:
 def _reads_rows(call: Call, form: Gathered) -> bool:
     """Whether what is called can take the results of a loop as rows: a program in another language wants a list."""
     in_python = isinstance(call.target, PipelineDef) or call.target.kind == "python"
-    return in_python or form.large or bool(form.folders or form.others)
+    return in_python or form.large or _rows_within(form) is None
+
+
+def _rows_within(form: Form) -> dict[str, Any] | None:
+    """Which outputs in the rows of a loop are the results of loops, by name, and the same of these.
+
+    None where there are files among them.
+    """
+    if not isinstance(form, Gathered) or form.folders:
+        return None
+    inner = {name: _rows_within(one) for name, one in form.others}
+    return None if None in inner.values() else inner
 
 
 def cells_of(cell: Cell, form: Form) -> list[Expr]:

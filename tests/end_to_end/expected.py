@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -125,16 +126,22 @@ def lists(plain: Plain, m: Any, volumes: Volumes, count: int = 2) -> None:
     found = plain("found", m.rows, count)
     texts = [plain(f"texts.told({n})", m.told, one) for n, one in enumerate(found)]
     more = [plain(f"more.inner({n}).told", m.told, one) for n, one in enumerate(found)]
-    nested: list[list[int]] = []
-    for n, number in enumerate([count, 3]):
-        several = plain(f"nested.nested({n}).split", m.split, number)
-        nested.append(
-            [
-                plain.given(f"nested.nested({n}).counted.counted({at})", m.counted, len(one.read_text()))
-                for at, one in enumerate(several)
-            ]
-        )
-    plain("add", m.add, nested)
+
+    def nested(name: str, number: int) -> list[int]:
+        several = plain(f"{name}.split", m.split, number)
+        return [
+            plain.given(f"{name}.counted.counted({at})", m.counted, len(one.read_text()))
+            for at, one in enumerate(several)
+        ]
+
+    sums = [nested(f"sums.nested({n})", number) for n, number in enumerate([count, 3])]
+    plain("add", m.add, sums)
+    told = [
+        {"of": f'"{number}" $', "sizes": nested(f"recorded.recorded({n}).nested", number)}
+        for n, number in enumerate([1, 2])
+    ]
+    spoken = f"{json.dumps(sums)} {json.dumps(told)}".replace("$", r"\u0024")
+    plain.given("spoken", m.spoken, spoken)
     if plain("many", m.many, files):
         kept = plain("kept", m.split, 3)
         others = [plain(f"others.size({n})", m.size, one, count) for n, one in enumerate(kept)]

@@ -86,6 +86,22 @@ def add(lists: list[list[int]]) -> int:
     return sum(map(sum, lists))
 
 
+class Told(NamedTuple):
+    of: str
+    sizes: list[int] | None
+
+
+@pipeline
+def recorded(count: int) -> Told:
+    return Told(f'"{count}" $', nested(count))
+
+
+@container(image="busybox:1.37.0")
+def spoken(lists: list[list[int]], records: list[Told]) -> str:
+    script = 'echo "$LISTS $RECORDS" > "$SAID"'
+    return run("sh", "-c", script, env={"LISTS": lists, "RECORDS": records, "SAID": output()})
+
+
 @pipeline
 def lists(count: int = 2) -> None:
     files = split(count)
@@ -93,7 +109,9 @@ def lists(count: int = 2) -> None:
     found = rows(count)
     texts = fan_out(told, over={"row": found})
     more = fan_out(inner, over={"row": found})
-    add(fan_out(nested, over={"count": [count, 3]}))
+    sums = fan_out(nested, over={"count": [count, 3]})
+    add(sums)
+    spoken(sums, fan_out(recorded, over={"count": [1, 2]}))
     with when(many(files)):
         kept = split.options(store=DATA / "runs")(3)
         others = fan_out(size.options(name="others"), over={"file": kept}, extra=count)
