@@ -29,6 +29,8 @@ _SAID = 20
 """Members that are named when an archive is refused."""
 _HEADERS = 1 << 20
 """Bytes that the headers of one member may take: a long name is read into memory."""
+_OF_ARGO = ("/tmp/argo/outputs/artifacts/", "/mainctrfs/")
+"""Where the wait container has a file that it packs alone with zip, under its whole path."""
 _GZIP = b"\x1f\x8b"
 _TAR_MAGIC = slice(257, 262)
 _BROKEN = (
@@ -191,6 +193,8 @@ def _zip(source: Path, folder: Path, gauge: _Gauge) -> Iterator[str]:
         gauge.members(len(members))
         for one in members:
             path = one.orig_filename.removeprefix("./")
+            if len(members) == 1 and path.startswith(_OF_ARGO):
+                path = path.rpartition("/")[2]
             is_folder = path.endswith("/")
             path = path.rstrip("/")
             kind = stat.S_IFMT(one.external_attr >> 16)

@@ -158,6 +158,12 @@ def test_hostile_zips(tmp_path: Path, names: list[str], mode: int, reason: str) 
     assert inside(tmp_path) <= {"a.zip", "in", "in/out", "in/out/a"}
 
 
+@pytest.mark.parametrize("name", ["/tmp/argo/outputs/artifacts/x", "/mainctrfs/vol/x"])
+def test_a_file_that_the_executor_has_zipped_alone(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.zip").write_bytes(zipped([name]))
+    assert unpack(tmp_path / "a.zip", tmp_path / "out", "zip", Limits()) == tmp_path / "out/x"
+
+
 def test_a_zip_with_a_nul_in_a_name(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(zipped(["good_bad"]).replace(b"good_bad", b"good\0bad"))
     with pytest.raises(Unfit, match="it has a NUL"):

@@ -176,7 +176,7 @@ def test_a_link_does_not_lead_out_by_way_of_another_one(pods: Street) -> None:
     assert done.outputs is not None
     found = unpacked(done.outputs["artifacts"][0], pods.folder / "run")
     assert found is not None
-    assert sorted(one.name for one in found.iterdir()) == ["f", "up", "x"]
+    assert sorted(one.name for one in found.iterdir()) == ["f", "x"]
     assert str((found / "x").readlink()) == "y"
 
 
@@ -344,12 +344,14 @@ def test_logs_are_an_artifact_where_that_is_wanted(tmp_path: Path) -> None:
 
 
 def test_a_hostile_archive_is_refused(pods: Street) -> None:
-    for name, link in (("../out", ""), ("/abs", ""), ("link", "/etc"), ("link", "../../x")):
+    for name, link in (("../out", ""), ("./", ""), ("link", "/etc"), ("link", "../../x"), ("link", ".")):
         data = io.BytesIO()
         with tarfile.open(fileobj=data, mode="w:gz") as archive:
             member = tarfile.TarInfo(name)
             if link:
                 member.type, member.linkname = tarfile.SYMTYPE, link
+            elif name == "./":
+                member.type = tarfile.DIRTYPE
             archive.addfile(member)
         pods.artifact("bad").parent.mkdir(exist_ok=True)
         pods.artifact("bad").write_bytes(data.getvalue())
@@ -357,4 +359,83 @@ def test_a_hostile_archive_is_refused(pods: Street) -> None:
             {**sh(":"), "inputs": {"artifacts": [{"name": "in", "path": "/in", "s3": {"key": "bad"}}]}}
         )
         assert done.phase == "Error"
-        assert done.message.startswith("init: Error (exit code 64): illegal ")
+        assert done.message.startswith("init: Error (exit code 64): illegal")
+
+
+def test_what_argo_extracts_of_an_archive(pods: Street) -> None:
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w:gz") as archive:
+        for name, kind, mode in (
+            ("/d", tarfile.DIRTYPE, 0o700),
+            ("/d/x/../a", tarfile.REGTYPE, 0o777),
+            ("d/b", tarfile.REGTYPE, 0o666),
+            ("d/hard", tarfile.LNKTYPE, 0o644),
+        ):
+            member = tarfile.TarInfo(name)
+            member.type, member.mode = kind, mode
+            member.linkname = "d/b" if kind == tarfile.LNKTYPE else ""
+            archive.addfile(member)
+    pods.artifact("given").parent.mkdir(exist_ok=True)
+    pods.artifact("given").write_bytes(data.getvalue())
+    use: Json = {"artifacts": [{"name": "in", "path": "/in", "s3": {"key": "given"}}]}
+    assert result(pods.shell("cd /in; stat -c '%n %a' . *", inputs=use)) == ". 755\na 777\nb 666"
+
+
+def zipped(script: str, path: str, pods: Street, **more: Any) -> list[tuple[str, int]]:
+    """The names and sizes in the zip archive that a step gives."""
+    step = sh(script)
+    step["container"]["volumeMounts"] = [{"name": "v", "mountPath": "/vol"}]
+    wanted: Json = {"artifacts": [{"name": "d", "path": path, "archive": {"zip": {}}}]}
+    done = pods.run({**step, "volumes": [{"name": "v", "emptyDir": {}}], "outputs": wanted, **more})
+    assert done.message == ""
+    with zipfile.ZipFile(pods.artifact("wf/wf-one/d.zip")) as archive:
+        return [(one.filename, one.file_size) for one in archive.infolist()]
+
+
+def test_a_link_in_a_zip_archive_is_an_empty_file(pods: Street) -> None:
+    script = "mkdir -p /tmp/d/.b /tmp/d/empty; echo 1 | tee /tmp/d/a /tmp/d/.b/c /tmp/d/z; ln -s a /tmp/d/l"
+    wanted = [("d/.b/c", 2), ("d/a", 2), ("d/l", 0), ("d/z", 2)]
+    assert zipped(script, "/tmp/d/", pods) == wanted
+
+
+def test_a_file_that_is_zipped_alone_comes_out_below_the_folders_of_the_executor(pods: Street) -> None:
+    assert zipped("echo 1 > /vol/x", "/vol/x", pods) == [("/mainctrfs/vol/x", 2)]
+    assert zipped("echo 1 > /tmp/x", "/tmp/x", pods) == [("/tmp/argo/outputs/artifacts/x", 2)]
+    use: Json = {
+        "artifacts": [{"name": "in", "path": "/in", "archive": {"zip": {}}, "s3": {"key": "wf/wf-one/d.zip"}}]
+    }
+    assert result(pods.shell("cat /in/argo/outputs/artifacts/x", inputs=use)) == "1"
+
+
+@pytest.mark.parametrize(
+    ("archive", "message"),
+    [
+        ({}, ""),
+        ({"zip": {}}, "open /tmp/argo/outputs/artifacts/d: no such file or directory; "),
+        ({"none": {}}, "open /tmp/argo/outputs/artifacts/d: no such file or directory; "),
+    ],
+)
+def test_a_link_to_a_folder_is_all_that_argo_packs_of_it(pods: Street, archive: Json, message: str) -> None:
+    artifact = {"name": "d", "path": "/tmp/d", "archive": archive}
+    done = pods.run({**sh("mkdir /tmp/e; ln -s e /tmp/d"), "outputs": {"artifacts": [artifact]}})
+    assert done.message == (message and f"wait: Error (exit code 64): {message}")
+    if not message:
+        use: Json = {"artifacts": [{"name": "in", "path": "/in", "s3": {"key": "wf/wf-one/d.tgz"}}]}
+        done = pods.shell(":", inputs=use)
+        assert done.phase == "Error"
+        assert "artifact in is a link that leads to e" in done.message
+
+
+def test_a_link_to_a_whole_path_leads_nowhere_from_a_volume(pods: Street) -> None:
+    step = sh("echo 1 > /vol/x; ln -s /vol/x /vol/whole; ln -s x /vol/part")
+    step["container"]["volumeMounts"] = [{"name": "v", "mountPath": "/vol"}]
+    step["volumes"] = [{"name": "v", "emptyDir": {}}]
+    done = pods.run({**step, "outputs": {"parameters": [parameter("p", "/vol/part")]}})
+    assert done.outputs is not None
+    assert done.outputs["parameters"][0]["value"] == "1"
+    done = pods.run({**step, "outputs": {"parameters": [parameter("p", "/vol/whole")]}})
+    assert done.message == "wait: Error (exit code 64): open /mainctrfs/vol/whole: no such file or directory"
+    done = pods.run({**step, "outputs": {"artifacts": [{"name": "a", "path": "/vol/whole"}]}})
+    assert (
+        done.message == "wait: Error (exit code 64): stat /mainctrfs/vol/whole: no such file or directory; "
+    )

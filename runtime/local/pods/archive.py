@@ -8,14 +8,13 @@ import shutil
 import stat
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from flowdsl.runtime.tar import extract, tarfile
 
 MOST_MEMBERS = 10_000_000
-
-_FILE = 0x20
-"""Of MS-DOS: a file that may be written."""
+_FOLDER = 0o755
 
 
 class BadArchive(Exception):
@@ -46,27 +45,33 @@ def pack_tar(source: Path, name: str, target: Path, level: int) -> None:
 
 
 def pack_zip(source: Path, name: str, target: Path) -> None:
-    """Write a file or folder as zip, under a name; without modes, as Argo does, so that no program stays one."""
+    """Write a file or folder as zip, under a name. Source: ZipToWriter of Argo.
+
+    It has neither modes, so that no program stays one, nor empty folders, and links are empty files.
+    """
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        if source.is_dir():
-            for folder, folders, files in os.walk(source):
-                folders.sort()
-                for one in sorted(files):
-                    path = Path(folder, one)
-                    if path.is_file():
-                        _add(archive, path, PurePosixPath(name, path.relative_to(source).as_posix()))
-        else:
-            _add(archive, source, PurePosixPath(name))
+        for path, called in _walked(source, PurePosixPath(name)):
+            is_link = path.is_symlink()
+            if not is_link and not path.is_file():
+                continue
+            made = zipfile.ZipInfo(str(called))
+            made.compress_type = zipfile.ZIP_DEFLATED
+            made.create_system = 0
+            made.file_size = 0 if is_link else path.stat().st_size
+            with archive.open(made, "w") as packed:
+                if not is_link:
+                    with path.open("rb") as file:
+                        shutil.copyfileobj(file, packed, 1 << 20)
+            made.external_attr = 0  # it was given a mode when it was opened
 
 
-def _add(archive: zipfile.ZipFile, source: Path, name: PurePosixPath) -> None:
-    made = zipfile.ZipInfo(str(name))
-    made.compress_type = zipfile.ZIP_DEFLATED
-    made.create_system = 0
-    made.external_attr = _FILE
-    made.file_size = source.stat().st_size
-    with source.open("rb") as file, archive.open(made, "w") as packed:
-        shutil.copyfileobj(file, packed, 1 << 20)
+def _walked(path: Path, name: PurePosixPath) -> Iterator[tuple[Path, PurePosixPath]]:
+    """What is at a path and below it, without folders and links followed, in the order of Go's filepath.Walk."""
+    if path.is_symlink() or not path.is_dir():
+        yield path, name
+        return
+    for one in sorted(path.iterdir(), key=os.fsencode):
+        yield from _walked(one, name / one.name)
 
 
 def is_tar(path: Path) -> bool:
@@ -81,7 +86,8 @@ def is_tar(path: Path) -> bool:
 def unpack_tar(source: Path, target: Path, *, lenient: bool = False) -> None:
     """Extract an archive: what is alone in it becomes the target, else the target is a folder. Raises BadArchive.
 
-    Devices and pipes are left out, as by Argo; with `lenient`, links that lead out of the archive are, too.
+    As by untar of Argo: only files, folders and links that are symbolic, and folders of one mode.
+    With `lenient`, links that lead out of the archive are left out.
     """
     beside = target.with_name(f"{target.name}.tmpdir")
     beside.mkdir(parents=True)
@@ -91,29 +97,47 @@ def unpack_tar(source: Path, target: Path, *, lenient: bool = False) -> None:
                 if count > MOST_MEMBERS:
                     raise BadArchive(f"more than {MOST_MEMBERS} members")
                 try:
-                    checked(member)
-                    if member.isreg() or member.isdir() or member.issym() or member.islnk():
-                        extract(archive, member, beside)
+                    path = beside / checked(member)
+                    if member.isreg() or member.isdir() or member.issym():
+                        extract(
+                            archive, member.replace(name=str(path.relative_to(beside)), deep=False), beside
+                        )
+                    if member.isdir():
+                        path.chmod(_FOLDER)
+                    elif member.isreg():
+                        path.chmod(
+                            member.mode & 0o777 | 0o600
+                        )  # those of the root of a container have no bounds
                 except (IllegalLink, tarfile.FilterError):
                     if not lenient:
                         raise
-    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except gzip.BadGzipFile:
+        raise BadArchive("gzip: invalid header") from None
+    except (tarfile.TarError, EOFError, zlib.error) as error:
         raise BadArchive(str(error)) from None
     settled(beside, target)
 
 
-def checked(member: tarfile.TarInfo) -> None:
-    """Refuse a member, or a link, that leads out of the archive. Raises BadArchive."""
-    path = PurePosixPath(member.name)
-    if path.is_absolute() or ".." in path.parts or "\0" in member.name:
-        raise BadArchive(f"illegal file path: {member.name}")
-    if member.issym() or member.islnk():
-        _inside(member.name, member.linkname, path.parent if member.issym() else PurePosixPath())
+def checked(member: tarfile.TarInfo) -> str:
+    """The path of a member below the folder that it is extracted into. Raises BadArchive."""
+    path = inside(f"{member.name}/" if member.isdir() else member.name)
+    if member.issym():
+        check_link(member.name, member.linkname, str(PurePosixPath(path).parent))
+    return path
 
 
-def _inside(name: str, link: str, folder: PurePosixPath) -> None:
-    to = os.path.normpath(folder / link)
-    if to.startswith(("/", "../")) or to == "..":
+def inside(name: str) -> str:
+    """The path of a member as Argo has it: a root does not count, and the folder itself is no member of an archive."""
+    path = os.path.normpath(f"./{name}")
+    if path in (".", "..") or path.startswith("../") or "\0" in name:
+        raise BadArchive(f"illegal file path: {name}")
+    return path
+
+
+def check_link(name: str, link: str, folder: str = "") -> None:
+    """Refuse a link that leads out of its archive. Raises IllegalLink."""
+    to = os.path.normpath(PurePosixPath(folder, link))
+    if to in (".", "..") or to.startswith(("/", "../")):
         raise IllegalLink(f"illegal symlink target: {name} -> {link}")
 
 
@@ -124,7 +148,7 @@ def check_links(source: Path, name: str) -> None:
         for one in sorted([*folders, *files]):
             path = Path(folder, one)
             if path.is_symlink():
-                _inside(str(within / one), str(path.readlink()), within)
+                check_link(str(within / one), str(path.readlink()), str(within))
 
 
 def unpack_zip(source: Path, target: Path) -> None:
@@ -134,14 +158,14 @@ def unpack_zip(source: Path, target: Path) -> None:
     try:
         with zipfile.ZipFile(source) as archive:
             for one in archive.infolist():
-                path = PurePosixPath(one.filename)
-                if path.is_absolute() or ".." in path.parts:
-                    raise BadArchive(f"illegal file path: {one.filename}")
+                inside(one.filename)
                 made = Path(archive.extract(one, beside))
                 mode = stat.S_IMODE(one.external_attr >> 16)
                 if mode and not made.is_dir():
                     made.chmod(mode | stat.S_IRUSR | stat.S_IWUSR)
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+    except zipfile.BadZipFile:
+        raise BadArchive("zip: not a valid zip file") from None
+    except (zlib.error, EOFError) as error:
         raise BadArchive(str(error)) from None
     settled(beside, target)
 

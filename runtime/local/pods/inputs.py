@@ -6,6 +6,7 @@ Source: loadArtifact in workflow/executor/executor.go of Argo 4.1, and the drive
 from __future__ import annotations
 
 import os
+import posixpath
 import shutil
 import subprocess
 import urllib.error
@@ -55,7 +56,11 @@ def load(artifact: Json, target: Path, store: Store, settings: Settings) -> bool
     except (BadArchive, OSError) as error:
         raise failed(said(error)) from None
     if artifact.get("mode") is not None:
-        change_mode(target, int(artifact["mode"]), bool(artifact.get("recurseMode")))
+        try:
+            change_mode(target, int(artifact["mode"]), bool(artifact.get("recurseMode")))
+        except FileNotFoundError as error:
+            at = posixpath.join(f"/argo/inputs/artifacts/{name}", os.path.relpath(error.filename, target))
+            raise failed(f"chmod {posixpath.normpath(at)}: no such file or directory") from None
     return True
 
 
@@ -175,11 +180,9 @@ def unarchive(artifact: Json, temporary: Path, target: Path) -> None:
 
 
 def change_mode(path: Path, mode: int, all_below: bool) -> None:
-    """chmod, of all below too where that is wanted."""
+    """chmod, of all below too where that is wanted, and of what links lead to. Raises FileNotFoundError for one."""
     if all_below and path.is_dir():
         for folder, names, files in os.walk(path, topdown=False):
             for name in (*names, *files):
-                one = Path(folder, name)
-                if not one.is_symlink():
-                    one.chmod(mode)
+                Path(folder, name).chmod(mode)
     path.chmod(mode)

@@ -17,7 +17,7 @@ from typing import Any
 from flowdsl.runtime.local.controller.events import Outcome, Phase
 from flowdsl.runtime.local.error import said
 from flowdsl.runtime.local.pods.paths import View
-from flowdsl.runtime.local.pods.store import BadKey, Store, place
+from flowdsl.runtime.local.pods.store import BadKey, Store, located, place
 from flowdsl.runtime.parts import part, several
 
 Json = dict[str, Any]
@@ -48,6 +48,11 @@ class Taken:
         self.mounts = _mounts(template)
         self.folder = folder
         self.copied = copied
+        self.inputs = [
+            posixpath.normpath(one["path"])
+            for one in several(part(template, "inputs"), "artifacts")
+            if one.get("path") and (located(one) or not one.get("optional"))
+        ]
         self.view = view
         self.store = store
         self.key = key
@@ -105,16 +110,17 @@ class Taken:
             one = {**wanted, "path": posixpath.normpath(wanted["path"])}
             try:
                 path = self._place(one["path"])
-                path.stat()
             except FileNotFoundError:
+                path = None
+            if path is None or not path.exists():
                 if not one.get("optional"):
                     errors.append(self._missing(one))
                 continue
-            if not (path.is_file() or path.is_dir()):
-                self._unpackable(one["path"], errors)
-                continue
             try:
-                saved.append(self.save(one, path))
+                if path.is_file() or path.is_dir():
+                    saved.append(self.save(one, path))
+                else:
+                    saved += self._unpackable(one, errors)
             except IllegalLink as error:
                 errors.append(str(error))
             except (OSError, BadKey) as error:
@@ -123,29 +129,51 @@ class Taken:
             self.errors.append("".join(f"{one}; " for one in errors))
         return saved
 
-    def _place(self, path: str) -> Path:
-        """Where an output is on this machine. Raises FileNotFoundError for what was not copied."""
-        if not (self.copied or self._is_on_volume(path)):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        return self.view.place(posixpath.join(self.folder, path))
-
-    def _unpackable(self, path: str, errors: list[str]) -> None:
-        """A pipe or a device has been made where a file was to be."""
-        if self._is_on_volume(path):
+    def _unpackable(self, artifact: Json, errors: list[str]) -> list[Json]:
+        """A pipe or a device has been made where a file was to be: what is stored of it all the same."""
+        path = artifact["path"]
+        if not self._is_on_volume(path):
+            why = f"{path} is not a regular file or directory"
+            self.unsaved = self.unsaved or (
+                f"failed to tarball the output {path} to {self._kept('artifacts', path)}.tgz: {why}"
+            )
+        if self._is_beside(path):
             errors.append(f"{self._kept('artifacts', path)} is not a regular file or directory")
-            return
-        why = f"{path} is not a regular file or directory"
-        self.unsaved = self.unsaved or (
-            f"failed to tarball the output {path} to {self._kept('artifacts', path)}.tgz: {why}"
-        )
+            return []
+        archive = part(artifact, "archive")
+        if "zip" in archive or "none" in archive:
+            errors.append("EOF")
+            return []
+        found, key = self._keyed(artifact, f"{artifact['name']}.tgz")
+        made = self.store.part()
+        made.touch()
+        self.store.take(key, made)
+        return [found]
 
     def _kept(self, kind: str, path: str) -> str:
         """Where Argo's executor looks for what is at a path, which its messages name."""
-        place = "/mainctrfs" if self._is_on_volume(path) else f"/var/run/argo/outputs/{kind}"
+        place = "/mainctrfs" if self._is_beside(path) else f"/var/run/argo/outputs/{kind}"
         return posixpath.normpath(f"{place}/{path}")
 
     def _is_on_volume(self, path: str) -> bool:
         return any(path == one or path.startswith(f"{one}/") for one in self.mounts)
+
+    def _place(self, path: str) -> Path:
+        """Where it is, as Argo sees it. Raises FileNotFoundError."""
+        beside = self._is_beside(path)
+        if not (self.copied or beside):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        return self.view.place(self._path(path), [*self.mounts, *self.inputs] if beside else ())
+
+    def _path(self, path: str) -> str:
+        """The whole path of an output."""
+        return posixpath.join(self.folder, path)
+
+    def _is_beside(self, path: str) -> bool:
+        """Whether Argo's wait container sees a path itself: on a volume, or in an input. Source: isBaseImagePath."""
+        return self._is_on_volume(path) or any(
+            path == one or path.startswith(f"{one}/") for one in self.inputs
+        )
 
     def _missing(self, artifact: Json) -> str:
         path = str(artifact["path"])
@@ -158,36 +186,54 @@ class Taken:
 
     def save(self, artifact: Json, path: Path) -> Json:
         """Store one artifact; it with its place. Raises OSError, BadKey, IllegalLink."""
-        from flowdsl.runtime.local.pods.archive import check_links, pack_tar, pack_zip
+        from flowdsl.runtime.local.pods.archive import pack_tar, pack_zip
 
         archive = part(artifact, "archive")
-        name = named = artifact["path"].rpartition("/")[2]
-        if "zip" in archive:
-            name = f"{artifact['name']}.zip"
-        elif "none" not in archive:
-            name = f"{artifact['name']}.tgz"
-        if (
-            ("zip" in archive or "none" in archive)
-            and path.is_dir()
-            and not self._is_on_volume(artifact["path"])
-        ):
-            check_links(path, named)
-        key = place(artifact)[1]
-        found = dict(artifact)
-        if not key:
-            key = f"{self.key}/{name}"
-            found["s3"] = {"key": key}
+        named = artifact["path"].rpartition("/")[2]
+        source = path
+        if path.is_dir() and self.view.entry(self._path(artifact["path"])).is_symlink():
+            source = self.view.entry(self._path(artifact["path"]))  # Argo follows a link to a file only
+        if ("zip" in archive or "none" in archive) and not self._is_beside(artifact["path"]):
+            self._check_links(artifact, source, named)
         if "none" in archive:
+            found, key = self._keyed(artifact, named)
             self.store.put(key, path)
             return found
+        found, key = self._keyed(artifact, f"{artifact['name']}.{'zip' if 'zip' in archive else 'tgz'}")
         made = self.store.part()
         if "zip" in archive:
-            pack_zip(path, named, made)
+            pack_zip(source, self._whole(artifact["path"]) if path.is_file() else named, made)
         else:
             level = part(archive, "tar").get("compressionLevel")
-            pack_tar(path, named, made, -1 if level is None else int(level))
+            pack_tar(source, named, made, -1 if level is None else int(level))
         self.store.take(key, made)
         return found
+
+    def _whole(self, path: str) -> str:
+        """How Argo calls a file that is alone in a zip archive: by its place in the wait container."""
+        if self._is_beside(path):
+            return f"/mainctrfs{path}"
+        return f"/tmp/argo/outputs/artifacts/{posixpath.basename(path)}"
+
+    def _check_links(self, artifact: Json, path: Path, name: str) -> None:
+        """Refuse links that get lost where Argo unpacks again what it has packed. Raises IllegalLink."""
+        from flowdsl.runtime.local.pods.archive import IllegalLink, check_link, check_links
+
+        if path.is_symlink():
+            check_link(name, str(path.readlink()))
+            raise IllegalLink(
+                f"open /tmp/argo/outputs/artifacts/{artifact['name']}: no such file or directory"
+            )
+        if path.is_dir():
+            check_links(path, name)
+
+    def _keyed(self, artifact: Json, name: str) -> tuple[Json, str]:
+        """An artifact with its place in the store, and its key there."""
+        key = place(artifact)[1]
+        if key:
+            return artifact, key
+        key = f"{self.key}/{name}"
+        return {**artifact, "s3": {"key": key}}, key
 
     def logs(self, logs: dict[str, Path]) -> list[Json]:
         """Store the logs of containers."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from flowdsl.grammar.regex import regex
@@ -27,8 +28,20 @@ class View:
         self.root = root
         self.mounts = dict(sorted(mounts.items(), key=lambda one: -len(one[0])))
 
-    def place(self, path: str) -> Path:
-        """The place of a path, its links followed as the container follows them."""
+    def place(self, path: str, volumes: Sequence[str] = ()) -> Path:
+        """The place of a path, its links followed as the container follows them.
+
+        `volumes`: the mounts of another container that has them elsewhere, if it is that one that looks. Raises
+        FileNotFoundError for a link in them to a whole path.
+        """
+        return self._of(self._followed(path, volumes) or "/")
+
+    def entry(self, path: str) -> Path:
+        """The place of a path, which may be that of a link."""
+        above, _, name = posixpath.normpath("/" + path).rpartition("/")
+        return self._of(f"{self._followed(above)}/{name}")
+
+    def _followed(self, path: str, volumes: Sequence[str] = ()) -> str:
         left = [part for part in posixpath.normpath("/" + path).split("/") if part]
         at = ""
         links = 0
@@ -41,11 +54,13 @@ class View:
             if here.is_symlink() and links < _MOST_LINKS:
                 links += 1
                 to = str(here.readlink())
+                if to.startswith("/") and any(f"{at}/".startswith(f"{one}/") for one in volumes):
+                    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
                 left = [part for part in to.split("/") if part not in ("", ".")] + left
                 at = "" if to.startswith("/") else at
             else:
                 at = f"{at}/{name}"
-        return self._of(at or "/")
+        return at
 
     def _of(self, path: str) -> Path:
         for mounted, source in self.mounts.items():

@@ -13,6 +13,7 @@ from flowdsl.runtime.local.pods.ending import Way
 from flowdsl.runtime.local.pods.expansion import LONGEST, expanded, too_long
 from flowdsl.runtime.local.pods.outputs import as_text
 from flowdsl.runtime.local.pods.paths import Rewriting, View, rewritten
+from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_PROGRAM
 from flowdsl.runtime.local.pods.units import SCRIPT, Unit, mounts, pythonic
 from flowdsl.runtime.parts import part, several
@@ -200,6 +201,11 @@ class Program:
                 source = Path(pod.own, "inputs", mount["artifact"])
                 if mount["artifact"] in pod.lacks:
                     source.mkdir(parents=True, exist_ok=True)  # as the kubelet does for a subPath
+                elif source.is_symlink():
+                    why = f'failed to prepare subPath for volumeMount "input-artifacts" of container "{self.unit.name}"'
+                    raise Refusal(
+                        f"{why}: artifact {mount['artifact']} is a link that leads to {source.readlink()}"
+                    )
                 elif not source.exists():
                     continue  # it is in a volume
             else:

@@ -74,7 +74,7 @@ class Shape(NamedTuple):
 def shape(start: StartPod, settings: Settings, inputs: list[Json]) -> Shape:
     """The containers of a pod. Raises Refusal.
 
-    `inputs`: the artifacts that are there; they are mounted into the main containers. Source: build in
+    `inputs`: the artifacts that are there; they are mounted into the container `main`. Source: build in
     workflow/controller/workflowpod.go of Argo 4.1.
     """
     template = start.template
@@ -82,7 +82,8 @@ def shape(start: StartPod, settings: Settings, inputs: list[Json]) -> Shape:
     mains, depends = _mains(template)
     mounted = [{"name": "", "mountPath": one["path"], "artifact": one["name"]} for one in inputs]
     for one in mains:
-        one["volumeMounts"] = [*several(one, "volumeMounts"), *mounted]
+        if one["name"] == "main":
+            one["volumeMounts"] = [*several(one, "volumeMounts"), *mounted]
     spec: Json = {
         "containers": [*mains, *(_mirrored(one, mains) for one in several(template, "sidecars"))],
         "initContainers": [_mirrored(one, mains) for one in several(template, "initContainers")],
