@@ -439,3 +439,28 @@ def test_a_link_to_a_whole_path_leads_nowhere_from_a_volume(pods: Street) -> Non
     assert (
         done.message == "wait: Error (exit code 64): stat /mainctrfs/vol/whole: no such file or directory; "
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "is_fine"), [("/tmp/s/../o", False), ("/tmp/../tmp/o", True), ("/tmp/s/..", False)]
+)
+def test_an_artifact_does_not_lead_up(pods: Street, path: str, is_fine: bool) -> None:
+    wanted: Json = {"artifacts": [{"name": "o", "path": path}]}
+    done = pods.run({**sh("mkdir /tmp/s; echo 1 > /tmp/o"), "outputs": wanted})
+    said = "Artifact 'o' attempted to use a path containing '..'. Directory traversal is not permitted; "
+    assert done.message == ("" if is_fine else f"wait: Error (exit code 64): {said}")
+
+
+def test_a_folder_on_a_volume_in_place_of_a_parameter_has_its_default(pods: Street) -> None:
+    step = sh("mkdir /vol/p")
+    step["container"]["volumeMounts"] = [{"name": "v", "mountPath": "/vol"}]
+    wanted = parameter("p", "/vol/p")
+    wanted["valueFrom"]["default"] = "d"
+    done = pods.run({**step, "volumes": [{"name": "v", "emptyDir": {}}], "outputs": {"parameters": [wanted]}})
+    assert done.outputs is not None
+    assert (done.message, done.outputs["parameters"][0]["value"]) == ("", "d")
+
+
+def test_what_never_ran_has_no_result(pods: Street) -> None:
+    done = pods.run({"container": {"image": "busybox", "command": ["/no/such"]}}, result=True)
+    assert done.outputs == {"exitCode": "64"}

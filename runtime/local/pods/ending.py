@@ -14,12 +14,12 @@ _KILLED = (137, 143)
 
 
 class Way(NamedTuple):
-    """The exit code of a container, what Kubernetes would say beside it, and what it printed."""
+    """The exit code of a container, what Kubernetes would say beside it, and what it printed; None if it never ran."""
 
     code: int
     message: str = ""
     reason: str = "Error"
-    result: str = ""
+    result: str | None = None
 
 
 def said(name: str, way: Way) -> str:

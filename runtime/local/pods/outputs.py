@@ -84,11 +84,14 @@ class Taken:
                 text = self.there(as_text(self._place(path).read_bytes()))
             except (NotADirectoryError, IsADirectoryError) as error:
                 verb = "open" if isinstance(error, NotADirectoryError) else "read"
-                if self._is_on_volume(path):
+                if not self._is_on_volume(path):
+                    self.unsaved = self.unsaved or _uncopied(path, verb, _reason(error))
+                    text = ""
+                elif verb == "read" and source.get("default") is not None:
+                    text = str(source["default"])
+                else:
                     self.errors.append(f"{verb} {self._kept('parameters', path)}: {_reason(error)}")
                     return
-                self.unsaved = self.unsaved or _uncopied(path, verb, _reason(error))
-                text = ""
             except OSError as error:
                 if source.get("default") is None:
                     self.errors.append(f"open {self._kept('parameters', path)}: {_reason(error)}")
@@ -108,6 +111,12 @@ class Taken:
             if not wanted.get("path"):
                 continue
             one = {**wanted, "path": posixpath.normpath(wanted["path"])}
+            if _leads_up(wanted["path"]):
+                errors.append(
+                    f"Artifact '{one['name']}' attempted to use a path containing '..'. "
+                    "Directory traversal is not permitted"
+                )
+                continue
             try:
                 path = self._place(one["path"])
             except FileNotFoundError:
@@ -263,6 +272,14 @@ def _mounts(template: Json) -> list[str]:
     """Where the containers of a template mount volumes."""
     bodies = [part(template, name) for name in ("container", "script", "containerSet")]
     return [str(one["mountPath"]).rstrip("/") for body in bodies for one in several(body, "volumeMounts")]
+
+
+def _leads_up(path: str) -> bool:
+    """Whether Argo refuses the path of an artifact. Source: CleanPath, whose `..` at an end is any two signs."""
+    before, found, _ = path.partition("/../")
+    if not found:
+        before = path[:-3] if path[-3:-2] == "/" else ""
+    return bool(before) and not posixpath.normpath(path).startswith(f"{before}/")
 
 
 def cut(result: str) -> str:
