@@ -368,3 +368,15 @@ def test_times_do_not_go_back(pods: Street) -> None:
     pods.start(sh(":"))
     first, second = pods.event(), pods.event()
     assert before <= first.now <= second.now <= time.time()
+
+
+def test_an_input_of_a_set_is_in_main_only(pods: Street) -> None:
+    look = ["sh", "-c", "cat /in/x 2> /dev/null || echo nothing"]
+    template: Json = {
+        "containerSet": {
+            "containers": [{"name": one, "image": "x", "command": look} for one in ("main", "b")]
+        },
+        "inputs": {"artifacts": [{"name": "x", "path": "/in/x", "raw": {"data": "here"}}]},
+    }
+    assert pods.run(template).phase == "Succeeded"
+    assert (pods.log(), pods.log(container="b")) == ("here", "nothing\n")
