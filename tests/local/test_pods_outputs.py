@@ -464,3 +464,9 @@ def test_a_folder_on_a_volume_in_place_of_a_parameter_has_its_default(pods: Stre
 def test_what_never_ran_has_no_result(pods: Street) -> None:
     done = pods.run({"container": {"image": "busybox", "command": ["/no/such"]}}, result=True)
     assert done.outputs == {"exitCode": "64"}
+
+
+def test_a_name_that_is_no_text_is_not_zipped(pods: Street) -> None:
+    wanted: Json = {"artifacts": [{"name": "d", "path": "/tmp/d", "archive": {"zip": {}}}]}
+    done = pods.run({**sh("mkdir /tmp/d; echo 1 > /tmp/d/$(printf '\\377')"), "outputs": wanted})
+    assert "the name of a file in it is no UTF-8" in done.message

@@ -132,6 +132,8 @@ class Taken:
                     saved += self._unpackable(one, errors)
             except IllegalLink as error:
                 errors.append(str(error))
+            except UnicodeError:
+                errors.append(f"artifact {one['name']} cannot be saved: the name of a file in it is no UTF-8")
             except (OSError, BadKey) as error:
                 errors.append(f"artifact {one['name']} cannot be saved: {said(error)}")
         if errors:
