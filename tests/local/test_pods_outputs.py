@@ -54,6 +54,15 @@ def test_a_failed_step_gives_the_parameters_and_artifacts_that_it_wrote(pods: St
     assert done.outputs["artifacts"] == [{"name": "m", "path": "/tmp/acc", "s3": {"key": "wf/wf-one/m.tgz"}}]
 
 
+def test_what_is_mounted_at_a_relative_path_is_below_the_root(pods: Street) -> None:
+    step = sh("cat /in-of-flowdsl/f; echo 2 > /v-of-flowdsl/x; cat /v-of-flowdsl/x")
+    step["container"]["volumeMounts"] = [{"name": "v", "mountPath": "v-of-flowdsl"}]
+    inputs = {"artifacts": [{"name": "f", "path": "in-of-flowdsl/f", "raw": {"data": "1 "}}]}
+    done = pods.run({**step, "inputs": inputs}, volumes=[{"name": "v", "emptyDir": {}}], result=True)
+    assert result(done) == "1 2"
+    assert not [path for path in Path("/").iterdir() if path.name.endswith("-of-flowdsl")]
+
+
 def test_a_relative_path_begins_where_the_step_runs(pods: Street) -> None:
     step = sh("mkdir out; echo 1 > out/f; echo 2 > p")
     step["container"]["workingDir"] = "/work/here"

@@ -186,8 +186,10 @@ class Program:
             for one in several(outputs, "parameters")
             if part(one, "valueFrom").get("path")
         ]
-        return [posixpath.join(self.folder, path) for path in found] + [
-            one["path"] for one in self.pod.inputs
+        brought = [one["path"] for one in self.pod.inputs]
+        return [
+            *(posixpath.join(self.folder, path) for path in found),
+            *(posixpath.join("/", path) for path in brought),
         ]
 
     def _mounts(self, env: dict[str, str]) -> list[tuple[str, str, bool]]:

@@ -178,9 +178,10 @@ def _retries(group: Json) -> tuple[int, float]:
 
 
 def mounts(body: Json) -> list[Json]:
-    """The mounts of a container, those of outer folders first."""
+    """The mounts of a container, those of outer folders first. The kubelet lets relative paths begin at the root."""
     found = [
-        {**one, "mountPath": posixpath.normpath(one["mountPath"])} for one in several(body, "volumeMounts")
+        {**one, "mountPath": posixpath.normpath(posixpath.join("/", one["mountPath"]))}
+        for one in several(body, "volumeMounts")
     ]
     return sorted(found, key=lambda one: one["mountPath"].count("/") if one["mountPath"] != "/" else 0)
 
