@@ -45,7 +45,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help environments demo test test-long corpus test-reader test-clients test-cluster test-controller test-peers lint types docs wheel-test bench clean
+.PHONY: help environments demo test test-long corpus test-reader test-clients test-cluster test-controller test-argo test-peers lint types docs wheel-test bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
@@ -80,6 +80,12 @@ test-cluster: $(DEV) $(VENV)/.group-go ## on a real API server, built once; PROO
 test-controller: $(DEV) $(VENV)/.group-go ## made-up workflows, here and by Argo's controller; ARGO=a checkout of argo-workflows, COUNT=, SEED=
 	$(if $(ARGO),,$(error make $@: name a checkout of argo-workflows at the tag v4.1.2: make $@ ARGO=path/to/argo-workflows))
 	@$(BIN)/python -m tests.controller $(ARGO) --count $(or $(COUNT),1000) --seed $(or $(SEED),0)
+
+# Like the one before no part of .ci/run; it needs root, too.
+test-argo: $(DEV) $(VENV)/.group-go ## pipelines of the tests, here and by a whole Argo; ARGO=a checkout of argo-workflows, FILES=other workflows
+	$(if $(ARGO),,$(error make $@: name a checkout of argo-workflows at the tag v4.1.2: make $@ ARGO=path/to/argo-workflows))
+	$(BIN)/python -m tests.apiserver.build
+	@$(BIN)/python -m tests.argo $(ARGO) $(FILES)
 
 test-clients: $(DEV) $(CLIENTS:%=.clients/%/.installed) ## the way to a cluster with each version of the client package
 	@for version in $(CLIENTS); do echo "kubernetes $$version"; \

@@ -78,7 +78,7 @@ class ApiServer:
         """Start both parts, the kubelet and the node. Raises Broken."""
         self.parts = Parts()
         self.folder = self.parts.folder
-        self._etcd_port, self._peer_port, self.port = _free_ports(3)
+        self._etcd_port, self._peer_port, self.port = free_ports(3)
         self._etcd_url = f"http://127.0.0.1:{self._etcd_port}"
         self.url = f"https://127.0.0.1:{self.port}"
         self.authority = self.folder / "certificates" / "apiserver.crt"
@@ -353,7 +353,7 @@ def until(done: Callable[[], bool], seconds: float) -> bool:
     return True
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Ports at which nothing listens, below those that the kernel gives to connections.
 
     One of these would be taken by some connection now and then, before the server listens at it or is revived.
