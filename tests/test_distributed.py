@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -66,6 +67,31 @@ def test_a_process_has_a_gpu() -> None:
         "PET_NNODES": "2",
         "PET_NPROC_PER_NODE": "8",
     }
+
+
+#: Starts a script whose `Popen` is slow, as on a machine with much else to do.
+SLOWLY = """
+import runpy, subprocess, sys, time
+
+class Slow(subprocess.Popen):
+    def __init__(self, *words, **options):
+        time.sleep(0.4)
+        super().__init__(*words, **options)
+
+subprocess.Popen = Slow
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_a_process_that_fails_before_the_next_one_begins_ends_the_pod(tmp_path: Path) -> None:
+    given = variables(jobs("train")[0])
+    start, found, _ = given["FLOWDSL_SCRIPT"].partition("\n_flowdsl_start()\n")
+    rest = "import os, sys, time\ntime.sleep(0 if os.environ['RANK'] == '0' else 20)\nsys.exit(7)\n"
+    (tmp_path / "step.py").write_text(start + found + rest, encoding="utf-8")
+    env = {**os.environ, "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "0", "MASTER_ADDR": "127.0.0.1"}
+    command = [sys.executable, "-c", SLOWLY, str(tmp_path / "step.py")]
+    assert subprocess.run(command, env=env, check=False, timeout=15).returncode == 7
 
 
 def test_workers_of_tensorflow_know_each_other() -> None:

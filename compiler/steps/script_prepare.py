@@ -59,6 +59,7 @@ def _flowdsl_start():
     else:
         sys.exit(f"the first pod has had no address for ten minutes: {{first}}")
     each, node, running, ends, failed = int(os.environ["LOCAL_WORLD_SIZE"]), int(os.environ["NODE_RANK"]), [], [], 0
+    started = []  # the next Popen would wait for those that nobody holds
 
     def end(number, frame):
         ends.append(number)
@@ -73,7 +74,8 @@ def _flowdsl_start():
     signal.signal(signal.SIGALRM, end)
     for local in range(each):
         variables = dict(os.environ, RANK=str(node * each + local), LOCAL_RANK=str(local))
-        running.append(subprocess.Popen([sys.executable, *sys.argv], env=variables).pid)
+        started.append(subprocess.Popen([sys.executable, *sys.argv], env=variables))
+        running.append(started[-1].pid)
         if ends:  # it may not have been among them
             end(signal.SIGTERM, None)
             break
