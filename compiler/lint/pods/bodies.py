@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.bodies import BadImage
@@ -13,6 +12,7 @@ from flowdsl.compiler.lint.workflow.graph import Cycle
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, suggest
+from flowdsl.grammar.artifact_path import leads_up
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.template import is_filled, only_tag
 
@@ -152,7 +152,7 @@ def _artifact(template: Template, side: str, artifact: Object, path: Path) -> It
         yield Problem(
             path, ArtifactPath(name, "has no path", "add `path`, where the file or folder is in the pod")
         )
-    elif at and _escapes(at):
+    elif ".." in at and leads_up(at):
         way = "write the path without `..`"
         yield Problem((*path, "path"), ArtifactPath(name, "leaves its folder by `..`", way))
     if side == "inputs":
@@ -160,17 +160,6 @@ def _artifact(template: Template, side: str, artifact: Object, path: Path) -> It
             way = "take `from` out, and hand the artifact on in the arguments of the call"
             yield Problem((*path, "from"), ArtifactPath(name, "is an input with `from`", way))
         yield from _location(name, artifact, path)
-
-
-def _escapes(path: str) -> bool:
-    """Whether a path leaves the folder before its first `..`. Source: Argo Workflows, Artifact.CleanPath."""
-    safe, found, _ = path.partition("/../")
-    if not found:
-        if not path.endswith("/.."):
-            return False
-        safe = path[:-3]
-    cleaned = posixpath.normpath(path)
-    return safe != "" and not (cleaned.startswith(safe + "/") and len(cleaned) > len(safe) + 1)
 
 
 def _location(name: str, artifact: Object, path: Path) -> Iterator[Problem]:

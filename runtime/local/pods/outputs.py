@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from flowdsl.grammar.artifact_path import leads_up
 from flowdsl.runtime.local.controller.events import Outcome, Phase
 from flowdsl.runtime.local.error import said
 from flowdsl.runtime.local.pods.paths import View
@@ -111,7 +112,7 @@ class Taken:
             if not wanted.get("path"):
                 continue
             one = {**wanted, "path": posixpath.normpath(wanted["path"])}
-            if _leads_up(wanted["path"]):
+            if leads_up(wanted["path"]):
                 errors.append(
                     f"Artifact '{one['name']}' attempted to use a path containing '..'. "
                     "Directory traversal is not permitted"
@@ -274,14 +275,6 @@ def _mounts(template: Json) -> list[str]:
     """Where the containers of a template mount volumes."""
     bodies = [part(template, name) for name in ("container", "script", "containerSet")]
     return [str(one["mountPath"]).rstrip("/") for body in bodies for one in several(body, "volumeMounts")]
-
-
-def _leads_up(path: str) -> bool:
-    """Whether Argo refuses the path of an artifact. Source: CleanPath, whose `..` at an end is any two signs."""
-    before, found, _ = path.partition("/../")
-    if not found:
-        before = path[:-3] if path[-3:-2] == "/" else ""
-    return bool(before) and not posixpath.normpath(path).startswith(f"{before}/")
 
 
 def cut(result: str) -> str:
