@@ -6,7 +6,7 @@ Source: Argo 4.1, workflow/executor/resource.go, which makes what a `resource` t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from flowdsl.grammar.labels import RUN
 from flowdsl.grammar.named import NamedTuple
@@ -18,7 +18,7 @@ from flowdsl.runtime.parts import part, several
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from flowdsl.runtime.cluster.seam import Cluster, Json, Listing
+    from flowdsl.runtime.cluster.seam import Cluster, Json
 
 JOBS = (
     Kind("batch", "v1", "jobs", "Job"),
@@ -68,15 +68,7 @@ def _templates(workflow: Json) -> Iterator[Json]:
     yield from part(status, "storedTemplates").values()
 
 
-class Lists(Protocol):
-    """What is needed of a cluster to look for jobs."""
-
-    def list(self, kind: Kind, *, namespace: str | None = None) -> Listing:
-        """The objects of a kind."""
-        ...
-
-
-def jobs(cluster: Lists, workflow: Json) -> Made:
+def jobs(cluster: Cluster, workflow: Json) -> Made:
     """The jobs that a run has made: those that it owns, and those that have its label."""
     metadata = workflow["metadata"]
     made = Made([], [])

@@ -14,7 +14,7 @@ from flowdsl.grammar.labels import NODE_ID, RUN
 from flowdsl.runtime.cluster import gates, made
 from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
 from flowdsl.runtime.cluster.retrying import retried
-from flowdsl.runtime.cluster.seam import whole
+from flowdsl.runtime.cluster.seam import Cluster
 from flowdsl.runtime.cluster.trouble import (
     CONFLICT,
     NOT_FOUND,
@@ -34,8 +34,7 @@ from flowdsl.runtime.times import rfc3339
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from flowdsl.runtime.cluster.policy import Policy
-    from flowdsl.runtime.cluster.seam import Json, Keep, Kind, Listing, Verb
+    from flowdsl.runtime.cluster.seam import Json, Kind, Verb
 
 CHANGE_ID = "flowdsl.dev/change-id"
 """The annotation by which a change that was put is known again."""
@@ -43,45 +42,19 @@ CHANGE_ID = "flowdsl.dev/change-id"
 _SHUTDOWNS = {"stop": "Stop", "terminate": "Terminate"}
 
 
-class Readable(Protocol):
-    """What is needed of a cluster to see what became of a change."""
-
-    policy: Policy
-
-    def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
-        """One object."""
-        ...
-
-
-class Objects(Readable, Protocol):
-    """What the verbs need of a cluster."""
-
-    def list(
-        self,
-        kind: Kind,
-        *,
-        labels: str = "",
-        fields: str = "",
-        namespace: str | None = None,
-        keep: Keep = whole,
-    ) -> Listing:
-        """The objects that selectors match."""
-        ...
+class Editable(Cluster, Protocol):
+    """A cluster that also takes changed objects: what is done to a run is a change of its object."""
 
     def replace(self, kind: Kind, body: Json) -> Json:
-        """Put an object in the place of the version that it was made from."""
+        """Put an object in the place of the version that it was made from. Raises Refusal (409 if it changed)."""
         ...
 
     def patch(self, kind: Kind, name: str, patch: Json, *, namespace: str | None = None) -> Json:
-        """Merge a patch into an object."""
-        ...
-
-    def delete(self, kind: Kind, name: str, *, uid: str = "", namespace: str | None = None) -> None:
-        """Delete an object."""
+        """Merge a patch (RFC 7396) into an object. Raises Refusal and Unreachable."""
         ...
 
 
-def act(cluster: Objects, verb: Verb, workflow: Json, options: Mapping[str, Any]) -> Json:
+def act(cluster: Editable, verb: Verb, workflow: Json, options: Mapping[str, Any]) -> Json:
     """Do something to a run that was read before; the Workflow after it.
 
     Options: `parameters`, texts by their names, for `resume` and `retry`; `gate`, the id of a suspended node, for
@@ -127,7 +100,7 @@ def done(verb: Verb, workflow: Json) -> bool:
     return spec.get("shutdown") in ("Terminate", _SHUTDOWNS[verb])
 
 
-def again(cluster: Readable, workflow: Json) -> Json:
+def again(cluster: Cluster, workflow: Json) -> Json:
     """A run as it is now. Raises Vanished when it is gone, or another one has its name."""
     metadata = workflow["metadata"]
     gone = f"`{metadata['name']}` is gone"
@@ -142,9 +115,7 @@ def again(cluster: Readable, workflow: Json) -> Json:
     return found
 
 
-def settled(
-    cluster: Readable, workflow: Json, send: Callable[[], Json], made: Callable[[Json], bool]
-) -> Json:
+def settled(cluster: Cluster, workflow: Json, send: Callable[[], Json], made: Callable[[Json], bool]) -> Json:
     """What came of a change: what `send` answers, or, when no answer came, what the run says when asked.
 
     A refusal counts only if the run does not say that the change was `made`: an earlier try may have made it.
@@ -179,7 +150,7 @@ def uncertain(workflow: Json, problem: Exception) -> Uncertain:
     return Uncertain(f"it is not known whether `{name}` was changed: {problem}; the command may be repeated")
 
 
-def change(cluster: Objects, workflow: Json, edit: Callable[[Json], bool]) -> Json:
+def change(cluster: Editable, workflow: Json, edit: Callable[[Json], bool]) -> Json:
     """Read a run, change it in place, and put it back, again if somebody was faster; the Workflow after it.
 
     `edit` has the nodes before it, packed or not, and says whether it changed anything. Raises what it raises.
@@ -216,7 +187,7 @@ def change(cluster: Objects, workflow: Json, edit: Callable[[Json], bool]) -> Js
             problem = refusal
 
 
-def _retry(cluster: Objects, workflow: Json, nodes: Collection[str], parameters: Mapping[str, str]) -> Json:
+def _retry(cluster: Editable, workflow: Json, nodes: Collection[str], parameters: Mapping[str, str]) -> Json:
     """Let a run that has ended go on.
 
     The pods and jobs are listed before the run is read, so that one of somebody else's retry is never among those
@@ -253,7 +224,7 @@ def _node_of(pod: Json) -> str:
     return str(part(pod["metadata"], "annotations").get(NODE_ID) or "")
 
 
-def _away(cluster: Objects, run: str, kind: Kind, old: list[Json], namespace: str | None) -> None:
+def _away(cluster: Editable, run: str, kind: Kind, old: list[Json], namespace: str | None) -> None:
     """Delete pods or jobs, and wait until they and the jobs that these have made are gone. Raises Overdue."""
     left = {str(one["metadata"]["uid"]): str(one["metadata"]["name"]) for one in old}
     for uid, name in left.items():
