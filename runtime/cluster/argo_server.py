@@ -21,7 +21,7 @@ from flowdsl.runtime.cluster.argo_transport import (
     words_of,
 )
 from flowdsl.runtime.cluster.kinds import VERSION, WORKFLOW
-from flowdsl.runtime.cluster.kubernetes import Kubernetes, lines
+from flowdsl.runtime.cluster.kubernetes import Action, Kubernetes, lines, selectors
 from flowdsl.runtime.cluster.retrying import retried
 from flowdsl.runtime.cluster.seam import Change, Listing, whole
 from flowdsl.runtime.cluster.trouble import (
@@ -85,8 +85,7 @@ class ArgoServer(Kubernetes):
         keep: Keep = whole,
     ) -> Listing:
         """The objects that selectors match. Workflows in the archive are among them; each comes once."""
-        query = {key: value for key, value in (("labelSelector", labels), ("fieldSelector", fields)) if value}
-        found = self._call("GET", "list", kind, "", namespace, query=query)
+        found = self._call("GET", "list", kind, "", namespace, query=selectors(labels, fields))
         items = {
             str(one["metadata"].get("uid")): _whole(kind, one) for one in reversed(found.get("items") or ())
         }
@@ -108,21 +107,19 @@ class ArgoServer(Kubernetes):
             raise Unsupported(f"the {self.called} does not say what happens to {kind.plural}")
         wait = max(1, round(seconds))
         query = {
-            **({"listOptions.labelSelector": labels} if labels else {}),
-            **({"listOptions.fieldSelector": fields} if fields else {}),
+            **_options(selectors(labels, fields)),
             "listOptions.resourceVersion": version,
             "listOptions.timeoutSeconds": wait,
         }
-        path = operation_path(kind, "watch_workflows", namespace=self._within(namespace))
-        refused = (kind, "", self._within(namespace))
+        action = Action("watch", kind, "", self._within(namespace))
+        path = operation_path(kind, "watch_workflows", namespace=action.namespace)
         limit = self.policy.within(wait + self.policy.request)
-        with self._transport.open("GET", path, query, seconds=limit) as answer:
-            self._judge(answer, "watch", *refused)
+        with self._answered("GET", path, action, query, seconds=limit) as answer:
             for event in self._events(answer):
                 if "error" in event:
                     if _is_end(event["error"]):
                         return
-                    raise self._refusal(0, event["error"], "watch", *refused)
+                    raise self._refusal(0, event["error"], action)
                 result = part(event, "result")
                 found = self._checked(part(result, "object"))
                 yield Change(cast("Any", result.get("type")), _whole(kind, found))
@@ -159,13 +156,12 @@ class ArgoServer(Kubernetes):
             query["logOptions.tailLines"] = str(tail)
         if follow:
             query["logOptions.follow"] = "true"
-        within = self._within(namespace)
-        path = operation_path(WORKFLOW, "workflow_logs", namespace=within, name=run)
-        with self._transport.open("GET", path, query, seconds=seconds) as answer:
-            self._judge(answer, "read the log of", WORKFLOW, run, within)
+        action = Action("read the log of", WORKFLOW, run, self._within(namespace))
+        path = operation_path(WORKFLOW, "workflow_logs", namespace=action.namespace, name=run)
+        with self._answered("GET", path, action, query, seconds=seconds) as answer:
             for event in self._events(answer):
                 if "error" in event:
-                    raise self._refusal(0, event["error"], "read the log of", WORKFLOW, run, within)
+                    raise self._refusal(0, event["error"], action)
                 yield str(event["result"].get("content") or "").encode() + b"\n"
 
     def proxy(self, pod: str, port: int, path: str, *, namespace: str | None = None) -> bytes:
@@ -180,8 +176,8 @@ class ArgoServer(Kubernetes):
             operation = f"lint_{words_of(kind).removesuffix('s')}"
             where = {"namespace": self.namespace} if kind.namespaced else {}
             path = operation_path(kind, operation, **where)
-            refused = ("create", kind, str(body["metadata"].get("name") or ""), self.namespace)
-            return _whole(kind, self._ask("POST", path, {**where, field_of(kind): body}, refused))
+            action = Action("create", kind, str(body["metadata"].get("name") or ""), self.namespace)
+            return _whole(kind, self._ask("POST", path, {**where, field_of(kind): body}, action))
         return _whole(kind, super().create(kind, body, dry_run=dry_run))
 
     def replace(self, kind: Kind, body: Json) -> Json:
@@ -256,18 +252,16 @@ class ArgoServer(Kubernetes):
         name, namespace = str(metadata["name"]), str(metadata.get("namespace") or self.namespace)
         path = operation_path(WORKFLOW, f"{verb}_workflow", namespace=namespace, name=name)
         sent = {"name": name, "namespace": namespace, **body}
-        refused = (verb, WORKFLOW, name, namespace)
-
+        action = Action(verb, WORKFLOW, name, namespace)
         return verbs.settled(
-            self, workflow, lambda: _whole(WORKFLOW, self._ask("PUT", path, sent, refused)), made
+            self, workflow, lambda: _whole(WORKFLOW, self._ask("PUT", path, sent, action)), made
         )
 
     # --- requests ------------------------------------------------------------------------------------------
 
-    def _ask(self, method: str, path: str, body: Json, refused: tuple[str, Kind, str, str]) -> Json:
+    def _ask(self, method: str, path: str, body: Json, action: Action) -> Json:
         """The object that answers one request."""
-        verb, kind, name, namespace = refused
-        return super()._once(method, verb, kind, name, namespace, body=body, path=path)
+        return super()._once(method, *action, body=body, path=path)
 
     def _once(
         self,
@@ -286,7 +280,7 @@ class ArgoServer(Kubernetes):
     ) -> Json:
         """One request, in the words of the Argo server."""
         dry_run = bool(query and query.get("dryRun"))
-        query = {_OPTIONS[key]: value for key, value in (query or {}).items() if key in _OPTIONS}
+        query = _options(query or {})
         if method == "POST":
             within = {"namespace": self._within(namespace)} if kind.namespaced else {}
             body = {**within, field_of(kind): body}
@@ -298,7 +292,7 @@ class ArgoServer(Kubernetes):
             method, verb, kind, name, namespace, body=body, query=query, content=content, said=said, path=path
         )
 
-    def _refusal(self, code: int, found: Json, verb: str, kind: Kind, name: str, namespace: str) -> Refusal:
+    def _refusal(self, code: int, found: Json, action: Action) -> Refusal:
         """An error of the server as a refusal, told by its code of gRPC where HTTP says less."""
         grpc = found.get("code", found.get("grpc_code"))
         code, reason = _REASONS.get(cast("int", grpc), (code or 500, ""))
@@ -307,8 +301,8 @@ class ArgoServer(Kubernetes):
             code = EXPIRED
         if code == 401:
             message = f"{message or 'it does not know who asks'}: set ARGO_TOKEN"
-        status = {"message": message, "reason": reason, "details": {"name": name}}
-        return super()._refusal(code, status, verb, kind, name, namespace)
+        status = {"message": message, "reason": reason, "details": {"name": action.name}}
+        return super()._refusal(code, status, action)
 
     def _events(self, answer: Answer) -> Generator[Json, None, None]:
         """The objects of a stream, one in each line; as events for a browser they begin with `data: `."""
@@ -329,6 +323,11 @@ class ArgoServer(Kubernetes):
         return Unsupported(
             f"the {self.called} gives no access to {what}: that needs the Kubernetes API, see kubectl config"
         )
+
+
+def _options(query: Mapping[str, object]) -> dict[str, object]:
+    """What of a query of the Kubernetes API the server knows, in its words."""
+    return {_OPTIONS[key]: value for key, value in query.items() if key in _OPTIONS}
 
 
 def _whole(kind: Kind, found: Json) -> Json:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster import verbs
 from flowdsl.runtime.cluster.kinds import POD, VERSION, WORKFLOW
@@ -58,6 +59,15 @@ _GRACE = 15
 """Seconds after which a watch that should have ended counts as broken."""
 
 
+class Action(NamedTuple):
+    """What a request does to which object, as a refusal says it."""
+
+    verb: str
+    kind: Kind
+    name: str  # empty for all of a kind
+    namespace: str
+
+
 class Kubernetes:
     """A way to a cluster through its API server; see `flowdsl.runtime.cluster.seam.Cluster`."""
 
@@ -96,7 +106,7 @@ class Kubernetes:
     ) -> Listing:
         """The objects that selectors match, read page by page; from the beginning if a page comes too late."""
         size = _LARGE if kind == WORKFLOW else _PAGE
-        query: dict[str, object] = {**_selectors(labels, fields), "limit": size}
+        query: dict[str, object] = {**selectors(labels, fields), "limit": size}
         accept = _METADATA if keep is metadata_of else _JSON
         items: list[Json] = []
         while True:
@@ -132,21 +142,21 @@ class Kubernetes:
         """
         wait = max(1, round(seconds))
         query = {
-            **_selectors(labels, fields),
+            **selectors(labels, fields),
             "watch": "1",
             "resourceVersion": version,
             "allowWatchBookmarks": "true",
             "timeoutSeconds": wait,
         }
         path = self._path(kind, "", namespace)
-        refused = ("watch", kind, "", self._within(namespace))
+        action = Action("watch", kind, "", self._within(namespace))
         limit = self.policy.within(wait + min(_GRACE, self.policy.request))
-        with self._answered("GET", path, refused, query, seconds=limit) as answer:
+        with self._answered("GET", path, action, query, seconds=limit) as answer:
             for line in lines(answer):
                 event = self._decoded(line)
                 found = part(event, "object")
                 if event.get("type") == "ERROR":
-                    raise self._refusal(int(found.get("code") or 0), found, *refused)
+                    raise self._refusal(int(found.get("code") or 0), found, action)
                 yield Change(cast("Any", event.get("type")), self._checked(found, "resourceVersion"))
 
     def log(
@@ -170,15 +180,15 @@ class Kubernetes:
         if follow:
             query["follow"] = "true"
         path = f"{self._path(POD, pod, namespace)}/log"
-        refused = ("read the log of", POD, pod, self._within(namespace))
-        with self._answered("GET", path, refused, query, seconds=self.policy.within(seconds)) as answer:
+        action = Action("read the log of", POD, pod, self._within(namespace))
+        with self._answered("GET", path, action, query, seconds=self.policy.within(seconds)) as answer:
             yield from answer.pieces()
 
     def proxy(self, pod: str, port: int, path: str, *, namespace: str | None = None) -> bytes:
         """What a pod's own HTTP server answers at a path."""
         whole = f"{self._path(POD, f'{pod}:{port}', namespace)}/proxy/{path.lstrip('/')}"
-        refused = ("ask", POD, pod, self._within(namespace))
-        with self._answered("GET", whole, refused, seconds=self.policy.within(self.policy.request)) as answer:
+        action = Action("ask", POD, pod, self._within(namespace))
+        with self._answered("GET", whole, action, seconds=self.policy.within(self.policy.request)) as answer:
             return answer.body()
 
     # --- writing -------------------------------------------------------------------------------------------
@@ -316,12 +326,12 @@ class Kubernetes:
         path: str = "",
     ) -> Json:
         path = path or self._path(kind, name, namespace)
-        refused = (verb, kind, said or name, self._within(namespace))
+        action = Action(verb, kind, said or name, self._within(namespace))
         seconds = self.policy.within(self.policy.request)
         with self._answered(
             method,
             path,
-            refused,
+            action,
             query,
             body=body,
             content=content,
@@ -336,7 +346,7 @@ class Kubernetes:
         self,
         method: str,
         path: str,
-        refused: tuple[str, Kind, str, str],
+        action: Action,
         query: Mapping[str, object] | None = None,
         **more: Any,
     ) -> Generator[Answer, None, None]:
@@ -346,11 +356,11 @@ class Kubernetes:
                 if answer.status == UNAUTHORIZED and not renewed:
                     self._transport.renew(answer.way)
                     continue
-                self._judge(answer, *refused)
+                self._judge(answer, action)
                 yield answer
                 return
 
-    def _judge(self, answer: Answer, verb: str, kind: Kind, name: str, namespace: str) -> None:
+    def _judge(self, answer: Answer, action: Action) -> None:
         """Raise Refusal, or Expired, for an answer that is no. What the server says beside it is kept."""
         said = (one.replace('\\"', '"') for one in _WARNING.findall(answer.header("Warning")))
         self.warnings.extend(one for one in dict.fromkeys(said) if one not in self.warnings)
@@ -362,13 +372,13 @@ class Kubernetes:
             found = {"message": ": ".join(filter(None, (f"HTTP {answer.status}", _plain(text))))}
         if elsewhere := answer.header("Location"):
             found = {"message": f"{self._transport.host} sends on to {elsewhere}, and is no API server"}
-        raised = self._refusal(answer.status, found, verb, kind, name, namespace)
+        raised = self._refusal(answer.status, found, action)
         raised.wait = _seconds(answer.header("Retry-After"))
         raise raised
 
-    def _refusal(self, code: int, found: Json, verb: str, kind: Kind, name: str, namespace: str) -> Refusal:
+    def _refusal(self, code: int, found: Json, action: Action) -> Refusal:
         """What the server says with an answer, or in a watch, that is no."""
-        return (Expired if code == EXPIRED else Refusal)(code, found, verb, kind, name, namespace)
+        return (Expired if code == EXPIRED else Refusal)(code, found, *action)
 
     def _decoded(self, text: bytes) -> Json:
         """A JSON object. Raises Unreachable for anything else: the answer was cut, or is not the API's."""
@@ -399,7 +409,8 @@ class Kubernetes:
         return f"{base}/{kind.plural}" + (f"/{quote(name, safe=':')}" if name else "")
 
 
-def _selectors(labels: str, fields: str) -> dict[str, object]:
+def selectors(labels: str, fields: str) -> dict[str, object]:
+    """The selectors that say something, as a query of the Kubernetes API has them."""
     return {
         **({"labelSelector": labels} if labels else {}),
         **({"fieldSelector": fields} if fields else {}),
