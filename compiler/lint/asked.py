@@ -56,8 +56,8 @@ class Names:
         if isinstance(finding, UndefinedTask):
             return Name((*template.path, *CALLS["dag"]), finding.name)
         if isinstance(finding, UnknownOutput):
-            index = template.call_index.get(finding.call)
-            return None if index is None else self._of(template.calls[index].callee, finding.name)
+            call = template.call(finding.call)
+            return None if call is None else self._of(call.callee, finding.name)
         return self._of(template, finding.name) if isinstance(finding, UnknownVariable) else None
 
     def about(self, problem: Problem) -> Name | None:

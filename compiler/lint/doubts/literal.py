@@ -9,9 +9,10 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.kinds import BODY_OF, LOCATIONS, STORES
+from flowdsl.compiler.kinds import LOCATIONS, STORES
 from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.variables.findings import LiteralTag
+from flowdsl.compiler.lint.variables.uses import producer_of
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, is_list, is_mapping, pairs, string
 from flowdsl.diagnostic import Finding, near
@@ -199,10 +200,8 @@ def bare(view: View) -> Iterator[Problem]:
         for call in template.calls:
             for index, each in enumerate(entries(call.data, "arguments", "parameters")):
                 found = _BARE.fullmatch(string(each, "value"))
-                if found is None or BODY_OF[found[2]] != template.body:
-                    continue
-                maker = template.call_index.get(found[3])
-                if maker is None or found[4] not in (template.calls[maker].outputs or ()):
+                producer = None if found is None else producer_of(template, found[2], found[3])
+                if found is None or producer is None or found[4] not in (producer.outputs or ()):
                     continue
                 name = f"{found[2]}.{found[3]}.{found[4]}"
                 way = f"write `{{{{{name}}}}}`"

@@ -217,6 +217,11 @@ class Template:
             index.setdefault(call.name, position)
         return index
 
+    def call(self, name: str) -> Call | None:
+        """The task or step of a name, the first of several; None where there is none."""
+        position = self.call_index.get(name)
+        return None if position is None else self.calls[position]
+
 
 class Call:
     """A task, a step, or a hook: something that names a template and hands arguments to it.

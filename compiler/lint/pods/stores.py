@@ -347,8 +347,8 @@ def parts_of(view: View) -> Iterator[Problem]:
     for call in view.handing:
         for index, artifact in enumerate(entries(call.data, "arguments", "artifacts")):
             asked = _ASKED.fullmatch(string(artifact, "from")) if artifact.get("subPath") else None
-            position = None if asked is None else call.owner.call_index.get(asked["task"])
-            producer = None if position is None else call.owner.calls[position].callee
+            task = None if asked is None else call.owner.call(asked["task"])
+            producer = None if task is None else task.callee
             if asked is None or producer is None or not producer.is_pod:
                 continue
             made = entries(producer.data, "outputs", "artifacts")

@@ -12,7 +12,7 @@ from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.kinds import WORDS
 from flowdsl.compiler.lint.variables.typing_findings import WrongResult
 from flowdsl.compiler.lint.variables.unreplaced import is_quoted
-from flowdsl.compiler.lint.variables.uses import loop_around
+from flowdsl.compiler.lint.variables.uses import loop_around, loop_of
 from flowdsl.compiler.lint.workflow.arriving import arriving
 from flowdsl.compiler.problem import Fault
 from flowdsl.compiler.schema.findings import short
@@ -150,7 +150,7 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
             yield from (each for each in texts if each is not None)
     elif (shape := sample(tuple(name.split(".")))) is not None:
         yield shape
-    elif root in BODY_OF and _is_gathered(name, place):
+    elif place.graph is not None and loop_of(place.graph, name, together=True) is not None:
         yield _LIST
     elif not view.runs:
         return
@@ -167,17 +167,6 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
     elif name.startswith("inputs.parameters.") and place.graph is not None:
         template = place.graph
         yield from (value for _, value in arriving(view, template, f"{{{{{name}}}}}", template.path))
-
-
-def _is_gathered(name: str, place: Place) -> bool:
-    """Whether a variable is an output of a loop: a list in JSON. Source: Argo Workflows, aggregateLoopOutputs."""
-    root, _, rest = name.partition(".")
-    producer, _, output = rest.partition(".outputs.")
-    graph = place.graph
-    position = None if graph is None or BODY_OF[root] != graph.body else graph.call_index.get(producer)
-    if graph is None or position is None or not graph.calls[position].loop:
-        return False
-    return output == "result" or output.partition(".")[0] == "parameters"
 
 
 _OF_NODES = ("node.name", "steps.name", "tasks.name")

@@ -9,6 +9,7 @@ from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
+from flowdsl.compiler.lint.variables.uses import loop_of
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import inside
 from flowdsl.grammar import depends as grammar
@@ -56,12 +57,11 @@ def _reason(view: View, call: Call, name: str, word: str, ending: set[int]) -> t
     """Why a variable cannot be a word where a call is, and the way out."""
     root, _, rest = name.partition(".")
     if BODY_OF.get(root) == call.owner.body and ".outputs." in rest and word[:1] != "[":
-        producer, _, output = rest.partition(".outputs.")
-        position = call.owner.call_index.get(producer)
-        return None if position is None else _gathered(call.owner.calls[position], output)
-    if root in ("tasks", "steps") and rest.endswith(".status") and word in _RESULTS:
-        position = call.owner.call_index.get(rest.removesuffix(".status"))
-        return None if position is None else _success(call, call.owner.calls[position], word)
+        loop = loop_of(call.owner, name)
+        return None if loop is None else _gathered(loop)
+    if root in BODY_OF and rest.endswith(".status") and word in _RESULTS:
+        producer = call.owner.call(rest.removesuffix(".status"))
+        return None if producer is None else _success(call, producer, word)
     if not view.runs or view.base is not None:
         return None
     if name == "workflow.status" and word in ("Succeeded", *_RESULTS) and id(call.owner) not in ending:
@@ -72,12 +72,10 @@ def _reason(view: View, call: Call, name: str, word: str, ending: set[int]) -> t
     return None
 
 
-def _gathered(producer: Call, output: str) -> tuple[str, str] | None:
-    """Why an output of a loop cannot be one value, and the way out. Source: Argo Workflows, aggregateLoopOutputs."""
-    if not producer.loop or not (output == "result" or output.startswith("parameters.")):
-        return None
-    way = f"ask in the template that `{producer.name}` calls, or loop over the list by `withParam`"
-    return f"`{producer.name}` is a loop, whose outputs come as a list in JSON", way
+def _gathered(loop: Call) -> tuple[str, str]:
+    """Why an output of a loop cannot be one value, and the way out."""
+    way = f"ask in the template that `{loop.name}` calls, or loop over the list by `withParam`"
+    return f"`{loop.name}` is a loop, whose outputs come as a list in JSON", way
 
 
 def _success(call: Call, producer: Call, word: str) -> tuple[str, str] | None:

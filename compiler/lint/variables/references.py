@@ -45,9 +45,11 @@ from flowdsl.compiler.lint.variables.uses import (
     guarded_fault,
     late_problems,
     loop_around,
+    loop_of,
     of_metric,
     other_sort,
     output_fault,
+    producer_of,
     unclosed,
 )
 from flowdsl.compiler.lint.workflow.arriving import arriving, as_called, composed, named
@@ -345,14 +347,9 @@ class Reader:
         """The finding about an output whose task may be skipped."""
         root, _, rest = use.name.partition(".")
         graph, call = place
-        if graph is None or BODY_OF.get(root) != graph.body:
-            return
         name, _, output = rest.partition(".")
-        position = graph.call_index.get(name)
-        if position is None:
-            return
-        producer = graph.calls[position]
-        if (why := self.skip(producer)) is None:
+        producer = None if graph is None else producer_of(graph, root, name)
+        if producer is None or (why := self.skip(producer)) is None:
             return
         if call is not None:
             finding = missing(producer, call, output, use, why)
@@ -491,14 +488,8 @@ class Reader:
         return self.values[variable]
 
     def is_list(self, variable: str) -> bool:
-        """Whether an output of a task or step is that of a loop. Source: Argo Workflows, aggregateLoopOutputs."""
-        root, _, rest = variable.partition(".")
-        producer, _, output = rest.partition(".outputs.")
-        position = self.template.call_index.get(producer)
-        if position is None or BODY_OF.get(root) != self.template.body:
-            return False
-        is_value = output == "result" or output.startswith("parameters.")
-        return is_value and bool(self.template.calls[position].loop)
+        """Whether an output of a task or step is that of a loop."""
+        return loop_of(self.template, variable) is not None
 
     def mapping(self, spot: Spot, before: str, name: str, place: Place) -> Iterator[Problem]:
         """The finding about the outputs of a loop as text: in an expression they are a mapping by their names.
@@ -506,9 +497,8 @@ class Reader:
         Source: Argo Workflows, util/expand, which keeps what stands below a name.
         """
         reader = _READER.search(before)
-        graph = place.graph
-        position = None if graph is None or reader is None else graph.call_index.get(name.split(".")[1])
-        callee = None if graph is None or position is None else graph.calls[position].callee
+        producer = None if place.graph is None else place.graph.call(name.split(".")[1])
+        callee = None if producer is None else producer.callee
         if reader is not None and callee is not None and callee.output_parameters:
             one = as_keys(f"{name}.{next(iter(callee.output_parameters))}")
             way = f"write `{one}`, which is a list in JSON for each output"

@@ -103,14 +103,33 @@ def _has_items(call: Call, path: Path) -> bool:
 _OF_LOOPS = tuple((field,) for field in LOOPS)
 
 
+def producer_of(graph: Template, word: str, name: str) -> Call | None:
+    """The task or step of a graph that a variable names by its first word and the name behind it, if there is one."""
+    return graph.call(name) if BODY_OF.get(word) == graph.body else None
+
+
+def loop_of(graph: Template, variable: str, *, together: bool = False) -> Call | None:
+    """The loop of a graph of which a variable is an output, and thus a list in JSON; None for any other variable.
+
+    `together`: all parameters at once are such an output too, as in simple tags, not in expressions.
+    Source: Argo Workflows, aggregateLoopOutputs.
+    """
+    word, _, rest = variable.partition(".")
+    name, _, output = rest.partition(".outputs.")
+    producer = producer_of(graph, word, name)
+    if producer is None or not producer.loop:
+        return None
+    is_list = output == "result" or output.startswith("parameters.") or (together and output == "parameters")
+    return producer if is_list else None
+
+
 _GATHERED = regex(r"\{\{\s*(tasks|steps)\.([^{}.\s]+)\.outputs\.parameters\s*\}\}")
 
 
 def gathered(call: Call, text: str) -> list[dict[str, str]]:
     """An item as those are that a loop has from another one, of which it goes over the parameters; else nothing."""
-    tag, owner = _GATHERED.fullmatch(text), call.owner
-    position = owner.call_index.get(tag[2]) if tag is not None and BODY_OF[tag[1]] == owner.body else None
-    maker = None if position is None else owner.calls[position]
+    tag = _GATHERED.fullmatch(text)
+    maker = None if tag is None else producer_of(call.owner, tag[1], tag[2])
     if maker is None or maker.callee is None or maker.loop == "withSequence" or not maker.loop:
         return []
     names = maker.callee.output_parameters

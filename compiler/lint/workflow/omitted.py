@@ -45,9 +45,9 @@ def omitted(view: View) -> Iterator[Problem]:
             except GrammarError:
                 continue
             names = list(dict.fromkeys(each.task for each in operands))
-            if len(names) > _MOST or not all(name in template.call_index for name in names):
+            tasks = [task for task in map(template.call, names) if task is not None]
+            if len(names) > _MOST or len(tasks) < len(names):
                 continue
-            tasks = [template.calls[template.call_index[name]] for name in names]
             loops = {task.name for task in tasks if task.loop}
             if not all(_known(each, each.task in loops) for each in operands):
                 continue

@@ -51,8 +51,7 @@ def lists(view: View) -> Iterator[Problem]:
     """What a loop gets of a task is a list in JSON. Source: expandTask and expandStep of Argo 4.1."""
     for call in view.looping:
         asked = _RESULT.fullmatch(string(call.data, "withParam"))
-        position = call.owner.call_index.get(asked[1]) if asked is not None else None
-        producer = None if position is None else call.owner.calls[position]
+        producer = call.owner.call(asked[1]) if asked is not None else None
         if producer is None or producer.callee is None or producer.loop or call.data.get("when"):
             continue
         for text in _printed(producer):
