@@ -410,16 +410,11 @@ def test_a_cluster_without_a_server_is_said(tmp_path: Path) -> None:
 def test_a_refusal_after_an_answer_was_lost_leaves_no_doubt(cluster: Cluster, tmp_path: Path) -> None:
     cluster.proxy.break_at(1, "unanswered")
     file = kubeconfig(cluster.proxy.url, tmp_path / "config")
-    way = Kubernetes(Transport(Access(kubeconfig=file)), Policy(request=5))
-    once = way._once  # pyright: ignore[reportPrivateUsage]
-    tries: list[str] = []
 
-    def refused_later(method: str, *rest: Any, **more: Any) -> Object:
-        tries.append(method)
-        if tries.count("POST") == 2 and method == "POST":
-            raise Refusal(403, {"message": "no more"}, "create", WORKFLOW, "one", "default")
-        return once(method, *rest, **more)
+    def refuse_from_now_on(_: float) -> None:
+        cluster.proxy.break_every("POST", "workflows", "403")
 
-    way._once = refused_later  # type: ignore[method-assign]
+    way = Kubernetes(Transport(Access(kubeconfig=file)), Policy(request=5, sleep=refuse_from_now_on))
     body = {"metadata": {"name": "one", "annotations": {"flowdsl.dev/submit-id": "x"}}, "spec": {}}
     assert way.create(WORKFLOW, body)["metadata"]["name"] == "one"
+    assert [one.method for one in cluster.proxy.seen] == ["POST", "POST", "GET"]
