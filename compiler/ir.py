@@ -398,10 +398,10 @@ class Task(NamedTuple):
     name: str
     template: str
     arguments: tuple[Argument, ...]
-    after: tuple[str, ...]
-    when: Expr | None
-    loop: Loop | None
     place: Place
+    after: tuple[str, ...] = ()
+    when: Expr | None = None
+    loop: Loop | None = None
     ended: tuple[tuple[str, tuple[str, ...]], ...] = ()
     may_fail: bool = False
     patches: tuple[Patch, ...] = ()

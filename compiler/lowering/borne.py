@@ -39,7 +39,7 @@ def borne(templates: list[ir.Template], name: Callable[[], str]) -> list[ir.Temp
     end = name()
     made = [_ended(one, end) if one.name in reach.found else one for one in templates]
     last = next(one for one in templates if one.name in reach.found)
-    nothing = ir.Task("nothing", ir.NOTHING, (), (), Const(False, BOOL), None, last.place)
+    nothing = ir.Task("nothing", ir.NOTHING, (), last.place, when=Const(False, BOOL))
     return [*made, ir.Template(end, (), (), ir.Graph((nothing,)), last.place)]
 
 
@@ -54,7 +54,7 @@ def _ended(template: ir.Template, end: str) -> ir.Template:
     # A loop over a list that is found in the run may have no items.
     empty = ("Skipped",) if task.loop is not None and task.loop.items is None else ()
     results = ("Succeeded", "Failed", "Errored", *empty)
-    last = ir.Task(f"{task.name}-ended", end, (), (), None, None, task.place, ((task.name, results),))
+    last = ir.Task(f"{task.name}-ended", end, (), task.place, ended=((task.name, results),))
     return template._replace(body=body._replace(tasks=(task, last)))
 
 

@@ -28,7 +28,7 @@ def musts(tasks: tuple[ir.Task, ...]) -> Iterator[ir.Task]:
     for name in dict.fromkeys(waited):
         if name not in minded:
             own = apart(f"{name}-must-succeed", taken)
-            yield ir.Task(own, ir.NOTHING, (), (name,), Const(False, BOOL), None, places[name])
+            yield ir.Task(own, ir.NOTHING, (), places[name], after=(name,), when=Const(False, BOOL))
 
 
 def apart(name: str, taken: Collection[str]) -> str:

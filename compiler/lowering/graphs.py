@@ -77,7 +77,7 @@ class Graphs:
             output for out, carried in plan.results.items() for output in self._handed_on(plan, out, carried)
         ]
         if plan.body:
-            outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
+            outs.append(ir.Output(INDEX, "parameter", value=Param(INDEX, t.TEXT)))
         own = plan.own
         graph = ir.Graph(tasks, own.parallelism, whole=ended)
         asked = ir.Settings(control=own.control)
@@ -90,7 +90,7 @@ class Graphs:
         for (port, how), value in zip(ports(name, form), values, strict=True):
             if how == "artifact":
                 optional = isinstance(value.type, t.Maybe)
-                found.append(ir.Output(port, "artifact", None, value, optional=optional))
+                found.append(ir.Output(port, "artifact", value=value, optional=optional))
             else:
                 if _is_scheduled(value) or (
                     not plan.root and not port.startswith(DIGEST) and _may_fail(value)
@@ -100,19 +100,18 @@ class Graphs:
                     self.variants.diagnostics.append(Diagnostic(finding, place))
                 called = form is PLAIN and not plan.root  # outputs of a run are read by people
                 typed = _of_type(value, kind) if called or isinstance(value, Const) else value
-                found.append(ir.Output(port, "parameter", None, typed))
+                found.append(ir.Output(port, "parameter", value=typed))
         return found
 
     def _tasks(self, graph: GraphPlan, plan: CallPlan) -> list[ir.Task]:
         tasks = [self._task(graph, plan)]
         if plan.picked:
             rows = ir.Argument("rows", "parameter", Out(plan.name, "results", t.JSON), t.JSON)
-            when = plan.condition
             template = self._picker(graph, plan)
-            tasks.append(ir.Task(plan.best, template, (rows,), (plan.name,), when, None, plan.call.site))
+            tasks.append(ir.Task(plan.best, template, (rows,), plan.call.site, (plan.name,), plan.condition))
         if plan.few is not None:
             own = apart(f"{plan.name}-too-few", [one.name for one in graph.calls])
-            tasks.append(ir.Task(own, ir.NOTHING, (), (plan.name,), plan.few, None, plan.call.site))
+            tasks.append(ir.Task(own, ir.NOTHING, (), plan.call.site, (plan.name,), plan.few))
         return tasks
 
     def _picker(self, graph: GraphPlan, plan: CallPlan) -> str:
@@ -144,7 +143,7 @@ class Graphs:
         patched = "argo" in call.options or "argo" in call.target.options
         after, patches = tuple(plan.after), patch.of_task(call) if patched else ()
         return ir.Task(
-            plan.name, template, arguments, after, plan.condition, None, call.site, ended, patches=patches
+            plan.name, template, arguments, call.site, after, plan.condition, ended=ended, patches=patches
         )
 
     def _wants(self, graph: GraphPlan, plan: CallPlan) -> tuple[bool, bool]:
@@ -223,18 +222,17 @@ class Graphs:
             slug(call.target.name),
             body,
             arguments,
-            (),
-            None,
-            ir.Loop(plan.items, plan.over, loop.keep_going, tuple(plan.beside), plan.points is not None),
             call.site,
+            loop=ir.Loop(plan.items, plan.over, loop.keep_going, tuple(plan.beside), plan.points is not None),
         )
         ins = self._inputs(plan)
         ins.extend(hidden(at and not graph.root, graph.looped))
         outs: tuple[ir.Output, ...] = ()
         if t.outputs(call.target.signature.returns) or loop.keep_going:
             rows = Out(task.name, "", t.JSON)
-            outs = (ir.Output("results", "parameter", None, rows, "[]" if plan.items is None else None),)
-        found = [ir.Template(name, tuple(ins), outs, ir.Graph((task,), loop.parallel), call.site, {})]
+            none = "[]" if plan.items is None else None
+            outs = (ir.Output("results", "parameter", value=rows, default=none),)
+        found = [ir.Template(name, tuple(ins), outs, ir.Graph((task,), loop.parallel), call.site)]
         if plan.points is not None:
             asks = self.variants.names.name(f"{plan.name}-points", f"points of {difference}")
             found = learning(whole, found[0], asks, loop, plan.points)
@@ -260,23 +258,22 @@ class Graphs:
             ins += inputs(parameter.name, form, parameter.type, in_pod=False)
             values = inside(parameter.name, form, parameter.type)
             arguments += tuple(handed(parameter.name, Carried(form, values, parameter.type)))
-        task = ir.Task(slug(step.name), leaf, arguments, (), None, None, call.site)
+        task = ir.Task(slug(step.name), leaf, arguments, call.site)
         outs = [
             ir.Output(
                 out.name,
                 "parameter",
-                None,
-                self.planner.descriptions.made(task.name, step, out.name, out.type),
+                value=self.planner.descriptions.made(task.name, step, out.name, out.type),
             )
             for out in t.outputs(step.signature.returns)
             if not t.holds_file(out.type)
         ]
         if looped:
             ins.append(ir.Input(INDEX, "parameter"))
-            outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
+            outs.append(ir.Output(INDEX, "parameter", value=Param(INDEX, t.TEXT)))
         place = Definition(step.code)
         self.written.templates.append(
-            ir.Template(name, tuple(ins), tuple(outs), ir.Graph((task,), around=True), place, {})
+            ir.Template(name, tuple(ins), tuple(outs), ir.Graph((task,), around=True), place)
         )
         return name
 
@@ -297,10 +294,10 @@ class Graphs:
             arguments += (self._here(graph, plan),)
         if index:
             arguments += (ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT),)
-        task = ir.Task(slug(call.target.name), body, arguments, (), None, None, call.site, may_fail=True)
+        task = ir.Task(slug(call.target.name), body, arguments, call.site, may_fail=True)
         ins = self._inputs(plan)
         ins.extend(hidden(at and not graph.root, index))
-        outs = [ir.Output(STATUS, "parameter", None, Status(task.name, OUTCOME))]
+        outs = [ir.Output(STATUS, "parameter", value=Status(task.name, OUTCOME))]
         for port in self._handed(plan):
             there = (
                 Out(task.name, port, t.TEXT)
@@ -308,11 +305,9 @@ class Graphs:
                 else self.planner.descriptions.made(task.name, call.target, port, t.TEXT)
             )
             value = Op("?:", (Ran(task.name), there, Const("", t.TEXT)), t.TEXT)
-            outs.append(ir.Output(port, "parameter", None, value))
+            outs.append(ir.Output(port, "parameter", value=value))
         alone = ir.Graph((task,))
-        self.written.templates.insert(
-            position, ir.Template(name, tuple(ins), tuple(outs), alone, call.site, {})
-        )
+        self.written.templates.insert(position, ir.Template(name, tuple(ins), tuple(outs), alone, call.site))
         return name
 
     @staticmethod

@@ -40,16 +40,16 @@ def learning(name: str, trials: ir.Template, asks: str, loop: Loop, texts: Texts
         points = f"points-{number}"
         known = (ir.Argument("told", "parameter", told, t.JSON), _results(results[-1:]))
         after = (tasks[-1].name,) if tasks else ()
-        tasks.append(ir.Task(points, asks, known, after, None, None, place))
+        tasks.append(ir.Task(points, asks, known, place, after))
         given = (
             ir.Argument(POINTS, "parameter", Out(points, "points", t.JSON), t.JSON),
             *(ir.Argument(one.name, one.kind, Param(one.name, t.TEXT), t.TEXT) for one in trials.inputs),
         )
-        tasks.append(ir.Task(f"round-{number}", trials.name, given, (points,), None, None, place))
+        tasks.append(ir.Task(f"round-{number}", trials.name, given, place, after=(points,)))
         told = Out(points, "told", t.JSON)
         results.append(Out(f"round-{number}", "results", t.JSON))
     # With a default: where such an expression fails, the tasks behind it would never begin.
-    whole = ir.Output("results", "parameter", None, Op("concat", tuple(results), t.JSON), "[]")
+    whole = ir.Output("results", "parameter", value=Op("concat", tuple(results), t.JSON), default="[]")
     ins = tuple(ir.Input(one, "text", f"{IN}/{one}") for one in ("told", "results"))
     outs = tuple(ir.Output(one, "parameter", f"{OUT}/{one}") for one in ("points", "told"))
     source = ask(loop.learnt, loop.objective, texts, count)
@@ -58,7 +58,7 @@ def learning(name: str, trials: ir.Template, asks: str, loop: Loop, texts: Texts
     pod = ir.Pod((Const("python3", t.TEXT),), source, (), ())
     chosen = ir.Input(POINTS, "parameter")
     return [
-        ir.Template(name, trials.inputs, (whole,), ir.Graph(tuple(tasks)), place, {}),
+        ir.Template(name, trials.inputs, (whole,), ir.Graph(tuple(tasks)), place),
         trials._replace(inputs=(chosen, *trials.inputs)),
         ir.Template(asks, ins, outs, pod, place, settings=settings),
     ]

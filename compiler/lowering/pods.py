@@ -112,7 +112,7 @@ class Pods:
                 files = [DIGEST + out.name for out in t.outputs(signature.returns) if t.holds_file(out.type)]
                 outs.extend(ir.Output(one, "parameter", f"{OUT}/{one}") for one in files)
         if variant.looped:
-            outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
+            outs.append(ir.Output(INDEX, "parameter", value=Param(INDEX, t.TEXT)))
         body: ir.Leaf
         if definition.kind in BODIES:
             forms = dict(variant.forms)
@@ -247,7 +247,7 @@ class Pods:
         if variant.store is not None:
             volume = self.planner.volumes[variant.store.volume]
             place = OnVolume(volume, placing.path(variant.store, out.name, variant.counted))
-            return ir.Output(out.name, "parameter", None, place)
+            return ir.Output(out.name, "parameter", value=place)
         if out.name not in variant.placed:
             packed = archive.get(out.name, archive.get(""))
             return ir.Output(out.name, "artifact", path, optional=optional, archive=packed)

@@ -187,7 +187,7 @@ class _Splitter:
         waits = dict.fromkeys(one for task in members.values() for one in task.after if one not in members)
         first = next(iter(members.values()))
         arguments = tuple(inputs.values())
-        task = ir.Task(name, name, arguments, tuple(waits), None, None, first.place)
+        task = ir.Task(name, name, arguments, first.place, after=tuple(waits))
         group = _Group(name, members, inner, arguments)
         self.groups.insert(position, group)
         self._replace(group, task)
@@ -260,7 +260,7 @@ class _Group:
             for one in self.inputs
         )
         place = next(iter(self.members.values())).place
-        return ir.Template(self.name, ports, tuple(self.outputs.values()), ir.Graph(self.tasks), place, {})
+        return ir.Template(self.name, ports, tuple(self.outputs.values()), ir.Graph(self.tasks), place)
 
 
 class _Inward:
@@ -330,11 +330,13 @@ class _Outward:
                 skipped = group.members[made].when is not None and self.how == "parameter"
                 default = ABSENT if skipped else None
                 optional = self.how == "artifact" and isinstance(typed, t.Maybe)
-                group.outputs[name, self.how] = ir.Output(name, self.how, None, expr, default, optional)
+                group.outputs[name, self.how] = ir.Output(
+                    name, self.how, value=expr, default=default, optional=optional
+                )
                 return substitute(Out(group.name, name, typed), self)
             case Ran(made) if group := self.inside.get(str(made)):
                 name = f"{made}-status"
-                group.outputs[name, "parameter"] = ir.Output(name, "parameter", None, expr)
+                group.outputs[name, "parameter"] = ir.Output(name, "parameter", value=expr)
                 status = substitute(Out(group.name, name, t.TEXT), self)
                 return Op("==", (status, Const("true", t.TEXT)), t.BOOL)
             case _:

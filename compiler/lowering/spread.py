@@ -154,7 +154,7 @@ def spread(
     unique = Join((f"{short}-", Op("digest", (Join(run),), t.TEXT), *attempt))
     name = ir.Argument(WORKERS, "parameter", unique, t.TEXT)
     outputs = template.outputs
-    handed = tuple(ir.Output(one.name, "parameter", None, Out(RESULTS, one.name, t.TEXT)) for one in outputs)
+    handed = tuple(ir.Output(one.name, "parameter", value=Out(RESULTS, one.name, t.TEXT)) for one in outputs)
     parts = (*_PARTS.get(asked.operator, (PODS,)), *((RESULTS,) if outputs else ()))
     names = {task: named(task) for task in parts}
     tasks: list[ir.Task] = []
@@ -162,7 +162,7 @@ def spread(
         after = (tasks[-1].name,) if tasks else ()
         arguments = (name, *_given(template.inputs)) if task == told else (name,)
         arguments = _given(here) if task == RESULTS else arguments
-        tasks.append(ir.Task(task, own, arguments, after, None, None, place))
+        tasks.append(ir.Task(task, own, arguments, place, after))
     hidden = ir.Input(WORKERS, "parameter")
     graph = ir.Graph(tuple(tasks), around=True)
     around = ir.Template(template.name, template.inputs, handed, graph, place)

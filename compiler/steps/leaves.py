@@ -236,7 +236,7 @@ def outputs(asked: Asked) -> list[ir.Output]:
     said = asked.said
     if asked.step.kind == "approve":
         return [
-            ir.Output(out.name, "parameter", None, default=_default(asked.step, out), origin="person")
+            ir.Output(out.name, "parameter", default=_default(asked.step, out), origin="person")
             for out in outs
         ]
     if isinstance(said, Manifest):
