@@ -2208,6 +2208,53 @@ def test_files_on_a_volume_are_shown_where_they_are(flowdsl: Callable[..., Resul
     assert (path.read_text(encoding="utf-8"), found["files"]) == ("stored", {})
 
 
+LEFT = """
+from pathlib import Path
+
+from flowdsl import NewVolume, Torch, Volume, pipeline, step
+
+DATA = Volume("data", mode="ReadWriteMany")
+WORK = NewVolume("work", size="1Gi")
+
+
+@step(image="python:3.12-slim", mounts={"/mnt/work": WORK})
+def count() -> int:
+    Path("/mnt/work/text").write_text("left")
+    return 2
+
+
+@step(image="python:3.12-slim", distributed=Torch(workers=1))
+def train(size: int) -> int:
+    return size + 1
+
+
+@step(image="python:3.12-slim", mounts={"/mnt/work": WORK})
+def show(size: int) -> str:
+    return Path("/mnt/work/text").read_text() * size
+
+
+@pipeline(store=DATA / "runs")
+def left() -> str:
+    return show(train(count()))
+"""
+
+
+def test_what_steps_left_on_volumes_is_there_for_a_part(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "left.py").write_text(LEFT, encoding="utf-8")
+    mount = ("--mount", f"data={folder / 'data'}")
+    assert flowdsl("left.py", "-q", "--name", "one", *mount).code == 0
+    for name, before, step in (
+        ("two", "one", "show"),
+        ("three", "two", "results"),
+        ("four", "three", "train"),
+    ):
+        done = flowdsl("left.py", "-q", "--from", step, "--of", before, "--name", name)
+        assert ["return", "leftleftleft"] in rows(done.out), (name, done.out)
+    assert ["return", "leftleftleft"] in rows(flowdsl("left.py", "-q", "--only", "show", "--of", "two").out)
+    assert ["return", "3"] in rows(flowdsl("left.py", "-q", "--only", "results", "--of", "two").out)
+    assert flowdsl("--resume", "three", "-q").code == 0
+
+
 UNEVEN = """
 from flowdsl import fan_out, numbers, pipeline, step
 

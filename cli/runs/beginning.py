@@ -109,7 +109,7 @@ def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Rea
     verdict = judged(part.manifest, found.references, _asked(now, options, data, skipped, stored))
     if verdict.refusals:
         raise RunError(_together(verdict.refusals))
-    pods = _pods(part.manifest, options, data)
+    pods = _pods(part.manifest, options, data, before)
     settings = {**options.kept(), **_known(found), **part.settings}
     notes = [*_left(found), *verdict.notes, *_make_room(options.folder, mounts, part.taken)]
     stand_ins = [fakes, *([part.taken] if part.taken and options.since else ())]
@@ -128,7 +128,9 @@ def resumed(name: str, options: Options) -> Ready:
     stand_ins: list[Fakes | Earlier] = [fakes]
     if since := settings.get("from"):
         stand_ins.append(Earlier(options.runs / since[0], folder, since[1], folder.name, "--from"))
-    pods = _pods(manifest, options, _data(options))
+    name_before = past.source(settings)
+    before = options.runs / name_before if name_before else None
+    pods = _pods(manifest, options, _data(options), before)
     return Ready(folder, manifest, settings, options, pods, stand_ins)
 
 
@@ -245,8 +247,8 @@ def _data(options: Options) -> Data:
     return Data(given.data(options.config_maps, "--config-map"), given.data(options.secrets, "--secret"))
 
 
-def _pods(manifest: Json, options: Options, data: Data) -> Settings:
-    """What the pods of a run are given. Raises RunError."""
+def _pods(manifest: Json, options: Options, data: Data, before: Path | None) -> Settings:
+    """What the pods of a run are given, also by an earlier run. Raises RunError."""
     if options.engine is not None:
         from flowdsl.runtime.local.pods.engine import trouble
 
@@ -261,6 +263,7 @@ def _pods(manifest: Json, options: Options, data: Data) -> Settings:
         data.secrets,
         options.engine,
         options.kubectl,
+        [one.resolve() for one in past.line(before)] if before else (),
     )
     return settings_of(manifest, means)
 

@@ -56,6 +56,21 @@ def settings(folder: Path) -> Json:
     return found
 
 
+def line(folder: Path) -> list[Path]:
+    """The folder of a run, and those of the runs that it took results of, the last one first."""
+    found = [folder]
+    while (name := source(settings(found[-1]))) and (one := folder.with_name(name)) not in found:
+        found.append(one)
+    return found
+
+
+def source(settings: Json) -> str | None:
+    """The name of the run that another one took results of, as the settings of that say."""
+    since = settings.get("from")
+    name: str | None = since[0] if since else settings.get("of")
+    return name
+
+
 def header(folder: Path) -> Json:
     """What a run was begun with. Raises RunError."""
     try:

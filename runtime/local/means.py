@@ -15,7 +15,7 @@ from flowdsl.runtime.local.pods.store import RUNS
 from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 Json = dict[str, Any]
 
@@ -31,6 +31,7 @@ class Means(NamedTuple):
     secrets: Mapping[str, Mapping[str, str]] = {}
     engine: str | None = None
     kubectl: bool = False
+    before: Sequence[Path] = ()
 
 
 def claim_of(manifest: Json, name: str) -> str:
@@ -63,6 +64,7 @@ def settings_of(manifest: Json, means: Means) -> Settings:
         python=means.python,
         mounts=means.mounts,
         volumes=means.volumes,
+        before=means.before,
         artifacts=means.artifacts,
         engine="docker" if means.engine == "docker" else "podman" if means.engine else None,
         kubectl=means.kubectl,

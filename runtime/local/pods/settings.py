@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -20,6 +20,7 @@ class Settings(NamedTuple):
     - `python`: the interpreter for steps that ask for python; its folder leads their PATH.
     - `mounts`: folders for persistent volume claims, by the name of the claim; a claim that is not here is a folder
       below `volumes` (by default `volumes` beside the folder of the run), which outlives the run.
+    - `before`: the folders of the runs whose results this one takes, the last one first.
     - `artifacts`: files and folders for input artifacts that no step of the run has made, by their name or key.
     - `engine`: run the images with this program; None: no images, the programs of this machine.
     - `kubectl`: whether `resource` templates may change a cluster.
@@ -34,6 +35,7 @@ class Settings(NamedTuple):
     python: str = sys.executable
     mounts: Mapping[str, Path] = _NOTHING
     volumes: Path | None = None
+    before: Sequence[Path] = ()
     artifacts: Mapping[str, Path] = _NOTHING
     engine: Literal["docker", "podman"] | None = None
     kubectl: bool = False

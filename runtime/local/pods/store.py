@@ -94,6 +94,19 @@ def copied(found: Path, target: Path) -> bool:
     return True
 
 
+def copied_whole(found: Path, target: Path) -> None:
+    """Copy a file or folder to where nothing is, so that it is there whole or not at all, if it is there."""
+    if target.exists() or not found.exists():
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    new = target.with_name(f".{target.name}.{os.getpid()}")
+    if found.is_dir():
+        shutil.copytree(found, new, symlinks=True)
+    else:
+        shutil.copy2(found, new)
+    new.replace(target)
+
+
 def place(artifact: Json) -> tuple[str, str]:
     """The kind of store that an artifact names and its key there; empty texts for none."""
     for kind, name in STORES.items():

@@ -10,6 +10,7 @@ from typing import Any
 from flowdsl.runtime.local.pods.environment import About, field, missing, resource
 from flowdsl.runtime.local.pods.expansion import expanded
 from flowdsl.runtime.local.pods.refusal import Refusal
+from flowdsl.runtime.local.pods.store import copied_whole
 from flowdsl.runtime.parts import part, several
 
 Json = dict[str, Any]
@@ -40,16 +41,27 @@ class Volumes:
         if name not in self.made:
             self.made[name] = self._source(name, volume, container)
         source = self.made[name]
+        claim = part(volume, "persistentVolumeClaim")
         sub = mount.get("subPath") or expanded(mount.get("subPathExpr", ""), env)
         if sub:
             if sub.startswith("/") or ".." in sub.split("/"):
                 raise Refusal(f"subPath {sub!r} of the mount {mount['mountPath']} leads out of its volume")
+            if mount.get("readOnly") and claim:
+                self._bring(source, sub)
             source = source / sub
             if not source.exists():
                 source.mkdir(parents=True)
         given = {"configMap", "secret", "projected", "downwardAPI"} & volume.keys()
-        claim = part(volume, "persistentVolumeClaim")
         return source, bool(mount.get("readOnly") or claim.get("readOnly") or given)
+
+    def _bring(self, source: Path, sub: str) -> None:
+        """Copy what a step of an earlier run left under the name of that run, where one of this run reads it."""
+        parts, run = sub.split("/"), self.about.settings.workflow
+        if run not in parts:
+            return
+        for before in self.about.settings.before:
+            then = "/".join(before.name if one == run else one for one in parts)
+            copied_whole(source / then, source / sub)
 
     def _source(self, name: str, volume: Json, container: Json) -> Path:
         folder = Path(self.own, "volumes", name)
@@ -78,7 +90,12 @@ class Volumes:
             return folder
         made_for_the_run = name.startswith(f"{settings.workflow}-")
         folder = (self.run / "volumes" if made_for_the_run else self.shared) / name
-        if not made_for_the_run:
+        if made_for_the_run:
+            for before in settings.before:
+                copied_whole(
+                    before / "volumes" / f"{before.name}{name.removeprefix(settings.workflow)}", folder
+                )
+        else:
             self.notice(
                 f"The claim {name} is the folder {folder}, which is kept. Another folder: --mount {name}=FOLDER"
             )
