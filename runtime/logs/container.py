@@ -92,27 +92,7 @@ def read(
     while True:
         last = not extent.follow or state == "ended"
         began = policy.now()
-        problem: Refusal | Unreachable | None = None
-        joined.begin()
-        try:
-            for piece in cluster.log(
-                source.pod,
-                source.container,
-                run=source.run,
-                since=joined.since,
-                tail=None if joined.begun else extent.tail,
-                follow=not last,
-                seconds=QUIET if not last else policy.request,
-                namespace=namespace,
-            ):
-                if parts := joined.feed(piece):
-                    yield parts
-        except Unreachable as error:
-            problem = error
-        except Refusal as refusal:
-            if refusal.for_good and not _has_none(refusal):
-                raise
-            problem = refusal
+        problem = yield from _asked(cluster, source, joined, extent.tail, namespace, follow=not last)
         answers += problem is None
         if joined.fresh or policy.now() - began >= QUIET:
             pauses.begin()
@@ -139,6 +119,39 @@ def read(
                 policy.sleep(_PAUSE)
         elif not joined.fresh and state != "ended":
             policy.sleep(_PAUSE)
+
+
+def _asked(
+    cluster: Cluster,
+    source: Source,
+    joined: Joined,
+    tail: int | None,
+    namespace: str | None,
+    *,
+    follow: bool,
+) -> Generator[list[Part], None, Refusal | Unreachable | None]:
+    """What one more answer brings. Returns why it is not whole, if it is not; raises Refusal where none will be."""
+    joined.begin()
+    try:
+        for piece in cluster.log(
+            source.pod,
+            source.container,
+            run=source.run,
+            since=joined.since,
+            tail=None if joined.begun else tail,
+            follow=follow,
+            seconds=QUIET if follow else cluster.policy.request,
+            namespace=namespace,
+        ):
+            if parts := joined.feed(piece):
+                yield parts
+    except Unreachable as error:
+        return error
+    except Refusal as refusal:
+        if refusal.for_good and not _has_none(refusal):
+            raise
+        return refusal
+    return None
 
 
 def _has_none(refusal: Refusal) -> bool:
