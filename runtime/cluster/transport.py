@@ -142,8 +142,8 @@ class Transport:
         """
         import urllib3
 
-        several: Any = import_module("urllib3._collections")  # where versions 1 and 2 have it
-        way, headers = self._way, several.HTTPHeaderDict()
+        way = self._way
+        headers = self._credentials(way)
         headers.update({"Accept": accept, "User-Agent": "flowdsl"})
         if packed:
             headers["Accept-Encoding"] = "gzip"
@@ -151,15 +151,6 @@ class Transport:
         if body is not None:
             headers["Content-Type"] = content
             sent = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-        with self._lock, _errors():  # a token whose time is over is asked for by one thread
-            settings = way.configuration.auth_settings().values()
-        for setting in settings:
-            if setting["value"]:
-                headers[setting["key"]] = setting["value"]
-        if way.configuration.username:
-            headers["authorization"] = way.configuration.get_basic_auth_token()
-        for name, value in way.identity:
-            headers.add(name, value)
         exceptions = urllib3.exceptions
         try:
             response = way.pool.request(
@@ -194,6 +185,21 @@ class Transport:
             # One that was read to its end has given its connection back; any other's cannot be used again.
             with suppress(exceptions.HTTPError, OSError):
                 response.close()
+
+    def _credentials(self, way: Way) -> Any:
+        """The headers that say who asks, to which others can be added."""
+        several: Any = import_module("urllib3._collections")  # where versions 1 and 2 have it
+        headers = several.HTTPHeaderDict()
+        with self._lock, _errors():  # a token whose time is over is asked for by one thread
+            settings = way.configuration.auth_settings().values()
+        for setting in settings:
+            if setting["value"]:
+                headers[setting["key"]] = setting["value"]
+        if way.configuration.username:
+            headers["authorization"] = way.configuration.get_basic_auth_token()
+        for name, value in way.identity:
+            headers.add(name, value)
+        return headers
 
     def renew(self, stale: Way) -> None:
         """Read the settings again, unless another thread has: the credentials may have been replaced.
