@@ -165,24 +165,18 @@ class _Kinds(Findings):
             self.order(node, one, two)
             return "flag"
         if operator == "in":
-            if two != "list" and not (two == "any" and self.tagged(right)):
-                shown = self.shown(right)
-                values = shown[1:-1] if shown[:1] == "[" and "," in shown else f"{shown}, ..."
-                way = f"write at least two values in parentheses: `({values})`"
-                self.report(WrongOperand("in", shown, WORDS[two], way), right)
+            self.within(right, two)
             return "flag"
         if operator in ("=~", "!~"):
-            for side in (left, right):
-                if self.time(side):
-                    way = "compare in an expression, as in `{{=inputs.parameters.day matches '^2026'}}`"
-                    self.report(WrongOperand(operator, self.shown(side), _TIME, way), side)
-                    return "flag"
-            self.need("text", operator, left, one)
-            self.need("text", operator, right, two)
-            if isinstance(right, g.Text) and not self.tagged(right) and (fault := pattern_fault(right.value)):
-                way = "write a pattern as Go has it"
-                self.report(WrongOperand(operator, self.shown(right), fault, way), right)
+            self.matches(node, one, two)
             return "flag"
+        if operator == "??":
+            return one if one == two else "any"
+        return self.computed(node, one, two)
+
+    def computed(self, node: g.Binary, one: Kind, two: Kind) -> Kind:
+        """The kind of what is computed of numbers, or of texts by `+`."""
+        operator, left, right = node.operator, node.left, node.right
         if operator == "+" and "text" in (one, two):
             return "text"
         if operator in _BITWISE and "text" in (one, two):
@@ -196,8 +190,6 @@ class _Kinds(Findings):
             way = f"write `'{shown}'`, and what it is compared with in quotes too"
             self.report(WrongOperand(operator, shown, WORDS["text"], way), node)
             return "any"
-        if operator == "??":
-            return one if one == two else "any"
         if _DAY.fullmatch(self.text[node.start : node.end]):
             way = f"write `'{self.shown(node)}'`, and what it is compared with in quotes too"
             effect = "takes the month and the day from the year"
@@ -205,6 +197,28 @@ class _Kinds(Findings):
         self.need("number", operator, left, one)
         self.need("number", operator, right, two)
         return "any" if operator == "+" and "any" in (one, two) else "number"
+
+    def within(self, values: g.Condition, kind: Kind) -> None:
+        """What stands behind `in` is a list of at least two values."""
+        if kind != "list" and not (kind == "any" and self.tagged(values)):
+            shown = self.shown(values)
+            listed = shown[1:-1] if shown[:1] == "[" and "," in shown else f"{shown}, ..."
+            way = f"write at least two values in parentheses: `({listed})`"
+            self.report(WrongOperand("in", shown, WORDS[kind], way), values)
+
+    def matches(self, node: g.Binary, one: Kind, two: Kind) -> None:
+        """A text is compared with a pattern, which is one of Go's."""
+        operator, left, right = node.operator, node.left, node.right
+        for side in (left, right):
+            if self.time(side):
+                way = "compare in an expression, as in `{{=inputs.parameters.day matches '^2026'}}`"
+                self.report(WrongOperand(operator, self.shown(side), _TIME, way), side)
+                return
+        self.need("text", operator, left, one)
+        self.need("text", operator, right, two)
+        if isinstance(right, g.Text) and not self.tagged(right) and (fault := pattern_fault(right.value)):
+            way = "write a pattern as Go has it"
+            self.report(WrongOperand(operator, self.shown(right), fault, way), right)
 
     def equal(self, node: g.Binary, one: Kind, two: Kind) -> None:
         """Values of different kinds are never equal, and constants say the same each time."""

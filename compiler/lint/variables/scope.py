@@ -98,29 +98,9 @@ class Scope:
         if dot and not rest and root in _NEVER_ALONE:
             return UnknownVariable(name, (), "write the rest of the name behind the dot, or take it out")
         if name in OF_CALLERS:
-            other = next((each for each in OF_CALLERS if each != name and each in self.of_callers), "")
-            which = "some of what calls" if len(self.of_callers) == 0 else "what calls"
-            caller = "is no task of a DAG" if name == "tasks.name" else "is a task of a DAG"
-            way = (
-                f"write `{{{{{other}}}}}`"
-                if other and name == "steps.name"
-                else "hand the name on as an argument"
-            )
-            return LiteralTag(name, f"{which} `{self.template.title}` {caller}", way)
-        if root == "inputs" and f"{name}.path" in self.allowed:
-            reason = "an artifact is a file, which is at its path"
-            return LiteralTag(name, reason, f"write `{{{{{name}.path}}}}`", f"{name}.path")
-        if (
-            root == "inputs"
-            and _BRACKETS.search(name)
-            and (meant := _BRACKETS.sub(r".\1", name)) in self.allowed
-        ):
-            return UnknownVariable(name, (), f"write `{{{{{meant}}}}}`, or `{{{{={name}}}}}`")
-        if root == "inputs" and rest:
-            known = sorted(
-                each for each in self.allowed if each.startswith(("inputs.parameters.", "inputs.artifacts."))
-            )
-            return UnknownVariable(name, known, "" if known else "the template has no inputs")
+            return self._of_callers(name)
+        if root == "inputs" and (finding := self._input(name, rest)) is not None:
+            return finding
         if root == "workflow" and rest:
             return workflow_fault(self.view, name, self.allowed)
         if (path := _OUTPUT_PATH.fullmatch(name)) is not None and self.template.is_pod:
@@ -149,6 +129,32 @@ class Scope:
                 way = f"write `{{{{{meant}}}}}`"
                 return LiteralTag(name, f"Argo has no variables below `{root or '.'}`", way, meant)
         return misspelt(name)
+
+    def _of_callers(self, name: str) -> Finding:
+        """What is wrong with the name of a task or step that only some callers of the template have."""
+        other = next((each for each in OF_CALLERS if each != name and each in self.of_callers), "")
+        which = "some of what calls" if len(self.of_callers) == 0 else "what calls"
+        caller = "is no task of a DAG" if name == "tasks.name" else "is a task of a DAG"
+        way = (
+            f"write `{{{{{other}}}}}`"
+            if other and name == "steps.name"
+            else "hand the name on as an argument"
+        )
+        return LiteralTag(name, f"{which} `{self.template.title}` {caller}", way)
+
+    def _input(self, name: str, rest: str) -> Finding | None:
+        """What is wrong with the name of an input, or None where only `inputs` stands there."""
+        if f"{name}.path" in self.allowed:
+            reason = "an artifact is a file, which is at its path"
+            return LiteralTag(name, reason, f"write `{{{{{name}.path}}}}`", f"{name}.path")
+        if _BRACKETS.search(name) and (meant := _BRACKETS.sub(r".\1", name)) in self.allowed:
+            return UnknownVariable(name, (), f"write `{{{{{meant}}}}}`, or `{{{{={name}}}}}`")
+        if not rest:
+            return None
+        known = sorted(
+            each for each in self.allowed if each.startswith(("inputs.parameters.", "inputs.artifacts."))
+        )
+        return UnknownVariable(name, known, "" if known else "the template has no inputs")
 
     def _output_path(self, name: str, kind: str) -> Finding | None:
         """What is wrong with the path of an output of the template itself, or None."""
