@@ -146,13 +146,9 @@ def spread(
     place, settings = template.place, template.settings
     asked, control = settings.distributed, settings.control
     here = tuple(one for one in template.inputs if one.name in (AT, INDEX))
-    run: tuple[str | Expr, ...] = (RunField("uid"), "/", *(Param(one.name, t.TEXT) for one in here))
     told = _TOLD.get(asked.operator, PODS)
     again = told != PODS and control.retries is not None and control.retries.limit > 0
-    attempt: tuple[str | Expr, ...] = ("-", Attempt()) if again else ()
-    short = _short(template.name, asked.operator)
-    unique = Join((f"{short}-", Op("digest", (Join(run),), t.TEXT), *attempt))
-    name = ir.Argument(WORKERS, "parameter", unique, t.TEXT)
+    name = ir.Argument(WORKERS, "parameter", _unique(template, here, again), t.TEXT)
     outputs = template.outputs
     handed = tuple(ir.Output(one.name, "parameter", value=Out(RESULTS, one.name, t.TEXT)) for one in outputs)
     parts = (*_PARTS.get(asked.operator, (PODS,)), *((RESULTS,) if outputs else ()))
@@ -172,9 +168,10 @@ def spread(
         around = around._replace(places=template.places, settings=ir.Settings(control=whole))
         once = ir.Control(retries=ir.Retry(0), timeout=control.timeout)
         workers = workers._replace(settings=workers.settings._replace(control=once))
+    queue = settings.identity.labels.get(QUEUE, settings.placement.queue)
     besides = {
         "service": ir.Beside("service"),
-        "job": ir.Beside("job", settings.identity.labels.get(QUEUE, settings.placement.queue)),
+        "job": ir.Beside("job", queue),
         "jobset": ir.Beside("jobset"),
         PODS: ir.Beside("workers"),
     }
@@ -183,18 +180,36 @@ def spread(
     for task in parts:
         if task == told:
             found.append(workers)
-        elif task != RESULTS:
+        elif task == RESULTS:
+            found.append(_collecting(template, names[task], here, command, store))
+        else:
             how = ir.Settings(control=controls.get(task, ir.Control()))
             found.append(ir.Template(names[task], (hidden,), (), besides[task], place, template.places, how))
-    if outputs:
-        environment = settings.environment
-        kept = ir.Environment(environment.image, pull_policy=environment.pull_policy)
-        words = tuple(Const(word, t.TEXT) for word in command)
-        mounts = () if store is None else (store._replace(read_only=True),)
-        pod = ir.Pod(words, None, (), mounts)
-        how = ir.Settings(environment=kept)
-        found.append(ir.Template(names[RESULTS], here, outputs, pod, place, template.places, how))
     return found
+
+
+def _unique(template: ir.Template, here: Iterable[ir.Input], again: bool) -> Expr:
+    """What the objects of a step are called in one run, at one place of it, and in one attempt if it is tried again."""
+    run: tuple[str | Expr, ...] = (RunField("uid"), "/", *(Param(one.name, t.TEXT) for one in here))
+    attempt: tuple[str | Expr, ...] = ("-", Attempt()) if again else ()
+    short = _short(template.name, template.settings.distributed.operator)
+    return Join((f"{short}-", Op("digest", (Join(run),), t.TEXT), *attempt))
+
+
+def _collecting(
+    template: ir.Template,
+    name: str,
+    here: tuple[ir.Input, ...],
+    command: tuple[str, ...],
+    store: ir.Mount | None,
+) -> ir.Template:
+    """The template of the pod with the outputs of a step, which the others have left behind."""
+    environment = template.settings.environment
+    words = tuple(Const(word, t.TEXT) for word in command)
+    mounts = () if store is None else (store._replace(read_only=True),)
+    pod = ir.Pod(words, None, (), mounts)
+    settings = ir.Settings(environment=ir.Environment(environment.image, pull_policy=environment.pull_policy))
+    return ir.Template(name, here, template.outputs, pod, template.place, template.places, settings)
 
 
 #: How long the beginning of a name may be, before what an operator puts there: `-worker-999`, `-worker-0-999-abcde`.
