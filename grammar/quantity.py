@@ -45,6 +45,17 @@ def quantity(text: str) -> Decimal:
     return Context(prec=len(text) + 24).multiply(number, _FACTORS[suffix])
 
 
+def spelled(amount: Decimal) -> str:
+    """An amount as people write it: in Ti, Gi or Mi where it is a whole number of them, else without a suffix."""
+    whole = int(amount)
+    if whole != amount:
+        return f"{amount.normalize():f}"
+    for unit, size in (("Ti", 2**40), ("Gi", 2**30), ("Mi", 2**20)):
+        if whole >= size and whole % size == 0:
+            return f"{whole // size}{unit}"
+    return str(whole)
+
+
 def has_exponent(text: str) -> bool:
     """Whether a quantity has an exponent, such as `1e3`, in place of a suffix."""
     return _EXPONENT.search(text) is not None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.amounts import amounts, asked
 from flowdsl.grammar.devices import is_gpu
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.quantity import spelled
 from flowdsl.runtime.cluster.kinds import NODE, QUOTA
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
 from flowdsl.runtime.parts import part, several, texts
@@ -85,7 +86,7 @@ def over_quota(quotas: Iterable[Json], namespace: str, pods: Sequence[Pod]) -> l
         within = f"ResourceQuota `{name}` of namespace `{namespace}`"
         remedy = f"kubectl describe resourcequota {shlex.quote(name)} -n {shlex.quote(namespace)}"
         if _RUNS in hard and used.get(_RUNS, Decimal(0)) >= hard[_RUNS]:
-            text = f"{within} allows {_shown(hard[_RUNS])} Workflows, and that many are there"
+            text = f"{within} allows {spelled(hard[_RUNS])} Workflows, and that many are there"
             found.append(Problem(text, "delete some: flowdsl list shows them"))
         if any(pod.certain for pod in pods) and any(hard.get(word) == 0 for word in _PODS):
             found.append(Problem(f"{within} allows no pod", remedy))
@@ -95,7 +96,7 @@ def over_quota(quotas: Iterable[Json], namespace: str, pods: Sequence[Pod]) -> l
                 if resource in hard and number > hard[resource]:
                     over.setdefault((resource, number), []).append(pod)
         for (resource, number), wanting in over.items():
-            text = f"{within} allows {_shown(hard[resource])} of `{resource}` in all, less than the {_shown(number)}"
+            text = f"{within} allows {spelled(hard[resource])} of `{resource}` in all, less than the {spelled(number)}"
             problem = Problem(f"{text} {wanted_by([pod.step for pod in wanting])}", remedy)
             certain = any(pod.certain for pod in wanting)
             found.append(problem if certain else problem._replace(weight="note"))
@@ -110,13 +111,6 @@ def _counted(spec: Json) -> dict[str, Decimal]:
         **{f"requests.{name}": number for name, number in requests.items()},
         **{f"limits.{name}": number for name, number in limits.items() if "/" not in name},
     }
-
-
-def _shown(number: Decimal) -> str:
-    for unit, size in (("Gi", 2**30), ("Mi", 2**20)):
-        if number >= size and number % size == 0:
-            return f"{number // size}{unit}"
-    return f"{number.normalize():f}"
 
 
 # --- nodes -----------------------------------------------------------------------------------------------
@@ -154,7 +148,7 @@ def _against(nodes: Sequence[Json], pod: Pod) -> tuple[str, str] | None:
         if not able:
             most = max(count for count, _ in has)
             those = "no node" if len(labelled) == len(nodes) else "no node with the labels"
-            return f"{those} has {_shown(number)} of `{resource}` (the most is {_shown(most)})", _GPUS
+            return f"{those} has {spelled(number)} of `{resource}` (the most is {spelled(most)})", _GPUS
     if any(not repelling(node, pod.spec) for node in able):
         return None
     taint = repelling(able[0], pod.spec)[0]

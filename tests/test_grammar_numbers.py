@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from flowdsl.grammar.duration import duration, in_hours, seconds_in
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.quantity import quantity
+from flowdsl.grammar.quantity import quantity, spelled
 
 DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
@@ -39,6 +39,26 @@ BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 )
 def test_quantities(text: str, value: str) -> None:
     assert quantity(text) == Decimal(value)
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        ("0", "0"),
+        ("0.5", "0.5"),
+        ("1536", "1536"),
+        ("1048576", "1Mi"),
+        ("1610612736", "1536Mi"),
+        ("8589934592", "8Gi"),
+        ("2199023255552", "2Ti"),
+        ("1E+19", "10000000000000000000"),
+    ],
+)
+def test_an_amount_is_spelled_in_the_largest_unit_of_which_it_is_a_whole_number(
+    amount: str, text: str
+) -> None:
+    assert spelled(Decimal(amount)) == text
+    assert quantity(text) == Decimal(amount)
 
 
 @given(st.integers(0, 10**40), st.integers(0, 999), st.sampled_from([*DECIMAL, *BINARY]))

@@ -20,7 +20,7 @@ from flowdsl.compiler.options.resources import (
 from flowdsl.diagnostic import Diagnostic, near
 from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.named import NamedTuple
-from flowdsl.grammar.quantity import quantity
+from flowdsl.grammar.quantity import quantity, spelled
 from flowdsl.places.place import Argument
 from flowdsl.step import StepDef
 from flowdsl.values.expr import OnVolume, children
@@ -235,9 +235,9 @@ def _room(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
         if asked and pools:
             amounts = [getattr(pool, option) for pool in pools.values()]
             if all(amount is not None and amount < asked for amount in amounts):
-                most = _shown(option, max(amounts))
+                most = spelled(max(amounts))
                 alone = own is not None and quantity(own) == asked
-                text = _UNITS[option].format(own if alone else _shown(option, asked))
+                text = _UNITS[option].format(own if alone else spelled(asked))
                 too_much = findings.TooMuch(text if alone else f"{text} for a pod", most, where)
                 yield _Asked(too_much, option if own is not None else "sidecars")
                 return
@@ -248,10 +248,6 @@ def _of_pod(found: dict[str, Any], option: str) -> Decimal:
     """How much a pod asks of its node: what its containers do that run at one time."""
     beside = [one.resources.requests.get(option, "0") for one in found.get("sidecars", ())]
     return sum(map(quantity, (found.get(option, "0"), *beside)), Decimal(0))
-
-
-def _shown(option: str, amount: Decimal) -> str:
-    return f"{amount.normalize():f}" if option == "cpu" else _bytes(int(amount))
 
 
 def _left(pools: dict[str, Pool], keep: Callable[[Pool], bool]) -> dict[str, Pool]:
@@ -288,7 +284,7 @@ def _devices(
     if least is not None:
         memories = [product.memory for pool in pools.values() for product in serves(pool)]
         if memories and all(one is not None and one < least for one in memories):
-            most = _bytes(max(one for one in memories if one is not None) * 1024 * 1024)
+            most = _mebibytes(max(one for one in memories if one is not None))
             too_much = findings.TooMuch(f"a GPU with {gpu.memory}", most, where)
             return _Asked(too_much, "gpu", "item:memory"), pools
     enough = _left(pools, lambda pool: _holds(_gpus(pool), gpu.count))
@@ -307,16 +303,12 @@ def _gpus(pool: Pool) -> int | None:
 def _limit(operator: str, limit: int) -> str:
     """A bound in MiB as it was probably written: a label can only be above a number, so `>=` counts one less."""
     if operator == "Lt":
-        return f"< {_bytes(limit * 2**20)}"
-    return f"> {_bytes(limit * 2**20)}" if (limit + 1) % 1024 else f">= {_bytes((limit + 1) * 2**20)}"
+        return f"< {_mebibytes(limit)}"
+    return f"> {_mebibytes(limit)}" if (limit + 1) % 1024 else f">= {_mebibytes(limit + 1)}"
 
 
-def _bytes(amount: int) -> str:
-    """An amount of memory as it is written."""
-    for unit, size in (("Ti", 2**40), ("Gi", 2**30), ("Mi", 2**20)):
-        if amount >= size and amount % size == 0:
-            return f"{amount // size}{unit}"
-    return str(amount)
+def _mebibytes(number: int) -> str:
+    return spelled(Decimal(number * 2**20))
 
 
 def _modes(graph: Graph, profile: Profile) -> Iterator[Diagnostic]:
