@@ -178,37 +178,45 @@ def targets(view: View) -> Iterator[Problem]:
         data = call.data
         if call.callee is not None and data.get("template") and len(data.keys() & _TARGETS) == 1:
             continue
-        given = [
-            field for field in ("template", "templateRef", "inline") if data.get(field) not in (None, "")
-        ]
-        if len(given) == 2 and given[1] == "inline":
-            # Source: Argo Workflows, TemplateContext.ResolveTemplate, and resolveTemplateOfCall of what it validates.
-            yield Problem((*call.path, given[0]), BesideInline(call.title, given[0]), on_key=True)
-            if given[0] == "template" and data["template"] not in view.named and not view.external:
-                yield Problem((*call.path, "template"), UndefinedTemplate(data["template"], view.named))
-        elif len(given) != 1:
-            found = " and ".join(f"`{field}`" for field in given) + " at once" if given else "no template"
-            yield Problem(call.path, CallTarget(call.title, found))
-        elif given == ["templateRef"]:
-            reference: Object = data["templateRef"]
-            missing = [field for field in ("name", "template") if not reference.get(field)]
-            if missing:
-                finding = CallTarget(call.title, f"a `templateRef` without `{'` and `'.join(missing)}`")
-                yield Problem((*call.path, "templateRef"), finding)
-            elif call.callee is None and (there := view.templates_of(reference)) is not None:
-                place = (*call.path, "templateRef", "template")
-                yield Problem(place, UndefinedTemplate(reference["template"], there, reference["name"]))
-        elif call.callee is None and (call.known or _is_never_filled(view, call, data["template"])):
-            yield Problem((*call.path, "template"), UndefinedTemplate(data["template"], view.named))
-        elif call.callee is None and not view.external:
-            for path, name in composed(view, call.owner, data["template"], (*call.path, "template")):
-                if name and name not in view.named:
-                    yield Problem(path, UndefinedTemplate(name, view.named))
+        yield from _target(view, call)
     for call in view.outlines:  # a task's own `onExit` names a template too
         last: str = call.data.get("onExit") or ""
         unknown = "{{" not in last or _names_the_run(last)
         if last and unknown and last not in view.named and not view.external:
             yield Problem((*call.path, "onExit"), UndefinedTemplate(last, view.named))
+
+
+def _target(view: View, call: Call) -> Iterator[Problem]:
+    """What is wrong with the way in which a task, step or hook names its template."""
+    data = call.data
+    given = [field for field in ("template", "templateRef", "inline") if data.get(field) not in (None, "")]
+    if len(given) == 2 and given[1] == "inline":
+        # Source: Argo Workflows, TemplateContext.ResolveTemplate, and resolveTemplateOfCall of what it validates.
+        yield Problem((*call.path, given[0]), BesideInline(call.title, given[0]), on_key=True)
+        if given[0] == "template" and data["template"] not in view.named and not view.external:
+            yield Problem((*call.path, "template"), UndefinedTemplate(data["template"], view.named))
+    elif len(given) != 1:
+        found = " and ".join(f"`{field}`" for field in given) + " at once" if given else "no template"
+        yield Problem(call.path, CallTarget(call.title, found))
+    elif given == ["templateRef"]:
+        yield from _referred(view, call, data["templateRef"])
+    elif call.callee is None and (call.known or _is_never_filled(view, call, data["template"])):
+        yield Problem((*call.path, "template"), UndefinedTemplate(data["template"], view.named))
+    elif call.callee is None and not view.external:
+        for path, name in composed(view, call.owner, data["template"], (*call.path, "template")):
+            if name and name not in view.named:
+                yield Problem(path, UndefinedTemplate(name, view.named))
+
+
+def _referred(view: View, call: Call, reference: Object) -> Iterator[Problem]:
+    """What is wrong with a `templateRef`: fields that it lacks, or a template that its object does not have."""
+    missing = [field for field in ("name", "template") if not reference.get(field)]
+    if missing:
+        finding = CallTarget(call.title, f"a `templateRef` without `{'` and `'.join(missing)}`")
+        yield Problem((*call.path, "templateRef"), finding)
+    elif call.callee is None and (there := view.templates_of(reference)) is not None:
+        place = (*call.path, "templateRef", "template")
+        yield Problem(place, UndefinedTemplate(reference["template"], there, reference["name"]))
 
 
 _TARGETS = frozenset(("template", "templateRef", "inline"))
