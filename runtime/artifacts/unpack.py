@@ -197,35 +197,40 @@ def _zip(source: Path, folder: Path, gauge: _Gauge) -> Iterator[str]:
                 path = path.rpartition("/")[2]
             is_folder = path.endswith("/")
             path = path.rstrip("/")
-            kind = stat.S_IFMT(one.external_attr >> 16)
-            why = fault(path)
-            if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-                why = "it is a link, a device or a pipe"
-            elif one.flag_bits & 1:
-                why = "it is encrypted"
-            why = why or names.add(path, "folder" if is_folder else "file")
+            why = _zip_fault(one, path) or names.add(path, "folder" if is_folder else "file")
+            target = folder / path
+            if not why and is_folder:
+                target.mkdir(parents=True, exist_ok=True)
+            elif not why:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                why = _unzip(archive, one, target, gauge)
             if why:
                 yield f"`{one.orig_filename}`: {why}"
-                continue
-            target = folder / path
-            if is_folder:
-                target.mkdir(parents=True, exist_ok=True)
-                continue
-            target.parent.mkdir(parents=True, exist_ok=True)
-            mode = 0o777 if one.external_attr >> 16 & stat.S_IXUSR else 0o666
-            out = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
-            try:
-                try:
-                    content = archive.open(one)
-                except (NotImplementedError, RuntimeError) as error:
-                    yield f"`{one.orig_filename}`: {_text(error)}"
-                    continue
-                with content:
-                    while block := content.read(BLOCK):
-                        gauge.add(len(block))
-                        write_all(out, block)
-            finally:
-                os.close(out)
+
+
+def _zip_fault(member: zipfile.ZipInfo, path: str) -> str:
+    """Why a member of an archive is not put at a path; empty if it is."""
+    if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
+        return "it is a link, a device or a pipe"
+    return "it is encrypted" if member.flag_bits & 1 else fault(path)
+
+
+def _unzip(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, gauge: _Gauge) -> str:
+    """Extract a member to a file that is not there yet; why that is not possible, or nothing."""
+    try:
+        content = archive.open(member)
+    except (NotImplementedError, RuntimeError) as error:
+        return _text(error)
+    mode = 0o777 if member.external_attr >> 16 & stat.S_IXUSR else 0o666
+    with content:
+        out = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+        try:
+            while block := content.read(BLOCK):
+                gauge.add(len(block))
+                write_all(out, block)
+        finally:
+            os.close(out)
+    return ""
 
 
 def _sealed(folder: Path) -> None:
