@@ -249,13 +249,8 @@ def _new_names(
                         yield node, f"`{source}.{name}`", _NAMES[source][name]
             case ast.ClassDef(name, decorator_list=decorators) if f"class {name}" in text:
                 for one in decorators:
-                    match one:
-                        case ast.Call(ast.Name("dataclass") | ast.Attribute(attr="dataclass"), [], keywords):
-                            new = [each.arg for each in keywords if each.arg in _OF_DATACLASSES]
-                            if new:
-                                yield one, f"`{new[0]}` of a dataclass", 10
-                        case _:
-                            pass
+                    if new := _of_dataclass(one):
+                        yield one, f"`{new}` of a dataclass", 10
             case _:
                 pass
     for part in ast.walk(body):
@@ -269,6 +264,15 @@ def _new_names(
                     yield part, f"`{source}.{attr}`", since
             case _:
                 pass
+
+
+def _of_dataclass(decorator: ast.expr) -> str | None:
+    """The first argument of a `dataclass(...)` that older ones do not have."""
+    match decorator:
+        case ast.Call(ast.Name("dataclass") | ast.Attribute(attr="dataclass"), [], keywords):
+            return next((each.arg for each in keywords if each.arg in _OF_DATACLASSES), None)
+        case _:
+            return None
 
 
 def _imports(body: Function, module: ModuleSource) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:

@@ -62,17 +62,7 @@ def sound(document: Object, written: Callable[[Path], str] = lambda _: "") -> So
             if meant is not _NOTHING:
                 document = _put(document, path, meant)
         elif isinstance(finding, UnknownField) and finding.target is not None:
-            there = finding.target
-            owner: object = value_at(document, there[:-1]) or {}
-            if value_at(document, there) is None and is_mapping(owner) and not _is_second(owner, there[-1]):
-                value = value_at(document, path)
-                if str(path[-1]) in gone(finding.owner) and not is_list(value):
-                    several = fields(finding.owner)[str(there[-1])].startswith("list:")
-                    if several and is_mapping(value):
-                        moved[*there, 0] = path
-                    value = [value] if several else value
-                document = _put(_put(document, there, value), path, None)
-                moved[there] = path
+            document = _at_target(document, path, finding.owner, finding.target, moved)
     left = [_as_written(each, lambda path: written(_back(path, moved))) for each in check_schema(document)]
     missing = {(each.path, each.finding.message) for each in left if isinstance(each.finding, MissingField)}
     kept = [
@@ -84,6 +74,25 @@ def sound(document: Object, written: Callable[[Path], str] = lambda _: "") -> So
     inside = [each for each in left if any(each.path[:n] in renamed for n in range(len(each.path)))]
     kept += (each._replace(path=_back(each.path, moved)) for each in inside)
     return Sound(_harmless(document, left), kept, moved)
+
+
+def _at_target(document: Object, path: Path, name: str, there: Path, moved: dict[Path, Path]) -> Object:
+    """The document with an unknown field of a type where it probably belongs, unless something is there already.
+
+    What is put elsewhere is added to `moved`.
+    """
+    owner: object = value_at(document, there[:-1]) or {}
+    if value_at(document, there) is not None or not is_mapping(owner) or _is_second(owner, there[-1]):
+        return document
+    value = value_at(document, path)
+    if str(path[-1]) in gone(name) and not is_list(value):
+        several = fields(name)[str(there[-1])].startswith("list:")
+        if several and is_mapping(value):
+            moved[*there, 0] = path
+        value = [value] if several else value
+    moved[there] = path
+    put: Object = _put(_put(document, there, value), path, None)
+    return put
 
 
 def _is_second(template: Object, field: object) -> bool:
