@@ -131,7 +131,7 @@ text = emit(documents)
 middle = time.process_time()
 json.dumps(documents)
 end = time.process_time()
-if not expected.endswith(text):  # the compiler may add a header
+if text != expected:
     sys.exit("emit gives another text than the compiler did")
 Path(sys.argv[3]).write_text(json.dumps([middle - start, end - middle]))
 """

@@ -101,7 +101,7 @@ def test_nasty_strings_are_many_and_different() -> None:
 
 @given(documents=st.lists(trees, max_size=4))
 def test_documents_come_back_in_order(documents: list[Any]) -> None:
-    text = emit(documents, header="# one\n\n# two")
+    text = emit(documents)
     assert exact(list(yaml.load_all(text, Loader=yaml.CSafeLoader))) == exact(documents)
 
 
@@ -395,17 +395,9 @@ def test_the_longest_key(read: Callable[[str], Any]) -> None:
             emit_one({name: 1})
 
 
-def test_header_and_documents() -> None:
+def test_documents_are_apart() -> None:
     assert emit([]) == ""
     assert emit([{"a": 1}]) == "a: 1\n"
-    assert emit([{"a": 1}, {}, {"b": "c\nd\n\n"}, {"e": 2}], "# one\n\n#two") == (
-        "# one\n\n#two\na: 1\n---\n{}\n---\nb: |+\n  c\n  d\n\n---\ne: 2\n"
+    assert emit([{"a": 1}, {}, {"b": "c\nd\n\n"}, {"e": 2}]) == (
+        "a: 1\n---\n{}\n---\nb: |+\n  c\n  d\n\n---\ne: 2\n"
     )
-
-
-@pytest.mark.parametrize(
-    "header", ["a: 1", "# a\nb", " # a", "# a\rb: 1", "# a\u2028b: 1", "# a\x85b: 1", "# \u202e"]
-)
-def test_a_header_holds_comments_only(header: str) -> None:
-    with pytest.raises(ValueError, match="no comment"):
-        emit([{}], header)

@@ -74,10 +74,10 @@ def module_lacks(module: ModuleType, attr: str) -> Fault | None:
     known = name in _EVERYWHERE or (name in _OF_SYSTEMS and sys.platform == "linux")
     if not known or hasattr(module, attr):
         return None
-    close = closest(attr, dir(module), 1, 0.7)
+    close = closest(attr, dir(module), 0.7)
     spelled = "os.path" if name == "posixpath" else name
     why = f"the module {spelled} has no `{attr}`"
-    return Fault(why, "AttributeError", f"did you mean `{close[0]}`?") if close else None
+    return Fault(why, "AttributeError", f"did you mean `{close}`?") if close is not None else None
 
 
 @lru_cache(maxsize=256)
@@ -148,5 +148,5 @@ def names_of(code: CodeType) -> set[str]:
 
 
 def _meant(attr: str, names: list[str]) -> str:
-    close = closest(attr, names, 1)
-    return f"did you mean `{close[0]}`?" if close else ""
+    close = closest(attr, names)
+    return f"did you mean `{close}`?" if close is not None else ""

@@ -27,11 +27,11 @@ _OTHERWISE = {
 """What is called otherwise in Python, or by lists than by arrays."""
 
 
-def closest(word: str, names: list[str], count: int = 1, least: float = 0.6) -> list[str]:
-    """The names that are most like a word."""
+def closest(word: str, names: list[str], least: float = 0.6) -> str | None:
+    """The name that is most like a word, of 1 at `least` so much, or None: `near`, with the first letter left open."""
     from difflib import get_close_matches
 
-    return get_close_matches(word, names, count, least)
+    return next(iter(get_close_matches(word, names, 1, least)), None)
 
 
 def word(made: str | None) -> str:
@@ -73,9 +73,9 @@ def attribute_way(made: str, attr: str, text: str) -> str:
     """For an attribute that values of a class do not have."""
     if (made, attr) in _OTHERWISE:
         return f"write `{_OTHERWISE[made, attr].format(text)}`"
-    close = closest(attr, [one for one in dir(CLASSES[made]) if one[:1] != "_"], 1, 0.75)
-    if close:
-        return f"did you mean `{close[0]}`?"
+    close = closest(attr, [one for one in dir(CLASSES[made]) if one[:1] != "_"], 0.75)
+    if close is not None:
+        return f"did you mean `{close}`?"
     if made == "dict":
         return f'write `{text}["{attr}"]`'
     if made == "Path" and hasattr(str, attr):

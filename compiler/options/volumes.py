@@ -33,14 +33,14 @@ SHM = "/dev/shm"
 
 def one_key(name: str, found: N, part: str) -> N:
     """A ConfigMap or Secret of which one key is wanted; raises `Wrong`."""
-    _object(name, found, part)
+    _object(found, part)
     if found.key is None:
         what = "the Secret" if isinstance(found, Secret) else "the ConfigMap"
         raise Wrong(WholeObject(name, what, found.name, type(found).__name__), part)
     return found
 
 
-def _object(name: str, found: Named, part: str) -> None:
+def _object(found: Named, part: str) -> None:
     """Judge the name and the key of a ConfigMap or Secret; raises `Wrong`."""
     what = "a Secret" if isinstance(found, Secret) else "a ConfigMap"
     if not is_dns_subdomain(str(found.name)):
@@ -135,7 +135,7 @@ def _named(where: str, volume: Local, part: str, scratches: dict[int, str]) -> s
                 raise Wrong(OptionType("memory of Scratch", "True or False", said(volume.memory)), part)
             return scratch_name(scratches, volume)
         case Named():
-            _object(where, volume, part)
+            _object(volume, part)
             return volume_name(f"flowdsl-{type(volume).__name__.lower()}-{volume.name}")
         case Host():
             path = cast("object", volume.path)

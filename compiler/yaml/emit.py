@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     Memo = dict[str, str]
 
@@ -48,19 +48,11 @@ HIDDEN = (
 )
 CONTROLS = bytes({*range(32), 127} - {9, 10})  # the part of it in ASCII: found five times faster in a script
 ESCAPED = regex(f"[{HIDDEN}]")
-COMMENTS = regex(rf"(?:(?:#[^\n{HIDDEN}]*)?\n)*")
 
 
-def emit(documents: Sequence[Mapping[str, Any]], header: str = "") -> str:
-    """Several documents as one YAML stream, separated by `---`, below a header of comment lines.
-
-    Raises ValueError if a line of the header is no comment, and what `emit_one` raises.
-    """
-    if header and not header.endswith("\n"):
-        header += "\n"
-    if not COMMENTS.fullmatch(header):
-        raise ValueError("a line of the header is no comment: start it with #")
-    return header + "---\n".join(map(emit_one, documents))
+def emit(documents: Iterable[Mapping[str, Any]]) -> str:
+    """Several documents as one YAML stream, separated by `---`. Raises what `emit_one` raises."""
+    return "---\n".join(map(emit_one, documents))
 
 
 def emit_one(document: object) -> str:

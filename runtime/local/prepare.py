@@ -41,7 +41,7 @@ def runnable(documents: list[Json]) -> list[Json]:
     return runs or [one for one in documents if is_template(one) and part(one, "spec").get("entrypoint")]
 
 
-def workflow(document: Json, parameters: dict[str, str], entrypoint: str | None = None) -> Json:
+def workflow(document: Json, parameters: dict[str, str]) -> Json:
     """The Workflow that a document stands for, with a name of its own and values for its parameters.
 
     Raises RunError.
@@ -49,8 +49,6 @@ def workflow(document: Json, parameters: dict[str, str], entrypoint: str | None 
     spec = workflow_spec(document)
     base = base_of(document) or "run"
     name = own_name(document) or f"{base[:_LONGEST].rstrip('-')}-{suffix()}"
-    if entrypoint is not None:
-        spec = {**spec, "entrypoint": entrypoint}
     return {
         "apiVersion": document.get("apiVersion", "argoproj.io/v1alpha1"),
         "kind": "Workflow",
