@@ -28,7 +28,7 @@ from flowdsl.compiler.findings.branches import BranchEscape, LeftBlock
 from flowdsl.compiler.findings.options import RunTimeOption
 from flowdsl.mistakes.arguments import WrongType
 from flowdsl.mistakes.blocks import EitherKnown, KnownCondition
-from flowdsl.mistakes.texts import LostText
+from flowdsl.mistakes.texts import LostText, TextCompared
 from flowdsl.mistakes.values import RunTimeKey, RunTimeLoop
 from flowdsl.places.place import Definition, Span
 
@@ -61,11 +61,16 @@ def check_definitions(
 
 
 def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagnostic]:
-    """What is wrong with what the pipelines do, as they were traced and as the checks find it."""
+    """What is wrong with what the pipelines do, as the checks find it and as it was found while they were traced."""
+    found = _checked(trace, sources, profile)
+    return found + [truth.worded(one, sources) for one in _causes(_traced(trace, found, sources), sources)]
+
+
+def _checked(trace: Trace, sources: Sources, profile: Profile) -> list[Diagnostic]:
+    """What the checks find."""
     found = [one for graph in trace.graphs.values() for check in CHECKS for one in check(graph, sources)]
     found += branches.rows_inside(trace)
-    compared = [*texts.compared_texts(trace, sources)]
-    found += compared
+    found += texts.compared_texts(trace, sources)
     root = next(iter(trace.graphs.values())).owner
     for graph in trace.graphs.values():
         found += cluster.fits(graph, profile)
@@ -82,7 +87,11 @@ def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagno
     left = blocks.blocks(trace, sources)
     if any(isinstance(one.finding, LeftBlock) and one.finding.verb == "return" for one in left):
         found = [one for one in found if not _is_result(one)]  # the `return` is the mistake
-    found += left
+    return found + left
+
+
+def _traced(trace: Trace, found: list[Diagnostic], sources: Sources) -> list[Diagnostic]:
+    """What was found while the pipelines were traced, without what follows from something that the checks found."""
     # `when(x is None)` is one mistake: what it asks, not that the answer is known.
     asked = [one.place for one in found if isinstance(one.place, Span)]
     told = [one for one in trace.problems if not asked or not _answers(one, asked, sources)]
@@ -91,9 +100,9 @@ def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagno
         told = [
             one for one in told if not isinstance(one.finding, RunTimeKey) or _span(one, sources) not in keys
         ]
-    if compared:  # which may be why a text was lost
+    if any(isinstance(one.finding, TextCompared) for one in found):  # which may be why a text was lost
         told = [one for one in told if not isinstance(one.finding, LostText)]
-    return found + [truth.worded(one, sources) for one in _causes(told, sources)]
+    return told
 
 
 def _causes(problems: list[Diagnostic], sources: Sources) -> list[Diagnostic]:
