@@ -235,14 +235,15 @@ def bodies(view: View) -> Iterator[Problem]:
 
 
 def _empty_groups(template: Template) -> Iterator[Problem]:
-    """The groups without a step, before others: behind one alone, steps end at once.
+    """The groups without a step before one that has any: those at the end are over at once.
 
-    Source: a real controller, which starts nothing more behind one.
+    Source: a real controller, which does not look again at what it has started behind one.
     """
     groups: list[list[object]] = template.data["steps"]
     if not all(groups[:-1]):
         finding = EmptyGraph("the group", "steps", "it", "the run never gets beyond it")
-        for index, group in enumerate(groups[:-1]):
+        last = max((index for index, group in enumerate(groups) if group), default=0)
+        for index, group in enumerate(groups[:last]):
             if not group:
                 yield Problem((*template.path, "steps", index), finding)
 
