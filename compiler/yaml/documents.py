@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from flowdsl.compiler.problem import Problem
-    from flowdsl.compiler.tree import Path
+    from flowdsl.compiler.tree import Object, Path
     from flowdsl.diagnostic import Finding
 
 _CORE = "tag:yaml.org,2002:"
@@ -77,13 +77,22 @@ _LIMIT = 1_000_000
 """Values to which a document with aliases may grow."""
 
 
+class _Merged(NamedTuple):
+    """A key that a `<<` has brought again: where that is told, the name, what has it too, and which value counts."""
+
+    key: yaml.ScalarNode
+    name: str
+    again: str
+    taken: str
+
+
 class Document(NamedTuple):
     """One document: its value, the node it was made of, and the lines of its file with their offsets.
 
     `paired` are the characters that were two escapes in the file, by their offsets in the text that YAML has read.
     `renamed` are the keys that are not read as they are written. `within` says that it stands in a document of another
-    kind, which makes objects of it, with other values at the places of `decided`. `merged` are the keys beside a `<<`
-    that has them too.
+    kind, which makes objects of it, with other values at the places of `decided`. `merged` are the keys that stand in a
+    mapping and come by a `<<` too, or come by it twice.
     """
 
     file: str
@@ -93,7 +102,7 @@ class Document(NamedTuple):
     body: Any
     node: yaml.Node
     renamed: Sequence[yaml.ScalarNode] = ()
-    merged: Sequence[yaml.ScalarNode] = ()
+    merged: Sequence[_Merged] = ()
     within: bool = False
     decided: Sequence[Path] = ()
 
@@ -102,8 +111,8 @@ class Document(NamedTuple):
         """What is probably not meant, whatever the document is for."""
         for key in dict.fromkeys(self.renamed):
             yield Diagnostic(KeyReadOtherwise(key.value, _name(key)), self.extent(key))
-        for key in dict.fromkeys(self.merged):
-            yield Diagnostic(MergedToo(key.value), self.extent(key))
+        for key, name, again, taken in dict.fromkeys(self.merged):
+            yield Diagnostic(MergedToo(name, again, taken), self.extent(key))
 
     @property
     def listed(self) -> list[Document]:
@@ -380,7 +389,7 @@ class _Values:
         self.made = 0
         self.open: set[int] = set()
         self.renamed: list[yaml.ScalarNode] = []
-        self.merged: list[yaml.ScalarNode] = []
+        self.merged: list[_Merged] = []
         self.asking: set[yaml.Node] = set()
 
     def of(self, node: yaml.Node, *, in_flow: bool) -> Any:
@@ -416,16 +425,33 @@ class _Values:
                 raise _Refused(InvalidYaml("`\\/` is no escape in a text", "write `/` alone"), node)
 
     def mapping(self, node: Any, *, in_flow: bool) -> dict[str, Any]:
+        """A mapping. What `<<` brings counts where it stands: over the keys before it, under those behind it.
+
+        Source: goyaml.v2 of sigs.k8s.io/yaml, which kubectl and the API server read with.
+        """
         found: dict[str, Any] = {}
-        merged: dict[str, Any] = {}
+        merged: set[str] = set()
         keys: dict[str, yaml.ScalarNode] = {}
         for key, value in node.value:
             if _is_merge(key):
+                brought: dict[str, Any] = {}
                 for one in value.value if isinstance(value, yaml.SequenceNode) else (value,):
                     inner = self.of(one, in_flow=False)
-                    if not isinstance(inner, dict):
+                    if not is_mapping(inner):
                         raise _Refused(InvalidYaml("`<<` takes a mapping, or a list of them", _MERGED), one)
-                    merged = {**inner, **merged}
+                    fields: Object = inner
+                    twice = [name for name in fields if name in brought]
+                    self.merged += [_Merged(key, name, _TWICE, "that of the first") for name in twice]
+                    brought = {**fields, **brought}
+                for name in brought:
+                    if name in keys:
+                        self.merged.append(
+                            _Merged(keys[name], name, _TOO, "what `<<` brings, which comes later")
+                        )
+                    elif name in merged:
+                        self.merged.append(_Merged(key, name, _BEFORE, "this one"))
+                merged |= brought.keys()
+                found |= brought
                 continue
             if not isinstance(key, yaml.ScalarNode):
                 raise _Refused(KeyNotText(), key)
@@ -435,10 +461,11 @@ class _Values:
                 self.renamed.append(key)
             if name in keys:
                 raise _Refused(RepeatedKey(name, key.value), key, keys[name])
+            if name in merged:
+                self.merged.append(_Merged(key, name, _TOO, "this one"))
             keys[name] = key
             found[name] = self.of(value, in_flow=in_flow)
-        self.merged += [key for name, key in keys.items() if name in merged]
-        return {**merged, **found} if merged else found
+        return found
 
 
 def _scalar(node: yaml.ScalarNode) -> Any:
@@ -458,6 +485,9 @@ def _is_merge(key: yaml.Node) -> bool:
 
 
 _ESCAPES = re.compile(r"\\.", re.DOTALL)
+_TOO = "`<<` brings too"
+_TWICE = "two mappings of `<<` have"
+_BEFORE = "a `<<` before has brought"
 _MERGED = "name the anchor of a mapping: `<<: *defaults`; quote the key if it is meant to be `<<`"
 
 
@@ -479,10 +509,9 @@ def _below(node: yaml.Node, step: str | int) -> tuple[yaml.Node | None, yaml.Nod
         return (None, value[step]) if isinstance(step, int) and step < len(value) else None
     if not isinstance(node, yaml.MappingNode):
         return None
-    for key, inner in value:
-        if isinstance(key, yaml.ScalarNode) and _name(key) == step:
+    for key, inner in reversed(value):  # the last one counts, also of those that come by `<<`
+        if isinstance(key, yaml.ScalarNode) and not _is_merge(key) and _name(key) == step:
             return key, inner
-    for key, inner in value:
         if _is_merge(key):
             for one in inner.value if isinstance(inner, yaml.SequenceNode) else (inner,):
                 if (found := _below(one, step)) is not None:

@@ -72,11 +72,13 @@ class KeyReadOtherwise(Finding):
 
 
 class MergedToo(Finding):
-    """A key beside one of the same name that `<<` brings: for Argo's own command it is there twice."""
+    """A key that `<<` brings beside another of the same name: for Argo's own command it is there twice."""
 
     code = "FD128"
     severity = "warning"
-    title = "`argo submit` and `argo lint` refuse the key `{name}`, which `<<` brings too"
-    label = "kubectl takes this one"
+    title = "`argo submit` and `argo lint` refuse the key `{name}`, which {again}"
+    label = "kubectl takes {taken}"
     help = "write the mapping out; or submit it with kubectl or flowdsl"
     name: str
+    again: str
+    taken: str
