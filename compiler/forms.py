@@ -59,16 +59,17 @@ class Mounted(Node):
 class Gathered(Node):
     """What a loop hands on: rows in one parameter, and for each file among the outputs the key of a folder.
 
-    `large`: too many rows for an environment variable, which holds 128 KiB. `others`: the forms of outputs that a
-    pipeline returns as the results of a loop, or in parts; the rows hold their ports.
+    A step has the rows in a file, since they may be more than a variable holds; `variable`: in one all the same.
+    `others`: the forms of outputs that a pipeline returns as the results of a loop, or in parts; the rows hold their
+    ports.
     """
 
     item: t.Type
     folders: tuple[str, ...]
     volumes: tuple[str, ...]
-    large: bool = False
     others: tuple[tuple[str, Form], ...] = ()
     digests: tuple[str, ...] = ()  # those outputs of which the rows have digests
+    variable: bool = False
 
 
 class Absent(Node):
@@ -117,10 +118,10 @@ def spelled(form: Form) -> str:
             inner = zip(names or [""] * len(forms), forms, strict=True)
             word = ("first there" if maybe else "first") if choice else "parts"
             return f"{word}({' '.join(f'{name}:{spelled(one)}' for name, one in inner)})"
-        case Gathered(item, folders, volumes, large, others, digests):
+        case Gathered(item, folders, volumes, others, digests, in_variable):
             more = [f"{name}:{spelled(one)}" for name, one in others]
             marks = [*(f"{name}/" for name in folders), *(f"on {name}" for name in volumes), *more]
-            marks += [*(f"{name}+digest" for name in digests), *(["large"] if large else [])]
+            marks += [*(f"{name}+digest" for name in digests), *(["in a variable"] if in_variable else [])]
             return f"rows({t.spell(item)} {' '.join(marks)})"
 
 
@@ -130,8 +131,8 @@ def ports(name: str, form: Form) -> list[tuple[str, Kind]]:
         case File(keyed, mark):
             found: list[tuple[str, Kind]] = [(name, "key" if keyed else "artifact")]
             return [*found, (DIGEST + name, "parameter")] if mark else found
-        case Gathered(_, folders, _, large):
-            rows: Kind = "text" if large else "parameter"
+        case Gathered(_, folders):
+            rows: Kind = "parameter" if form.variable else "text"
             return [(name, rows), *((f"{name}-{folder}", "key") for folder in folders)]
         case Absent():
             return []
@@ -153,6 +154,17 @@ def part_names(form: Parts) -> tuple[str, ...]:
 def in_parts(names: tuple[str, ...], parts: Sequence[tuple[Form, list[Expr]]]) -> tuple[Form, list[Expr]]:
     """The form of a record (with names) or a list whose parts have these, and the values of all their ports."""
     return Parts(names, tuple(form for form, _ in parts)), [value for _, some in parts for value in some]
+
+
+def in_variables(form: Form) -> Form:
+    """A form in which no rows are in a file."""
+    match form:
+        case Gathered():
+            return form.changed(variable=True)
+        case Parts(_, forms):
+            return form.changed(forms=tuple(map(in_variables, forms)))
+        case _:
+            return form
 
 
 def inputs(name: str, form: Form, kind: t.Type, *, in_pod: bool) -> list[Input]:
@@ -324,9 +336,9 @@ def reader(name: str, form: Form, kind: t.Type) -> Reader:
             return FromFile(f"{IN}/{name}", True)
         case Mounted():
             return file_reader(FromEnvPath(variable(name)), kind)
-        case Gathered(item, folders, _, large):
+        case Gathered(item, folders):
             found = tuple((folder, f"{IN}/{name}-{folder}") for folder in folders)
-            source = FromFile(f"{IN}/{name}") if large else variable(name)
+            source = variable(name) if form.variable else FromFile(f"{IN}/{name}")
             return FromRows(source, item, found, _others(form))
         case Parts(_, forms, True):
             *others, last = (reader(f"{name}-{at}", one, t.Maybe(t.FILE)) for at, one in enumerate(forms))

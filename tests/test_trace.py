@@ -316,7 +316,7 @@ def test_what_a_loop_hands_on_is_taken_whole_or_by_its_rows(tmp_path: Path) -> N
         use_list(found)
         use_int(found[0])
         use_list.options(name="a")(«[found[0], *[k for k in [1]]] if False else found»)
-        use(«[found]»)
+        use([found])
         use_dict(«{"a": found[0], "b": found}»)
     """
     before = """
@@ -324,7 +324,7 @@ def test_what_a_loop_hands_on_is_taken_whole_or_by_its_rows(tmp_path: Path) -> N
         def double(k: int) -> int: return 2 * k
     """
     found = compile_body(tmp_path, body, before)
-    assert found.findings() == [("FD337", "[found]"), ("FD205", "found")]
+    assert found.findings() == [("FD205", "found")]
 
 
 # --- either --------------------------------------------------------------------------------------------

@@ -67,16 +67,23 @@ def rows_inside(trace: Trace) -> Iterator[Diagnostic]:
             expr = result
         return isinstance(expr, Rows)
 
-    def holds_rows(expr: Expr) -> bool:
+    def holds_rows(expr: Expr, listed: bool = False) -> bool:
+        """Whether the results of a loop are in a value; `listed`: those without files may be parts of it."""
         if (isinstance(expr, Get) and _indexed(expr)) or (isinstance(expr, Op) and expr.op == "failed"):
             return False
+        if listed and isinstance(expr, Many):
+            return any(
+                t.holds_file(item.type) and _together(expr) if is_rows(item) else holds_rows(item, True)
+                for item in expr.items
+            )
         return isinstance(expr, Rows) or any(
             holds_rows(child) or (_together(expr) and is_rows(child)) for child in children(expr)
         )
 
     for graph in trace.graphs.values():
+        given = {id(expr) for call in graph.calls for expr in call.arguments.values()}
         for expr, _, place in uses(graph):
-            if not is_rows(expr) and holds_rows(expr):
+            if not is_rows(expr) and holds_rows(expr, id(expr) in given):
                 yield Diagnostic(RowsInside(), place)
         for call in graph.calls:
             items = call.loop.computed if call.loop is not None and call.loop.rows is not None else ()

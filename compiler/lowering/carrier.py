@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings import kinds
 from flowdsl.compiler.findings.branches import MixedFiles
@@ -20,14 +20,16 @@ from flowdsl.compiler.forms import (
     Parts,
     field_of,
     in_parts,
+    in_variables,
     part_kinds,
     ports,
     undigested,
     volumes,
 )
 from flowdsl.compiler.lowering.choices import apart, branched, flat, mixed
+from flowdsl.compiler.lowering.listed import listed, rows_within
 from flowdsl.compiler.lowering.marks import of_run
-from flowdsl.compiler.lowering.plans import CHECKPOINT
+from flowdsl.compiler.lowering.plans import CHECKPOINT, is_distributed
 from flowdsl.compiler.placing import INDEX
 from flowdsl.compiler.ports import CHECKPOINTS
 from flowdsl.diagnostic import Diagnostic
@@ -80,8 +82,11 @@ class Carrier:
             return Carried(PLAIN, [expr], kind)
         form, values = self._carry(expr, kind, call, crossing)
         if isinstance(form, Gathered) and call is not None and not _reads_rows(call, form):
-            inner = Const(_rows_within(form), t.JSON)
-            return Carried(PLAIN, [Op("listed", (values[0], inner), t.Sequence(form.item))], kind)
+            return Carried(PLAIN, [listed(values[0], form)], kind)
+        if call is not None and is_distributed(
+            call
+        ):  # Argo does not make its pods, so they get no files from it
+            form = in_variables(form)
         return Carried(form, values, kind)
 
     def _carry(self, expr: Expr, kind: t.Type, call: Call | None, crossing: bool) -> tuple[Form, list[Expr]]:
@@ -206,7 +211,7 @@ class Carrier:
             tail: tuple[str | Expr, ...] = (Param(INDEX, t.TEXT),) if self.plan.looped else ()
             values.append(Join((RunField("name"), "/", *self.plan.place(maker), f"{at}/{name}", *tail)))
         names = tuple(dict.fromkeys(mounted))
-        form = Gathered(rows.item, tuple(folders), names, maker.large, tuple(others), tuple(digests))
+        form = Gathered(rows.item, tuple(folders), names, tuple(others), tuple(digests))
         return form, values
 
     def _folder(self, maker: CallPlan, name: str) -> tuple[str, str]:
@@ -315,18 +320,7 @@ def _together(carried: list[tuple[Form, list[Expr]]]) -> Form:
 def _reads_rows(call: Call, form: Gathered) -> bool:
     """Whether what is called can take the results of a loop as rows: a program in another language wants a list."""
     in_python = isinstance(call.target, PipelineDef) or call.target.kind == "python"
-    return in_python or form.large or _rows_within(form) is None
-
-
-def _rows_within(form: Form) -> dict[str, Any] | None:
-    """Which outputs in the rows of a loop are the results of loops, by name, and the same of these.
-
-    None where there are files among them.
-    """
-    if not isinstance(form, Gathered) or form.folders:
-        return None
-    inner = {name: _rows_within(one) for name, one in form.others}
-    return None if None in inner.values() else inner
+    return in_python or rows_within(form) is None
 
 
 def cells_of(cell: Cell, form: Form) -> list[Expr]:

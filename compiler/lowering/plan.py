@@ -13,7 +13,7 @@ from flowdsl.compiler.forms import PLAIN, Absent, Carried, File, Form, Mounted, 
 from flowdsl.compiler.lowering.carrier import Carrier
 from flowdsl.compiler.lowering.judged import unjudged
 from flowdsl.compiler.lowering.loops import Loops
-from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan, Shared
+from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan, Shared, is_distributed
 from flowdsl.compiler.lowering.resolve import Resolver
 from flowdsl.compiler.lowering.subgraph import SILENT, Own, own
 from flowdsl.compiler.placing import INDEX
@@ -164,7 +164,7 @@ class _Graph:
             if type(expr) is not Const:
                 plan.wait(self.resolver.awaited(expr))
         is_graph = isinstance(call.target, PipelineDef)
-        if call.options.get("distributed", call.target.options.get("distributed")) is not None:
+        if is_distributed(call):
             plan.placed.add(WORKERS)
         if self.plan.store is not None or "store" in call.options or "store" in call.target.options:
             self._store(plan)

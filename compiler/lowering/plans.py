@@ -37,7 +37,7 @@ FOLDER = "folder"
 """Of a list with files that is looped over, the port that holds its folder; the rows are in the parameter's own."""
 
 LARGE = 500
-"""Rows of a loop above which they are handed on as a file, and a step of its own picks the best.
+"""Rows of a loop above which a step of its own picks the best.
 
 The expression that finds the best looks at every row for every row; it was proved with 500.
 """
@@ -159,6 +159,11 @@ class GraphPlan:
     def place(self, plan: CallPlan) -> tuple[str | Expr, ...]:
         """Where in the run a call stands: part of the key or path of its files."""
         return (self.prefix + plan.name,) if self.root else (Param(AT, t.TEXT), f".{plan.name}")
+
+
+def is_distributed(call: Call) -> bool:
+    """Whether a call runs in pods that Argo does not make."""
+    return call.options.get("distributed", call.target.options.get("distributed")) is not None
 
 
 class Shared:

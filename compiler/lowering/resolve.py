@@ -18,6 +18,7 @@ from flowdsl.compiler.forms import (
     part_names,
     part_types,
 )
+from flowdsl.compiler.lowering.listed import listed
 from flowdsl.compiler.lowering.marks import of_run
 from flowdsl.compiler.lowering.plans import STATUS
 from flowdsl.compiler.placing import INDEX
@@ -115,7 +116,7 @@ class Resolver:
                     self.take(expr)
                 return Get(self.resolve(of, region, inner=True), key, kind)
             case Many(items, names, kind):
-                return Many(tuple(self.resolve(item, region) for item in items), names, kind)
+                return Many(tuple(self._listed(item, region) for item in items), names, kind)
             case OnVolume(volume, path):
                 return OnVolume(volume, self.resolve(path, region))
             case Stored(_, _, texts):
@@ -255,13 +256,39 @@ class Resolver:
             return of_run(Param(name, t.TEXT), name)
         return at, inside(name, at, whole)
 
+    def _listed(self, expr: Expr, region: Region | None) -> Expr:
+        """A part of another value: where it is what a loop hands on, as the list that it means."""
+        form = self._gathered(expr)
+        made = self.resolve(expr, region)
+        return made if form is None else listed(made, form)
+
+    def _gathered(self, expr: Expr) -> Gathered | None:
+        """The form of what a loop hands on, or a pipeline that returns it, or takes it."""
+        match expr:
+            case Rows(task, item):
+                maker = self.plan.by_call[id(task)]
+                made = [(out.name, maker.form(out.name)) for out in t.outputs(item)]
+                others = tuple((name, form) for name, form in made if isinstance(form, (Gathered, Parts)))
+                return Gathered(item, (), (), others)
+            case Param() | Get():
+                found = field_of(expr)
+                known = self.parameter(*found, expr.type) if found is not None else None
+                form = known[0] if known is not None else self._made(expr)
+            case _:
+                form = self._made(expr)
+        return form if isinstance(form, Gathered) else None
+
     def _are_rows(self, expr: Expr) -> bool:
         return isinstance(expr, Rows) or self.composed(expr)
 
     def composed(self, expr: Expr) -> bool:
         """Whether a value is what a pipeline returned as the results of a loop."""
+        return isinstance(self._made(expr), Gathered)
+
+    def _made(self, expr: Expr) -> Form:
+        """The form in which a call hands on a value."""
         if type(expr) is Out and type(expr.task) is Call and type(expr.task.target) is StepDef:
-            return False
+            return PLAIN
         match expr:
             case Out(Call() as task, name) | Best(Call() as task, name):
                 pass
@@ -270,8 +297,8 @@ class Resolver:
             case Get(Get(Rows(Call() as task), int()), str() as name):
                 pass
             case _:
-                return False
-        return isinstance(self.plan.by_call[id(task)].form(name), Gathered)
+                return PLAIN
+        return self.plan.by_call[id(task)].form(name)
 
     def awaited(self, expr: Expr) -> list[str]:
         """The tasks whose outputs are in an expression."""

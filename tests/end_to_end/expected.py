@@ -327,6 +327,30 @@ def measured(plain: Plain, m: Any, volumes: Volumes, x: float = 0.5) -> None:
     plain("shown", m.show, small.metrics, small.name)
 
 
+def inside(plain: Plain, m: Any, volumes: Volumes, size: int = 3) -> None:
+    def each(name: str, step: Any, items: list[Any]) -> list[Any]:
+        return [plain(f"{name}.{step.__name__}({at})", step, one) for at, one in enumerate(items)]
+
+    made = m.Table(each("made.make", m.make, [size, 2]), size)
+    plain("whole", m.shown, made)
+    plain("part", m.shown, m.Table(made.rows, made.size + 1))
+    rows = each("rows", m.make, [7, size])
+    if size > 3:
+        none = each("none", m.half, [4, 5])
+        plain("branch", m.report, m.Report(made, {}, (rows, none), []), [none, []], none)
+    numbers = each("numbers", m.half, [4, 5])
+    nested = [each(f"nested.halves({at}).half", m.half, [x, 1]) for at, x in enumerate([5, size])]
+    plain("taken.shown", m.shown, m.Table(rows, size))
+    plain("added", m.added, each("long", m.long, [size, 2, 3, 4]))
+    of = m.Report(m.Table(rows, 1), {"ä": numbers, "b": [1.5]}, (rows, numbers), nested)
+    plain("report", m.report, of, [numbers, numbers], [[one._asdict() for one in rows], _plain(made)])
+
+
+def _plain(table: Any) -> dict[str, Any]:
+    """A table as it arrives where anything may."""
+    return {"rows": [one._asdict() for one in table.rows], "size": table.size}
+
+
 def numbered(
     plain: Plain, m: Any, volumes: Volumes, known: dict[int, str] | None = None, least: float = 1.0
 ) -> None:

@@ -70,6 +70,8 @@ CASES = [
     Case(PIPELINES / "trials.py", {"least": 3.5, "name": 'a "b"'}, "trials"),
     Case(PIPELINES / "trials.py", {"names": ["a", "b'c"]}, "in_loops"),
     Case(PIPELINES / "trials.py", {"names": []}, "in_loops"),
+    Case(PIPELINES / "inside.py", {}, "inside"),
+    Case(PIPELINES / "inside.py", {"size": 4}, "inside"),
     Case(PIPELINES / "large.py", {}, "large"),
     Case(ROOT / "examples/shards/pipeline.py", {"least": 2}),
     Case(ROOT / "examples/stages/pipeline.py", {"epochs": 2, "threshold": 0.5}),

@@ -1,16 +1,23 @@
-"""The results of two loops are put into one list, and the results of one among the items of another."""
+"""The files of two loops are put into one list, and the results of one among the items of another."""
+
+from pathlib import Path
 
 from flowdsl import fan_out, pipeline, step
 
 
 @step(image="python:3.12-slim")
-def load(table: str) -> int:
+def load(table: str) -> Path:
+    return Path(table)
+
+
+@step(image="python:3.12-slim")
+def count(table: str) -> int:
     return len(table)
 
 
 @step(image="python:3.12-slim")
-def total(counts: list[list[int]]) -> int:
-    return sum(sum(each) for each in counts)
+def total(tables: list[list[Path]]) -> int:
+    return sum(len(each) for each in tables)
 
 
 @step(image="python:3.12-slim")
@@ -23,4 +30,5 @@ def nightly() -> None:
     first = fan_out(load, over={"table": ["orders", "users"]})
     second = fan_out(load, over={"table": ["events", "items"]})
     total([first, second])
-    fan_out(summed, over={"counts": [first, [1]]})
+    counts = fan_out(count, over={"table": ["orders", "users"]})
+    fan_out(summed, over={"counts": [counts, [1]]})
