@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.condition import Requirement
 from flowdsl.grammar.named import NamedTuple
@@ -24,6 +24,9 @@ from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.store import BadKey, Store, place
 from flowdsl.runtime.parts import part, several, texts
+
+if TYPE_CHECKING:
+    from urllib.request import Request
 
 Json = dict[str, Any]
 Over = Callable[[], bool]
@@ -48,50 +51,22 @@ def run(start: StartPod, settings: Settings, store: Store, over: Over) -> Outcom
 
 def http(wanted: Json, settings: Settings) -> Outcome:
     """Send a request; the body of the answer is the result."""
-    import ssl
-    import urllib.error
-    import urllib.request
+    from flowdsl.runtime.local.pods.web import UNANSWERED
 
-    from flowdsl.runtime.local.pods.web import UNANSWERED, add_header, request
-
-    method = str(wanted.get("method") or "GET").upper()
     given = part(wanted, "bodyFrom").get("bytes")
     body = base64.b64decode(given) if given else str(wanted.get("body") or "").encode()
-    context = ssl.create_default_context()
-    if wanted.get("insecureSkipVerify"):
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    sent: dict[str, list[str]] = {}
     try:
-        asked = request(str(wanted["url"]), data=body or None, method=method)
-        for header in several(wanted, "headers"):
-            value = header.get("value") or ""
-            reference = part(header, "valueFrom").get("secretKeyRef")
-            if reference:
-                value = keyed("secretKeyRef", reference, settings, "http") or ""
-            add_header(asked, header["name"], value)
-            sent.setdefault(header["name"], []).append(header.get("value") or "")
-        if body and not asked.has_header("Content-type"):
-            asked.add_header("Content-Type", "application/octet-stream")
-        try:
-            answer = urllib.request.urlopen(asked, timeout=wanted.get("timeoutSeconds"), context=context)
-        except urllib.error.HTTPError as error:
-            answer = error
-        with answer:
-            text = answer.read().decode(errors="replace")
-            status = int(answer.status or 0)
-            headers: dict[str, list[str]] = {}
-            for name, value in answer.headers.items():
-                headers.setdefault(name.title(), []).append(value)
+        asked, sent = _request(wanted, body, settings)
+        answer = _answer(asked, wanted)
     except UNANSWERED as error:
-        why = f'{method.title()} "{wanted["url"]}": {said(error)}'
+        why = f'{_method(wanted).title()} "{wanted["url"]}": {said(error)}'
         return Outcome("Failed", f"{why}; give its answer with --fake")
-    outputs = {"result": text}
+    outputs = {"result": answer.text}
     condition = wanted.get("successCondition")
     if not condition:
-        if 200 <= status < 300:
+        if 200 <= answer.status < 300:
             return Outcome("Succeeded", "", outputs)
-        return Outcome("Failed", f"received non-2xx response code: {status}", outputs)
+        return Outcome("Failed", f"received non-2xx response code: {answer.status}", outputs)
     asking = {
         "method": wanted.get("method") or "",
         "url": wanted["url"],
@@ -99,8 +74,60 @@ def http(wanted: Json, settings: Settings) -> Outcome:
         "bodyBytes": list(body),
         "headers": sent,
     }
-    answered = {"statusCode": status, "body": text, "headers": headers}
+    answered = {"statusCode": answer.status, "body": answer.text, "headers": answer.headers}
     return _by_condition(condition, {"request": asking, "response": answered}, outputs)
+
+
+def _method(wanted: Json) -> str:
+    return str(wanted.get("method") or "GET").upper()
+
+
+def _request(wanted: Json, body: bytes, settings: Settings) -> tuple[Request, dict[str, list[str]]]:
+    """The request that a template asks for, and its headers as the template has them: without what Secrets hold."""
+    from flowdsl.runtime.local.pods.web import add_header, request
+
+    asked = request(str(wanted["url"]), data=body or None, method=_method(wanted))
+    sent: dict[str, list[str]] = {}
+    for header in several(wanted, "headers"):
+        value = header.get("value") or ""
+        reference = part(header, "valueFrom").get("secretKeyRef")
+        if reference:
+            value = keyed("secretKeyRef", reference, settings, "http") or ""
+        add_header(asked, header["name"], value)
+        sent.setdefault(header["name"], []).append(header.get("value") or "")
+    if body and not asked.has_header("Content-type"):
+        asked.add_header("Content-Type", "application/octet-stream")
+    return asked, sent
+
+
+class _Answer(NamedTuple):
+    """What came back, of whatever status."""
+
+    status: int
+    text: str
+    headers: dict[str, list[str]]
+
+
+def _answer(asked: Request, wanted: Json) -> _Answer:
+    """Send a request as a template says, and read the answer."""
+    import ssl
+    import urllib.error
+    import urllib.request
+
+    context = ssl.create_default_context()
+    if wanted.get("insecureSkipVerify"):
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    try:
+        answer = urllib.request.urlopen(asked, timeout=wanted.get("timeoutSeconds"), context=context)
+    except urllib.error.HTTPError as error:
+        answer = error
+    with answer:
+        text = answer.read().decode(errors="replace")
+        headers: dict[str, list[str]] = {}
+        for name, value in answer.headers.items():
+            headers.setdefault(name.title(), []).append(value)
+        return _Answer(int(answer.status or 0), text, headers)
 
 
 def _by_condition(condition: str, scope: dict[str, Any], outputs: dict[str, str]) -> Outcome:
