@@ -23,7 +23,7 @@ from flowdsl.tracing.stopped import explained
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from traceback import TracebackException
-    from types import TracebackType
+    from types import CodeType, TracebackType
 
     from flowdsl.diagnostic import Finding
     from flowdsl.places.place import Place
@@ -79,21 +79,8 @@ def load(path: Path) -> Loaded:
     Loading a file again gives a new module, and new ones of those that it imports from its folder.
     """
     sources = Sources()
-    filename = os.path.abspath(path)  # noqa: PTH100 -- links stay: this is the name in messages
-    text = _read(path, sources, filename)
-    source = sources.add(filename, text, shown=str(path))
-    if path.suffix == ".ipynb":  # JSON, which mostly is Python as well
-        raise LoadError(sources, _notebook(path))
-    try:
-        tree = ast.parse(source.text, filename)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise LoadError(sources, _invalid(error, source, in_bytes=False)) from error
-    source = sources.add(filename, text, tree, shown=str(path))
-    try:
-        code = compile(tree, filename, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise LoadError(sources, _invalid(error, source, in_bytes=True)) from error
-
+    source, code = _compiled(path, sources)
+    filename = source.filename
     for name in _beside:
         sys.modules.pop(name, None)
     _beside.clear()
@@ -109,14 +96,38 @@ def load(path: Path) -> Loaded:
         sys.modules.pop(module.__name__, None)
         if isinstance(error, KeyboardInterrupt):
             raise
-        if isinstance(error, SystemExit):
-            raise LoadError(sources, exits(error, filename)) from error
-        if (stop := explained(error)) is not None:
-            finding = mistake(stop.kind, **stop.data)
-            raise LoadError(sources, Diagnostic(finding, stop.place, stop.related)) from error
-        shown = None if _is_missing(error, filename) else user_traceback(error)
-        raise LoadError(sources, raised(error, filename, text=source.text), shown) from error
+        raise _failed(error, sources, source) from error
     return Loaded(path, module, sources, source)
+
+
+def _compiled(path: Path, sources: Sources) -> tuple[SourceFile, CodeType]:
+    """A file with its text and tree, as one of the sources, and its code; raises `LoadError`."""
+    filename = os.path.abspath(path)  # noqa: PTH100 -- links stay: this is the name in messages
+    text = _read(path, sources, filename)
+    source = sources.add(filename, text, shown=str(path))
+    if path.suffix == ".ipynb":  # JSON, which mostly is Python as well
+        raise LoadError(sources, _notebook(path))
+    try:
+        tree = ast.parse(source.text, filename)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise LoadError(sources, _invalid(error, source, in_bytes=False)) from error
+    source = sources.add(filename, text, tree, shown=str(path))
+    try:
+        return source, compile(tree, filename, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise LoadError(sources, _invalid(error, source, in_bytes=True)) from error
+
+
+def _failed(error: BaseException, sources: Sources, source: SourceFile) -> LoadError:
+    """What is said of an exception that ended the execution of a file."""
+    filename = source.filename
+    if isinstance(error, SystemExit):
+        return LoadError(sources, exits(error, filename))
+    if (stop := explained(error)) is not None:
+        finding = mistake(stop.kind, **stop.data)
+        return LoadError(sources, Diagnostic(finding, stop.place, stop.related))
+    shown = None if _is_missing(error, filename) else user_traceback(error)
+    return LoadError(sources, raised(error, filename, text=source.text), shown)
 
 
 def imported(module: ModuleType) -> Loaded:
