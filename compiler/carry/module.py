@@ -117,17 +117,9 @@ class ModuleSource:
             for name, defines in touched(node):
                 names[name] = names.get(name, False) or defines
             if isinstance(node, Definition):
-                changed = [name for one in node.decorator_list for name in self._registries_of(one, imported)]
-                self.registries.update(changed)
-                if changed and not any(map(self.makes_step, node.decorator_list)):
-                    names = {**dict.fromkeys(changed, False), **names}
+                names = {**dict.fromkeys(self._changed_by(node, imported), False), **names}
                 if isinstance(node, Function):
                     self._functions[first_line(node), node.name] = index
-                else:
-                    told = [
-                        name for name in self._told_of(node) if name in self.binders and name not in imported
-                    ]
-                    names = {**dict.fromkeys(told, False), **names}
             elif isinstance(node, Import):
                 imported.update(names)
                 if node.names[0].name == "*":
@@ -142,6 +134,17 @@ class ModuleSource:
                 self.binders.setdefault(name, []).append(index)
                 if defines:
                     self._defined.add(name)
+
+    def _changed_by(self, node: Function | ast.ClassDef, imported: set[str]) -> list[str]:
+        """The names besides its own that a definition changes: of registries, and of what keeps a list of classes."""
+        changed = [name for one in node.decorator_list for name in self._registries_of(one, imported)]
+        self.registries.update(changed)
+        if changed and any(map(self.makes_step, node.decorator_list)):
+            changed = []
+        if isinstance(node, ast.ClassDef):
+            told = (name for name in self._told_of(node) if name in self.binders and name not in imported)
+            changed = [*told, *changed]
+        return changed
 
     def _registries_of(self, decorator: ast.expr, imported: set[str]) -> Iterator[str]:
         """What a decorator changes: who needs `models` needs what `@models.register` has put into it.
