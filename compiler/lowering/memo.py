@@ -7,8 +7,9 @@ Argo takes, and a step that would do something else never finds an earlier resul
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from flowdsl.compiler import ir
 from flowdsl.compiler.argo.pod import pod_text
@@ -30,7 +31,7 @@ from flowdsl.values.expr import Out, Param, RunField, children, leaves
 from flowdsl.volume import Config, Scratch, Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from flowdsl.compiler.carry.carry import Carried
     from flowdsl.compiler.lowering.plans import CallPlan
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 FORMAT = "1"
 """Stands for how scripts read, call and write: another number where a result could become another one."""
+
+Port = TypeVar("Port", ir.Input, ir.Output, ir.Argument)
 
 _LONGEST = 63
 _CAPACITY = 1024 * 1024  # bytes in a ConfigMap. Source: core/v1 ConfigMap
@@ -308,7 +311,7 @@ def pruned(templates: list[ir.Template]) -> list[ir.Template]:
 
 def _prune(templates: list[ir.Template]) -> list[ir.Template]:
     takes = {one.name: {port.name for port in one.inputs} for one in templates}
-    used: set[tuple[str, str]] = set()  # outputs by template
+    used: defaultdict[str, set[str]] = defaultdict(set)  # outputs by template
     loose: set[str] = set()  # those that are read from rows
     found: list[ir.Template] = []
     for template in templates:
@@ -318,13 +321,7 @@ def _prune(templates: list[ir.Template]) -> list[ir.Template]:
             found.append(template)
             continue
         tasks = tuple(
-            task._replace(
-                arguments=tuple(
-                    one
-                    for one in task.arguments
-                    if not _is_digest(one.name) or one.name in takes[task.template]
-                )
-            )
+            task._replace(arguments=_needed(task.arguments, takes[task.template]))
             for task in template.body.tasks
         )
         names = {task.name: task.template for task in tasks}
@@ -337,22 +334,17 @@ def _prune(templates: list[ir.Template]) -> list[ir.Template]:
                     case Param(name):
                         own.add(name)
                     case Out(str() as task, name):
-                        used.add((names.get(task, task), name))
+                        used[names.get(task, task)].add(name)
                     case _:
                         loose.add(leaf.name)
-        inputs = tuple(one for one in template.inputs if not _is_digest(one.name) or one.name in own)
         body = template.body._replace(tasks=tasks)
-        found.append(template._replace(inputs=inputs, body=body))
-    return [
-        one._replace(
-            outputs=tuple(
-                out
-                for out in one.outputs
-                if not _is_digest(out.name) or out.name in loose or (one.name, out.name) in used
-            )
-        )
-        for one in found
-    ]
+        found.append(template._replace(inputs=_needed(template.inputs, own), body=body))
+    return [one._replace(outputs=_needed(one.outputs, loose | used[one.name])) for one in found]
+
+
+def _needed(ports: Iterable[Port], used: Collection[str]) -> tuple[Port, ...]:
+    """The inputs, outputs or arguments that are no digests, and those of the digests that are used."""
+    return tuple(one for one in ports if not _is_digest(one.name) or one.name in used)
 
 
 def _is_digest(name: str) -> bool:
