@@ -18,7 +18,7 @@ from flowdsl.cli.display.texts import visible
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from flowdsl.compiler.graph import Node, Picture
 
@@ -179,33 +179,36 @@ def _layered(
         passed: dict[int, Any] = layout.ctrls.get(join) or {0: join.v[0], 1: join.v[1]}
         chains.append([passed[index] for index in sorted(passed)])
     tops = _tops(layers, chains, across, rank)
+    bands = {vertex: tops[layer] for vertex, layer in rank.items()}
 
     def point(x: float, y: float) -> Point:
         return (x - start, y) if down else (y, x - start)
 
     placed: list[tuple[Box, Point]] = []
     for one, vertex in vertices.items():
-        top, bottom = tops[rank[vertex]]
+        top, bottom = bands[vertex]
         middle, half = (top + bottom) / 2, vertex.view.h / 2
         placed.append((boxes[one], point(across[vertex] - vertex.view.w / 2, middle - half)))
-    routes: list[list[Point]] = []
-    for chain in chains:
-        ends: list[Point] = []
-        for vertex in chain:
-            top, bottom = tops[rank[vertex]]
-            x, middle = across[vertex], (top + bottom) / 2
-            if vertex is chain[0]:
-                ends += [(x, middle + vertex.view.h / 2), (x, bottom)]
-            elif vertex is chain[-1]:
-                ends += [(x, top), (x, middle - vertex.view.h / 2)]
-            else:
-                ends += [(x, top), (x, bottom)]
-        routes.append([point(*end) for end in ends])
+    routes = [[point(*end) for end in _route(chain, across, bands)] for chain in chains]
     wide = max(across[vertex] + vertex.view.w / 2 for layer in layers for vertex in layer) - start
     high = tops[-1][1]
     if not down:
         wide, high = high, wide
     return Drawing(down, wide, high, placed, routes)
+
+
+def _route(
+    chain: list[Any], across: Mapping[Any, float], bands: Mapping[Any, tuple[float, float]]
+) -> Iterator[Point]:
+    """The corners of an edge: from the lower side of its first box, through each layer, to the upper side of its last.
+
+    `bands` has the top and the bottom of the layer of each vertex.
+    """
+    for vertex in chain:
+        top, bottom = bands[vertex]
+        x, middle, half = across[vertex], (top + bottom) / 2, vertex.view.h / 2
+        yield x, middle + half if vertex is chain[0] else top
+        yield x, middle - half if vertex is chain[-1] else bottom
 
 
 def _spread(layers: list[list[Any]], apart: float) -> dict[Any, float]:
