@@ -165,14 +165,7 @@ def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | 
             way = "let a parameter of the workflow have it, and hand that on"
             graph.refuse(one.path, "an argument that is looked up", way)
         else:
-            text, at = as_text(one.said["value"]), (*one.path, "value")
-            if loop is not None and loop.named(text):
-                call.over[taken.name] = loop.values(text, taken.port, at)
-            else:
-                if _falls_back(graph, call, one, text):
-                    what = f"`{text}`, in whose place the default of `{one.name}` is taken where that task is skipped,"
-                    graph.refuse(at, what, "say the default in the output of that task")
-                call.arguments[taken.name] = value_of(text, graph, at, taken.port).code
+            _parameter(graph, call, one, taken, loop)
     if left:
         graph.patch_task(call, {"arguments": {"parameters": left}})
     for key, taken in target.inputs.items():
@@ -182,6 +175,18 @@ def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | 
             _known(graph, call, taken, key[1])
         else:
             _usual(graph, call, taken, key)
+
+
+def _parameter(graph: Graph, call: Call, one: Entry, taken: Slot, loop: Loop | None) -> None:
+    """What a task hands over for a parameter: of each item of its loop, or once."""
+    text, at = as_text(one.said["value"]), (*one.path, "value")
+    if loop is not None and loop.named(text):
+        call.over[taken.name] = loop.values(text, taken.port, at)
+        return
+    if _falls_back(graph, call, one, text):
+        what = f"`{text}`, in whose place the default of `{one.name}` is taken where that task is skipped,"
+        graph.refuse(at, what, "say the default in the output of that task")
+    call.arguments[taken.name] = value_of(text, graph, at, taken.port).code
 
 
 def _falls_back(graph: Graph, call: Call, given: Entry, text: str) -> bool:
