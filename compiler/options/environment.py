@@ -54,20 +54,26 @@ def _image(name: str, written: object) -> str:
     return text
 
 
+def _variable(key: object) -> str:
+    """The name of a variable; raises `Wrong`."""
+    if not isinstance(key, str) or not is_env_name(key):
+        raise Wrong(BadEnvName(str(key)), f"key:{key}")
+    return key
+
+
 def _env(name: str, written: object) -> tuple[tuple[str, str | Config], ...]:
 
     def entry(key: Any, value: Any) -> tuple[str, str | Config]:
-        if not isinstance(key, str) or not is_env_name(key):
-            raise Wrong(BadEnvName(str(key)), f"key:{key}")
+        variable = _variable(key)
         if type(value) is Config:
-            return key, volumes.one_key(f"{name}[{key!r}]", value, f"item:{key}")
+            return variable, volumes.one_key(f"{name}[{key!r}]", value, f"item:{key}")
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             finding = OptionType(f"{name}[{key!r}]", "a string or a number", said(value))
             raise Wrong(finding, f"item:{key}")
         if "{{" in str(value):
             finding = OptionType(f"{name}[{key!r}]", "a string without `{{`", said(value))
             raise Wrong(finding, f"item:{key}")
-        return key, str(value)
+        return variable, str(value)
 
     return tuple(entries(name, written, "a dict of strings", entry))
 
@@ -75,12 +81,11 @@ def _env(name: str, written: object) -> tuple[tuple[str, str | Config], ...]:
 def _secrets(name: str, written: object) -> tuple[tuple[str, Secret], ...]:
 
     def entry(key: Any, value: Any) -> tuple[str, Secret]:
-        if not isinstance(key, str) or not is_env_name(key):
-            raise Wrong(BadEnvName(str(key)), f"key:{key}")
+        variable = _variable(key)
         if not isinstance(value, Secret):
             finding = OptionType(f"{name}[{key!r}]", "Secret(name, key)", type(value).__name__)
             raise Wrong(finding, f"item:{key}")
-        return key, volumes.one_key(f"{name}[{key!r}]", value, f"item:{key}")
+        return variable, volumes.one_key(f"{name}[{key!r}]", value, f"item:{key}")
 
     return tuple(entries(name, written, "a dict of Secret(name, key)", entry))
 
