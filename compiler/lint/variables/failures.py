@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.typing_findings import MayBeMissing, NothingLooped, PassedOn
 from flowdsl.compiler.lint.workflow.arriving import arriving
+from flowdsl.compiler.lint.workflow.graph import holds as always
 from flowdsl.compiler.lint.workflow.loops import amount, has_no_items, is_none
-from flowdsl.compiler.lint.workflow.omitted import runs_without
+from flowdsl.compiler.lint.workflow.omitted import runs_without, succeeds_without
 from flowdsl.compiler.problem import Fault
 from flowdsl.compiler.tree import inside
 from flowdsl.grammar import expression_tree as t
@@ -173,7 +174,7 @@ def skip(view: View, producer: Call) -> Skip | None:
     when = str(producer.data.get("when") or "true")
     if producer.loop and has_no_items(producer):
         return Skip(_EMPTY, always=True)
-    if when != "true" and "{{item" not in when:
+    if not always(when) and "{{item" not in when:
         return Skip(_SKIPPED)
     if producer.loop and not _is_written(producer, when):
         return Skip(_NONE_RUNS)
@@ -198,7 +199,7 @@ def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) ->
     Of a task that was skipped, the parameters are nil, and an argument with one counts as left out; anything else
     is waited for. Source: a real controller, and addSkippedNodeOutputsToScope in workflow/controller/scope.go.
     """
-    guarded = "when" in call.data and use.path[-1] != "when"
+    guarded = use.path[-1] != "when" and not always(str(call.data.get("when") or ""))
     if guarded or call.parent is not None or producer.callee is None or why.leaves(producer, output):
         return None
     if output == "outputs.parameters" and output not in (producer.outputs or (output,)):
@@ -290,7 +291,7 @@ def missing_at_end(producer: Call, output: str, use: Missing, why: Skip) -> Find
             return None  # of a step that was skipped, it is an artifact without a place
         own = f"`from: {{{{{use.name}}}}}` with " if not use.is_tag else ""
         return why.finding(producer, use, "the run fails here", f"write {own}`optional: true`")
-    if why.case == _LEFT_OUT or why.leaves(producer, output):
+    if why.leaves(producer, output) or (why.case == _LEFT_OUT and not succeeds_without(producer)):
         return None
     if not (use.path[-2:] == ("valueFrom", "parameter") if use.is_tag else use.alone or use.needed):
         return None

@@ -91,6 +91,40 @@ def runs_without(call: Call, producer: Call) -> bool:
     return False
 
 
+def succeeds_without(producer: Call) -> bool:
+    """Whether a graph can end well without a task, which its `depends` leaves out although nothing has failed.
+
+    Nothing is said of more tasks than can be tried.
+    """
+    graph = producer.owner
+    text = str(producer.data.get("depends") or "")
+    try:
+        operands = depends(text) if asks(text) else ()
+    except GrammarError:
+        return False
+    names = list(dict.fromkeys(each.task for each in operands))
+    if len(names) > _MOST or not graph.call_index.keys() >= set(names):
+        return False
+    tasks = [graph.calls[graph.call_index[name]] for name in names]
+    if not all(_known(each, bool(tasks[names.index(each.task)].loop)) for each in operands):
+        return False
+    for each in product(*map(_good_ends, tasks)):
+        ends = dict(zip(names, each, strict=True))
+        if not holds(text, [_answer(one, ends) for one in operands]):
+            return True
+    return False
+
+
+def _good_ends(task: Call) -> list[frozenset[str]]:
+    """How a task may end where nothing fails; that it was left out is not looked into."""
+    bad = (
+        {"Failed", "Errored", "Omitted"}
+        if task.data.get("when")
+        else {"Failed", "Errored", "Omitted", "Skipped"}
+    )
+    return [each for each in _ends(task) if each.isdisjoint(bad)]
+
+
 def _known(operand: Operand, loop: bool) -> bool:
     """Whether the result of an operand is one that its task can have."""
     return operand.result is None or (
