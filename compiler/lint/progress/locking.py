@@ -37,25 +37,40 @@ class Kept(Finding):
     other: str
 
 
+class PlaceInside(Finding):
+    """A template that waits for a second place of a semaphore of which what calls it holds one."""
+
+    code = "FD886"
+    severity = "warning"
+    title = (
+        "`{inner}` waits for a second place of the semaphore {lock}, of which `{outer}` around it holds one"
+    )
+    label = "with a limit of 1, it waits for ever; with more, as soon as all places are held so"
+    help = "let one of the two take the semaphore: what calls, or what is called"
+    inner: str
+    outer: str
+    lock: str
+
+
 def held(view: View) -> Iterator[Problem]:
-    """No template waits for a mutex that what calls it holds: neither ever ends.
+    """No template waits for a mutex or for a place of a semaphore that what calls it holds: neither ever ends.
 
     Source: Argo Workflows, TryAcquire of workflow/sync, for which a run and each of its nodes are holders.
     """
     outer: list[tuple[str, Object, Template | None]] = [("the workflow", view.spec, None)]
     outer += [(each.title, each.data, each) for each in view.templates if each.calls]
-    told: set[tuple[Path, int]] = set()
+    told: set[Path] = set()
     for holder, owner, caller in outer:
-        locks = {lock for _, lock in _mutexes(view, owner)}
+        locks = {lock for _, lock in _locks(view, owner)}
         if not locks:
             continue
         for template in view.templates if caller is None else below(view, caller):
-            for index, lock in _mutexes(view, template.data):
-                place = template.path, index
-                if lock in locks and place not in told:
-                    told.add(place)
-                    path = (*template.path, "synchronization", "mutexes", index)
-                    yield Problem(path, LockInside(template.title, holder, f"`{lock[1]}`"))
+            for part, lock in _locks(view, template.data):
+                path = (*template.path, "synchronization", *part)
+                if lock in locks and path not in told:
+                    told.add(path)
+                    finding = LockInside if part[0] == "mutexes" else PlaceInside
+                    yield Problem(path, finding(template.title, holder, f"`{lock[1].lstrip('/')}`"))
 
 
 def kept(view: View) -> Iterator[Problem]:
@@ -97,6 +112,18 @@ def _mutexes(view: View, owner: Object) -> Iterator[tuple[int, Held]]:
         name = with_values(view, string(lock, "name"))
         if name and all(part.startswith("workflow.") for part in name.replace(" ", "").split("{{")[1:]):
             yield index, (string(lock, "namespace"), name, bool(lock.get("database")))
+
+
+def _locks(view: View, owner: Object) -> Iterator[tuple[Path, Held]]:
+    """The mutexes and the semaphores of a template or spec, each with the way to it."""
+    for index, lock in _mutexes(view, owner):
+        yield ("mutexes", index), lock
+    for index, each in enumerate(entries(owner, "synchronization", "semaphores")):
+        source = next((one for one in ("configMapKeyRef", "database") if each.get(one)), "")
+        name, key = string(each, source, "name"), string(each, source, "key")
+        if key and "{{" not in f"{name}{key}":
+            place: Held = string(each, "namespace"), f"{name}/{key}", source == "database"
+            yield ("semaphores", index), place
 
 
 def below(view: View, template: Template) -> list[Template]:
