@@ -22,6 +22,7 @@ RULES: tuple[Rule, ...] = (
     crowded.sought,
     crowded.left_out,
     failing.in_spite,
+    failing.behind,
     hooks.own_outputs,
     hooks.outputs_of_hooks,
     leaving.left,

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import inside
+from flowdsl.compiler.tree import inside, string
 from flowdsl.diagnostic import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.lint.manifest.view import Call, Template, View
 
 
 class InSpite(Finding):
@@ -26,6 +26,21 @@ class InSpite(Finding):
     task: str
     field: str
     graph: str
+
+
+class NeverReached(Finding):
+    """A graph with `failFast` of its template, behind which the DAG around it looks for a task in vain."""
+
+    code = "FD887"
+    severity = "warning"
+    title = "{effect} if `{task}` fails: Argo does not find `{waiting}` behind it then"
+    label = "`failFast` of the template `{graph}` ends it without its outbound nodes"
+    help = "take `failFast` out of the template `{graph}`: {way}"
+    effect: str
+    task: str
+    waiting: str
+    graph: str
+    way: str
 
 
 def in_spite(view: View) -> Iterator[Problem]:
@@ -48,6 +63,45 @@ def in_spite(view: View) -> Iterator[Problem]:
             if operand.result in _FAILURES and needed is not None and _counts(template.calls[needed]):
                 path, part = (*template.calls[position].path, "depends"), (operand.start, operand.end)
                 yield Problem(path, InSpite(operand.task, "depends", template.title), part=part)
+
+
+def behind(view: View) -> Iterator[Problem]:
+    """A DAG finds what comes behind a graph in it, also where that has failed.
+
+    It walks along the outbound nodes of what has ended, and `failFast` of a template ends a graph before it has any;
+    one that is tried again has them. An end that it does not find it waits for, and one that it finds by another way
+    has not failed for it. Source: checkParallelism, connectDependencies and assessDAGPhase in workflow/controller of
+    Argo 4.1, and a real controller.
+    """
+    for template in view.templates:
+        if template.body != "dag" or string(template.data, "dag", "target") or not template.dag.is_sound:
+            continue
+        asked = {operand.task for _, operand in template.dag.results}
+        for position, call in enumerate(template.calls):
+            graph = call.callee
+            if graph is None or graph.data.get("failFast") is not True or not call.is_awaited or call.loop:
+                continue
+            if view.tries(graph) or not any(map(_counts, graph.calls)):
+                continue
+            effect, lost = "the run never ends", _lost(template, position)
+            if lost is None and call.name not in asked and "continueOn" not in call.data:
+                users = (index for index, needs in enumerate(template.dag.needs) if position in needs)
+                effect, lost = "the run may succeed even", template.calls[next(users)]
+            if lost is not None:
+                way = "a DAG fails fast anyway" if graph.body == "dag" else "steps end with a failure anyway"
+                finding = NeverReached(effect, call.name, lost.name, graph.title, way)
+                yield Problem(call.path, finding, on_key=True)
+
+
+def _lost(template: Template, failed: int) -> Call | None:
+    """The first task at the end of a DAG to which only what has failed leads."""
+    needs = template.dag.needs
+    reached: set[int] = set()
+    for position in template.dag.sorted(reverse=False):
+        if not needs[position] or any(one in reached and one != failed for one in needs[position]):
+            reached.add(position)
+    ends = (position for position, call in enumerate(template.calls) if not call.is_awaited)
+    return next((template.calls[position] for position in ends if position not in reached), None)
 
 
 _FAILURES = frozenset(("AllFailed", "Errored", "Failed"))
