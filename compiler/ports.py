@@ -122,7 +122,7 @@ class Writer(Node):
     `keys` say where in the result it is, none when the result is the value.
     `kept`: what an earlier attempt of the step wrote may still be there. `digest` is where the digest of a file
     goes, if it is wanted; `rows` where the rows of a list with files go, if a loop runs over it. `taken`: what
-    holds of the value because Argo takes parts out of it.
+    holds of the value because Argo takes parts out of it. `zipped`: Argo zips it, which it can do with folders only.
     """
 
     name: str
@@ -133,6 +133,7 @@ class Writer(Node):
     digest: str = ""
     rows: str = ""
     taken: tuple[Taken, ...] = ()
+    zipped: bool = False
 
 
 Taken = Literal["exact", "finite"]

@@ -263,6 +263,9 @@ class Pods:
             return ""
         kinds = {p.name: p.type for p in definition.signature.parameters}
         readers = [(name, reader(name, form, kinds[name])) for name, form in variant.forms]
+        packed = dict(setting.files.archive) if variant.store is None else {}
+        names = (out.name for out, _ in _paths(variant) if out.name not in variant.placed)
+        zipped = {name for name in names if packed.get(name, packed.get("")) == "zip"}
         writers = [
             Writer(
                 out.name,
@@ -273,6 +276,7 @@ class Pods:
                 f"{OUT}/{DIGEST}{out.name}" if DIGEST + out.name in outputs else "",
                 f"{variant.values}/{ROWS}{out.name}" if out.name in variant.listed else "",
                 tuple(sorted(how for name, how in variant.taken if name == out.name)),
+                out.name in zipped,
             )
             for out, path in _paths(variant)
             if not serves(definition)

@@ -362,7 +362,7 @@ class _Ending:
             case "bundle":
                 store = self._part("bundled", f"lambda file: {self._encoder(kind)}")
             case "file":
-                store = self._part("copy")
+                store = self._part("zipped", self._part("copy")) if writer.zipped else self._part("copy")
         line = self._checked(f"output {writer.name}", kind, self._part("save"), path, store, value)
         lines = [line]
         if form == "file" and isinstance(kind, t.Maybe):

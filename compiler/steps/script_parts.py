@@ -266,6 +266,13 @@ def copy(value, target):
     else:
         shutil.copytree(value, target, symlinks=True)
 
+def zipped(store):
+    def check(value, target):
+        store(value, target)
+        if not os.path.isdir(target):
+            raise ValueError(f"Argo zips folders only, and {value} is a file: return its folder, or pack it as tar")
+    return check
+
 def base(path):
     return os.path.basename(os.path.abspath(str(path)))
 

@@ -124,3 +124,54 @@ def test_it_arrives_as_it_was(begin: bool, world: World) -> None:
         "in-a-loop": shown(quoted, '"b"', None),
     }
     assert {name: (done.task(name).parameters or {})["return"] for name in wanted} == wanted
+
+
+ZIPPED = """\
+from pathlib import Path
+from typing import NamedTuple
+
+from flowdsl import pipeline, step
+
+PYTHON = "python:3.12-slim"
+
+
+class Made(NamedTuple):
+    whole: Path
+    extra: Path | None
+    many: list[Path]
+
+
+@step(image=PYTHON, archive={"whole": "zip", "extra": "zip", "many": "zip"})
+def make(alone: bool) -> Made:
+    file = Path("file")
+    file.write_text("text")
+    folder = Path("folder")
+    folder.mkdir()
+    (folder / "file").write_text("inside")
+    return Made(file if alone else folder, None, [file])
+
+
+@step(image=PYTHON)
+def show(made: Made) -> str:
+    return f"{(made.whole / 'file').read_text()} {made.extra} {made.many[0].read_text()}"
+
+
+@pipeline
+def main(alone: bool) -> None:
+    show(make(alone))
+"""
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_file_is_not_zipped_alone(alone: bool, world: World) -> None:
+    file = world.folder / "pipeline.py"
+    file.write_text(ZIPPED, encoding="utf-8")
+    result = compile_loaded(load(file), "main")
+    assert result.diagnostics == []
+    done = world.run(result.documents[-1], {"alone": str(alone).lower()})
+    if alone:
+        assert done.phase == "Failed"
+        said = "Argo zips folders only, and file is a file: return its folder, or pack it as tar"
+        assert done.task("make").log == f"step make, output whole (Path): {said}\n"
+    else:
+        assert (done.task("show").parameters or {})["return"] == "inside None text"
