@@ -209,15 +209,12 @@ def judge(manifest: Manifest, traces: Iterable[Trace], version: str) -> list[Dia
     """The findings about a manifest for a version of Argo, each at the place in the user's file that caused it."""
     from flowdsl.compiler.lint import lint
     from flowdsl.compiler.lint.pods.limits import for_version
+    from flowdsl.compiler.ours import typed
     from flowdsl.compiler.schema.versions import misfits
 
-    problems = (*(one for one in lint(manifest.body) if not _typed(one)), *misfits(manifest.body, version))
+    found = (one for one in lint(manifest.body) if not typed(one, manifest.body))
+    problems = (*found, *misfits(manifest.body, version))
     return _in_the_file((for_version(problem, version) for problem in problems), manifest, traces)
-
-
-def _typed(problem: Problem) -> bool:
-    """Whether a problem is that an output of a graph can fail: texts in JSON do not, and of all else lowering tells."""
-    return problem.finding.code == "FD578" and "outputs" in problem.path
 
 
 def _in_the_file(

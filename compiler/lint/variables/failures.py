@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
@@ -75,6 +76,8 @@ def _failing(node: t.Node, functions: frozenset[str]) -> t.Node | None:
     """The first part that may fail: one of the functions, an item of a list, a division."""
     for each in t.walk(node):
         match each:
+            case t.Call("fromJSON", (t.Literal(str() as text),)) if _is_json(text):
+                pass
             case t.Call(function) if function in functions:
                 return each
             case t.Member(_, t.Literal(str())):
@@ -84,6 +87,14 @@ def _failing(node: t.Node, functions: frozenset[str]) -> t.Node | None:
             case _:
                 pass
     return None
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def needed(node: t.Node) -> frozenset[Part]:
