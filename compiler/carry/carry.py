@@ -157,11 +157,13 @@ def _lambda(code: CodeType, module: ModuleSource) -> Place | None:
 def _hiding(code: CodeType, module: ModuleSource) -> ast.expr | None:
     """The decorator of a step that returns a function of its own: the one that has this code."""
     for node in module.nodes:
-        if isinstance(node, Function) and any(map(module.makes_step, node.decorator_list)):
+        if isinstance(node, Function):
+            above = False  # whether the decorator that makes it a step stands above
             for decorator in node.decorator_list:
                 value = module.value_of(called(decorator))
-                if not module.makes_step(decorator) and _has(getattr(value, "__code__", None), code):
+                if above and _has(getattr(value, "__code__", None), code):
                     return decorator
+                above |= module.makes_step(decorator)
     return None
 
 

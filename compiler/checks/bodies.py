@@ -172,7 +172,7 @@ def _results(body: Body, step: StepDef, used: bool, calls: Calls) -> Iterator[Di
     if isinstance(kind, t.Nothing):
         lost = [value for value in returned if _is_lost(value, annotated)]
         returned = [value for value in returned if annotated and isinstance(value, ast.Constant)]
-        if lost and not used:
+        if lost and not used and not step.code.co_freevars:  # else it is no step, which is told
             first = min(lost, key=lambda value: value.lineno)
             yield Diagnostic(findings.ResultLost(step.name, annotated), body.module.span(first))
     if isinstance(kind, t.Unsupported):

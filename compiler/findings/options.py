@@ -44,6 +44,7 @@ EXAMPLES = {
     "share of GPU": 'gpu=GPU(1, share="8Gi")',
     "shm": 'shm="8Gi"',
     "spot": "spot=True",
+    "stdout": "stdout=True, without output(): what the program prints is the result",
     "name of Volume": 'Volume("datasets")',
     "node": 'node={"disk": "ssd"}',
     "packages": 'packages=["numpy==2.1", "pandas>=2.2,<3"]',

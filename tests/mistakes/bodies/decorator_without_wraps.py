@@ -1,16 +1,28 @@
-"""A decorator below ours that hides the function."""
+"""A decorator without annotations below ours that hides the function, which stands above another step too."""
 
-from collections.abc import Callable
+from functools import cache
 
 from flowdsl import pipeline, step
 
 
-def logged(function: Callable[[str], int]) -> Callable[[str], int]:
-    def inner(table: str) -> int:
+def logged(function):  # type: ignore[no-untyped-def]
+    def inner(*given, **named):  # type: ignore[no-untyped-def]
         print("calling", function.__name__)
-        return function(table)
+        return function(*given, **named)
 
     return inner
+
+
+@logged
+@cache
+def rows(table: str) -> int:
+    return len(table)
+
+
+@logged
+@step(image="python:3.12-slim")
+def save(table: str) -> None:
+    print(rows(table))
 
 
 @step(image="python:3.12-slim")
@@ -21,4 +33,5 @@ def load(table: str) -> int:
 
 @pipeline
 def nightly() -> None:
+    save("users")
     load("orders")
