@@ -136,6 +136,9 @@ class Carrier:
                 if isinstance(form, File) and form.mark and isinstance(cell, Cell):
                     return form, [cell, cell.changed(name=DIGEST + output, type=t.TEXT)]
                 return form, cells_of(cell, form) if isinstance(cell, Cell) else [cell]
+            case Get() if (rows := self.resolver.gathered(expr)) is not None:
+                cell = self.resolver.resolve(expr, region)
+                return rows, cells_of(cell, rows) if isinstance(cell, Cell) else [cell]
             case Const():  # an empty list or dict of files
                 return Parts((), ()), []
             case _:

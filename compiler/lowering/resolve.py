@@ -103,9 +103,9 @@ class Resolver:
                 return Op(op, tuple(self.resolve(arg, region) for arg in args), kind)
             case Join(parts):
                 return Join(tuple(p if isinstance(p, str) else self.resolve(p, region) for p in parts))
-            case Get(rows, int() as key, kind) if self._are_rows(rows):
-                return Cell(self.resolve(rows, region), key, "return", kind)
-            case Get(Get(rows, int() as key), str() as name, kind) if self._are_rows(rows):
+            case Get(rows, int() as key) if (form := self.gathered(rows)) is not None:
+                return _row(self.resolve(rows, region), key, form)
+            case Get(Get(rows, int() as key), str() as name, kind) if self.gathered(rows) is not None:
                 return Cell(self.resolve(rows, region), key, name, kind)
             case Get(of, key, kind):
                 if (found := field_of(expr)) is not None:
@@ -258,13 +258,18 @@ class Resolver:
 
     def _listed(self, expr: Expr, region: Region | None) -> Expr:
         """A part of another value: where it is what a loop hands on, as the list that it means."""
-        form = self._gathered(expr)
+        form = self.gathered(expr)
         made = self.resolve(expr, region)
         return made if form is None else listed(made, form)
 
-    def _gathered(self, expr: Expr) -> Gathered | None:
+    def gathered(self, expr: Expr) -> Gathered | None:
         """The form of what a loop hands on, or a pipeline that returns it, or takes it."""
+        form: Form | None
         match expr:
+            case Get(Get(rows, int()), str() as name) if (outer := self.gathered(rows)) is not None:
+                form = dict(outer.others).get(name)
+            case Get(rows, int()) if (outer := self.gathered(rows)) is not None:
+                form = dict(outer.others).get("return")
             case Rows(task, item):
                 maker = self.plan.by_call[id(task)]
                 made = [(out.name, maker.form(out.name)) for out in t.outputs(item)]
@@ -278,12 +283,9 @@ class Resolver:
                 form = self._made(expr)
         return form if isinstance(form, Gathered) else None
 
-    def _are_rows(self, expr: Expr) -> bool:
-        return isinstance(expr, Rows) or self.composed(expr)
-
     def composed(self, expr: Expr) -> bool:
         """Whether a value is what a pipeline returned as the results of a loop."""
-        return isinstance(self._made(expr), Gathered)
+        return not isinstance(expr, Rows) and self.gathered(expr) is not None
 
     def _made(self, expr: Expr) -> Form:
         """The form in which a call hands on a value."""
@@ -291,14 +293,9 @@ class Resolver:
             return PLAIN
         match expr:
             case Out(Call() as task, name) | Best(Call() as task, name):
-                pass
-            case Get(Rows(Call() as task), int()):
-                name = "return"
-            case Get(Get(Rows(Call() as task), int()), str() as name):
-                pass
+                return self.plan.by_call[id(task)].form(name)
             case _:
                 return PLAIN
-        return self.plan.by_call[id(task)].form(name)
 
     def awaited(self, expr: Expr) -> list[str]:
         """The tasks whose outputs are in an expression."""
@@ -308,6 +305,23 @@ class Resolver:
                 maker = self.plan.by_call.get(id(leaf.task)) if isinstance(leaf, Best) else None
                 found.append(maker.best if maker is not None and maker.large else self.names[id(leaf.task)])
         return found
+
+
+def _row(rows: Expr, key: int, form: Gathered) -> Expr:
+    """All that an item of a loop returned."""
+    if not isinstance(form.item, (t.Record, t.Fixed)):
+        return Cell(rows, key, "return", form.item)
+    others = dict(form.others)
+    parts: dict[t.Keys, Expr] = {}
+    for out in t.outputs(form.item):
+        cell, other = Cell(rows, key, out.name, out.type), others.get(out.name)
+        parts[out.keys] = listed(cell, other) if isinstance(other, Gathered) else cell
+    return t.assembled(form.item, parts, _record)
+
+
+def _record(kind: t.Record | t.Fixed, parts: list[Expr]) -> Expr:
+    names = tuple(field.name for field in kind.fields) if isinstance(kind, t.Record) else ()
+    return Many(tuple(parts), names, kind)
 
 
 def _optional(failed: set[str], expr: Expr) -> Expr | None:

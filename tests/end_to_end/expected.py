@@ -340,7 +340,14 @@ def inside(plain: Plain, m: Any, volumes: Volumes, size: int = 3) -> None:
         plain("branch", m.report, m.Report(made, {}, (rows, none), []), [none, []], none)
     numbers = each("numbers", m.half, [4, 5])
     nested = [each(f"nested.halves({at}).half", m.half, [x, 1]) for at, x in enumerate([5, size])]
-    plain("taken.shown", m.shown, m.Table(rows, size))
+    for name, its in (("taken", rows), ("of-a-pipeline", made.rows)):
+        if its[1].loss > 0.5:
+            given = its[0], its[1].name, its[0].loss * 2, nested[1], numbers[1]
+            plain(f"{name}.picked", m.picked, *given)
+        row = m.Row(its[1].name, numbers[0])
+        plain(f"{name}.deep", m.picked, row, "", nested[0][1], numbers, nested[1][0])
+        plain(f"{name}.shown", m.shown, m.Table(its, size))
+    plain("item", m.picked, made.rows[1], made.rows[0].name, made.rows[1].loss, nested[1], nested[0][0])
     plain("added", m.added, each("long", m.long, [size, 2, 3, 4]))
     of = m.Report(m.Table(rows, 1), {"ä": numbers, "b": [1.5]}, (rows, numbers), nested)
     plain("report", m.report, of, [numbers, numbers], [[one._asdict() for one in rows], _plain(made)])

@@ -80,9 +80,18 @@ def halves(x: int) -> list[float]:
     return fan_out(half, over={"x": [x, 1]})
 
 
+@step(image=PYTHON)
+def picked(row: Row, name: str, loss: float, numbers: list[float], number: float) -> str:
+    """Parts of what loops returned."""
+    return repr((row, name, loss, numbers, number))
+
+
 @pipeline
-def taken(rows: list[Row], size: int) -> str:
-    """The results of a loop that another pipeline made."""
+def taken(rows: list[Row], numbers: list[float], nested: list[list[float]], size: int) -> str:
+    """The results of loops that another pipeline made, as a whole and in parts."""
+    with when(rows[1].loss > 0.5):
+        picked(rows[0], rows[1].name, rows[0].loss * 2, nested[1], numbers[1])
+    picked.options(name="deep")(Row(rows[1].name, numbers[0]), "", nested[0][1], numbers, nested[1][0])
     return shown(Table(rows, size))
 
 
@@ -98,7 +107,9 @@ def inside(size: int = 3) -> str:
         report.options(name="branch")(Report(made, {}, (rows, none), []), [none, []], none)
     numbers = fan_out(half, over={"x": [4, 5]})
     nested = fan_out(halves, over={"x": [5, size]})
-    taken(rows, size)
+    taken(rows, numbers, nested, size)
+    taken.options(name="of-a-pipeline")(made.rows, numbers, nested, size)
+    picked.options(name="item")(made.rows[1], made.rows[0].name, made.rows[1].loss, nested[1], nested[0][0])
     added(fan_out(long, over={"x": [size, 2, 3, 4]}))
     of = Report(Table(rows, 1), {"ä": numbers, "b": [1.5]}, (rows, numbers), nested)
     return report(of, [numbers, numbers], [rows, made])
