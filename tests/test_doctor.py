@@ -663,11 +663,13 @@ def test_a_workflow_is_compared_with_its_newest_run(diff: Callable[..., tuple[in
     code, out, err = diff(Standing(runs[:1], created=defaulting), RUN)
     assert code == 1
     assert "-      image: python:3.10\n+      image: python:3.12\n" in out
-    assert diff(Standing(created=defaulting), RUN) == (
-        0,
-        "",
-        "Workflow/train-: there is no run to compare with in cluster `lab`\n",
+    code, out, err = diff(Standing(created=defaulting), RUN)
+    assert (code, err) == (
+        1,
+        "Workflow/train-: there is no run to compare with in cluster `lab`: all of it is new\n",
     )
+    assert out.startswith("--- /dev/null\n+++ Workflow/train-\n@@ -0,0 +1,")
+    assert "+  generateName: train-\n" in out
 
 
 def test_a_cluster_without_argo(diff: Callable[..., tuple[int, str, str]]) -> None:

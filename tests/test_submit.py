@@ -143,7 +143,7 @@ def test_the_settings_are_those_of_the_pipeline_s_project(
     assert flowdsl(["submit", "../project/tiny.py", "--cluster", "elsewhere"]) == 2
     assert "elsewhere" in capsys.readouterr().err
     monkeypatch.chdir(tmp_path)  # here is no project
-    assert flowdsl(["diff", "project/tiny.py"]) == 0
+    assert flowdsl(["diff", "project/tiny.py"]) == 1
     assert "there is no run to compare with" in capsys.readouterr().err
 
 
@@ -214,6 +214,8 @@ def test_a_sweep_is_submitted_once_with_an_id(cluster: Cluster, capsys: pytest.C
 
     compiled = safe_load(capsys.readouterr().out)
     assert cluster.objects.known[f"{WORKFLOWS}/{first}"]["spec"]["templates"] == compiled["spec"]["templates"]
+    waiting = ["--submit", "--id", "job-7", "--argo-version", "3.6", "--wait", "--timeout", "0.1s"]
+    assert flowdsl([*sweep, *waiting]) == 5
 
 
 def test_a_name_that_is_taken_by_another_run_is_refused(

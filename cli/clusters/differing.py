@@ -51,11 +51,10 @@ def difference(cluster: Cluster, document: Json) -> str:
     name = str(metadata.get("name") or metadata.get("generateName"))
     title = f"{document['kind']}/{name}"
     found = live(cluster, document)
-    if found is None and not metadata.get("name"):
-        err(f"{line(title)}: there is no run to compare with in {cluster.called}\n")
-        return ""
     wanted = comparable(as_stored(cluster, document), document)
     if found is None:
+        if not metadata.get("name"):
+            err(f"{line(title)}: there is no run to compare with in {cluster.called}: all of it is new\n")
         return changes("", emit_one(wanted), os.devnull, line(title))
     if not metadata.get("name"):
         err(f"{line(title)}: compared with the run {line(str(found['metadata']['name']))}\n")

@@ -59,7 +59,9 @@ def sweep_command(
     as_json: JsonOption = False,
     name: str | None = None,
     submit_id: Annotated[str | None, Parameter(name="--id")] = None,
+    wait: Annotated[bool, FLAG] = False,
     watch: Annotated[bool, FLAG] = False,
+    timeout: str | None = None,
     argo_version: VersionOption = None,
     format: FormatOption = "text",
     reach: Reach = USUAL,
@@ -126,8 +128,12 @@ def sweep_command(
         With --run or --submit: the name of the run.
     submit_id
         With --submit: the same sweep with the same id is the same run, however often it is submitted.
+    wait
+        With --submit: wait until it has ended.
     watch
         With --submit: wait, and show its steps while it goes on.
+    timeout
+        With --wait or --watch: how long to wait, as 90s, 20m or 6h.
     """
     from flowdsl.cli.pipelines.compiling import Target, compile_file
     from flowdsl.compiler.sweeping import Search
@@ -150,11 +156,17 @@ def sweep_command(
         ("--name", name, ("--run", "--submit")),
         ("--json", as_json, ("--run", "--submit")),
         ("--id", submit_id, ("--submit",)),
+        ("--wait", wait, ("--submit",)),
         ("--watch", watch, ("--submit",)),
+        ("--timeout", timeout is not None, ("--submit",)),
         *((word, given, ("--run",)) for word, given in here.items()),
     ):
         if given and not any(chosen[one] for one in needed):
             raise Refused(f"{word} is for a run: add {' or '.join(needed)}")
+    if wait and watch:
+        raise Refused("--wait and --watch: choose one of them")
+    if timeout is not None and not (wait or watch):
+        raise Refused("--timeout is for waiting: add --wait or --watch")
     if run:
         from flowdsl.cli.runs.options import Options
         from flowdsl.cli.runs.running import run_files
@@ -178,7 +190,8 @@ def sweep_command(
             parameters=parameter or (),
             name=name or "",
             id=submit_id or "",
-            after="watch" if watch else "",
+            after="watch" if watch else "wait" if wait else "",
+            timeout=timeout,
             output="json" if as_json else "name",
         )
         return submitting.submit_file(str(file), wanted, reach, goal, asked)
