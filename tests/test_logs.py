@@ -599,6 +599,50 @@ def test_a_line_is_not_torn_by_another() -> None:
     assert text == b"x" * 1000 + b"\n" + b"1\n" * 3
 
 
+EXECUTOR = [
+    b'time=2026-11-21T12:04:25.047Z level=INFO msg="waiting for signals" argo=true signalPath=/var/run/argo/ctr',
+    b'time=2026-11-21T12:04:26.048Z level=INFO msg="sub-process exited" error="exit status \\"17\\"" argo=true',
+    b"time=2026-11-21T12:04:13.305Z level=INFO msg=tarring argo=true source=/tmp/model",
+    b'time="2026-11-21T12:04:13.305Z" level=info msg="capturing logs" argo=true',
+]
+STEPS_OWN = [
+    b"time=2026-11-21T12:00:00Z loss=0.5",
+    b"time=2026-11-21T12:00:00Z level=INFO msg=mine argo=trueish",
+    b"echo time=2026-11-21T12:00:00Z level=INFO msg=mine argo=true",
+    b'time=2026-11-21T12:00:00Z level=ERROR msg="failed to write exit code" argo=true',
+    b"time=2026-11-21T12:00:00Z level=INFO msg=" + b"x" * 5000 + b" argo=true",
+    b"t",
+    b"",
+]
+
+
+@pytest.mark.parametrize("piece", [1, 7, 10**6])
+@pytest.mark.parametrize("follow", [True, False])
+def test_lines_of_the_executor_are_left_out(follow: bool, piece: int) -> None:
+    mixed = [text for pair in itertools.zip_longest(EXECUTOR, STEPS_OWN, fillvalue=b"-") for text in pair]
+    entries = [Entry(one.time, text + b"\n") for one, text in zip(lines(14, 1000), mixed, strict=True)]
+    entries.append(Entry(entries[-1].time, b"time=12:00 level=INFO"))
+    cluster = Fake({"a": entries}, piece=piece)
+    cluster.workflow = workflow("Succeeded")
+
+    def shown(wanted: Wanted, extent: Extent = NOW) -> bytes:
+        pods = list(cluster.pods.values())
+        found = (
+            followed(cluster, workflow("Running"), wanted, extent)
+            if follow
+            else as_they_are(cluster, workflow("Running"), pods, wanted, extent)
+        )
+        return b"".join(part.text for one in found for part in one.parts)
+
+    left = text_of(one for one in entries if one.text.removesuffix(b"\n") not in EXECUTOR)
+    assert shown(Wanted()) == left
+    assert shown(Wanted(container="main")) == text_of(entries)
+    if not follow:
+        cluster = Fake({"a": [*entries[1::2], *(Entry(entries[-2].time, one + b"\n") for one in EXECUTOR)]})
+        assert shown(Wanted(), Extent(tail=1)) == b"\n"
+        assert shown(Wanted(), Extent(tail=0)) == b""
+
+
 def test_a_run_is_followed_from_pod_to_pod() -> None:
     cluster = Fake({"a": LOGS["one second"], "b": LOGS["many seconds"]})
     cluster.workflow = workflow("Succeeded")

@@ -35,6 +35,11 @@ class Wanted(NamedTuple):
     all_containers: bool = False
     failed: bool = False
 
+    @property
+    def as_stored(self) -> bool:
+        """Whether the logs of containers are asked for, and not only what the steps printed."""
+        return self.all_containers or self.container is not None
+
 
 class Gone(NamedTuple):
     """A step whose pod is no longer there. `kept` is the artifact that has its log, if any."""

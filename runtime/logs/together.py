@@ -15,6 +15,7 @@ from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
 from flowdsl.runtime.cluster.trouble import Unread
 from flowdsl.runtime.logs.container import Extent, read
+from flowdsl.runtime.logs.executor import asked, of_the_step
 from flowdsl.runtime.logs.join import Part, nanoseconds
 from flowdsl.runtime.logs.run import Wanted, name_of, sources
 from flowdsl.runtime.phases import over
@@ -136,8 +137,14 @@ def as_they_are(
     """The logs of a run as they are now, merged by time. Raises Refusal, Unreachable."""
     namespace = workflow["metadata"].get("namespace")
     lost: set[str] = set()
+    if wanted.as_stored:
+        return merged(
+            sources(workflow, pods, wanted), lambda one: read(cluster, one, extent, namespace, lost)
+        )
+    more = extent._replace(tail=asked(extent.tail))
     return merged(
-        sources(workflow, pods, wanted), lambda source: read(cluster, source, extent, namespace, lost)
+        sources(workflow, pods, wanted),
+        lambda one: of_the_step(read(cluster, one, more, namespace, lost), extent.tail),
     )
 
 
@@ -210,6 +217,8 @@ class _Follower:
 
     def _read(self, source: Source) -> None:
         reader = read(self._cluster, source, self._extent, self._namespace)
+        if not self._wanted.as_stored:
+            reader = of_the_step(reader)
         whole, problem = True, ""
         while True:
             try:
