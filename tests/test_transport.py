@@ -130,6 +130,7 @@ def test_settings_may_be_several_files(url: str, tmp_path: Path, monkeypatch: py
         ("", "cannot be read"),
         ("[]", "config is no kubeconfig"),
         ("hello", "config is no kubeconfig"),
+        ("\N{DEGREE SIGN}", "config is no kubeconfig"),
         ('{"clusters": [], "contexts": [], "users": [], "current-context": "x"}', "it has none"),
         (None, "there is no cluster to talk to"),
     ],
@@ -137,7 +138,7 @@ def test_settings_may_be_several_files(url: str, tmp_path: Path, monkeypatch: py
 def test_settings_that_cannot_be_used(text: str | None, said: str, tmp_path: Path) -> None:
     file = tmp_path / "config"
     if text is not None:
-        file.write_text(text)
+        file.write_text(text, encoding="latin-1")
     with pytest.raises(Misconfigured, match=said):
         connect(file)
 

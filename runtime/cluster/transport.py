@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.trouble import Misconfigured, Unconfigured, Unreachable
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _PIECE = 1 << 16
 _FILES = 10240
 """The most that macOS allows a process. Source: OPEN_MAX of its sys/syslimits.h."""
+_NUMBER = regex(r"^\[Errno \d+\] ")
+"""What Python puts before the words of the system."""
 _SLOWEST = 4 << 10
 """Bytes in a second by which an answer may take longer than a request."""
 
@@ -115,7 +118,11 @@ class Transport:
             raise Misconfigured(
                 f"the proxy {configuration.proxy} speaks SOCKS: pip install --upgrade kubernetes pysocks"
             ) from None
-        except (AttributeError, TypeError) as error:  # what the client raises where it finds another shape
+        except (
+            AttributeError,
+            TypeError,
+            UnicodeDecodeError,
+        ) as error:  # of the client: another shape, no text
             raise Misconfigured(
                 f"the settings of the cluster cannot be read: {_files(self._access)} is no kubeconfig"
             ) from error
@@ -313,7 +320,7 @@ class _Said(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep one, as one line."""
-        self.errors.append(" ".join(record.getMessage().split()))
+        self.errors.append(_NUMBER.sub("", " ".join(record.getMessage().split())))
 
 
 def _allow_connections() -> None:
@@ -349,7 +356,7 @@ def _untrusted(error: BaseException) -> bool:
 
 def _why(error: BaseException) -> str:
     """What an error says, without the objects that urllib3 puts before it."""
-    text = " ".join(str(error).split()).rpartition("): ")[2]
+    text = _NUMBER.sub("", " ".join(str(error).split()).rpartition("): ")[2])
     cause = error.__cause__ or error.__context__
     if isinstance(cause, OSError) and cause.strerror:
         return cause.strerror
