@@ -97,6 +97,7 @@ def test_every_width_holds(name: str, room: int) -> None:
     text = picture(there, room)
     least = 24  # the labels above the table, and eight columns beside them
     assert max(map(wide, text.splitlines())) <= max(room, least)
+    assert not any(line.isspace() for line in text.splitlines())
     assert max(map(wide, listing([Run(there.workflow)], NOW, room=room).splitlines())) <= room
 
 

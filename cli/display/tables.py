@@ -75,7 +75,8 @@ class Table:
         """Whether not all of the last cell of a row is seen."""
         cells = self._rows[row]
         at = len(cells) - 1
-        return at >= len(self.widths) or wide(cells[at].text) > self.widths[at]
+        room = self.widths[at] if at < len(self.widths) else 0
+        return wide(cells[at].text) > room
 
     def text(self, paint: Paint) -> str:
         """The table."""
