@@ -495,7 +495,11 @@ def test_the_first_file_is_the_one_that_is_run(flowdsl: Callable[..., Result], f
 # --- parts of a run, and runs that are taken up again -------------------------------------------------
 
 
-def test_several_files_and_steps(flowdsl: Callable[..., Result]) -> None:
+@pytest.mark.parametrize("retries", ["", "    retryStrategy: {limit: 1}\n"])
+def test_several_files_and_steps(retries: str, flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "steps.yaml").write_text(
+        STEPS.replace("  - name: say\n    in", f"  - name: say\n{retries}    in")
+    )
     done = flowdsl("steps.yaml", "library.yaml", "--name", "one")
     assert done.code == 0
     assert ["say", "Succeeded", "2", "rounds"] in rows(done.out)

@@ -422,6 +422,7 @@ def only(manifest: Json, status: Json, step: str) -> Json:
     nodes: list[Json] = list(part(part(status, "status"), "nodes").values())
     run = str(part(status, "metadata").get("name", ""))
     leaves = [node for node in nodes if node["type"] in _STEPS and node.get("templateName")]
+    leaves = [node for node in leaves if not part(node, "nodeFlag").get("retried")]  # attempts at one of them
     found = _named(leaves, step, run)
     if not found:
         known = _tasks(nodes, run, _STEPS)
@@ -433,7 +434,7 @@ def only(manifest: Json, status: Json, step: str) -> Json:
     if len(rounds) > 1 and all(_LABEL.search(one["displayName"]) for one in found):
         shown = ", ".join(f"'{one}'" for one in rounds[:_SHOWN]) + (", ..." if len(rounds) > _SHOWN else "")
         raise RunError(f"--only {step}: it has {len(rounds)} rounds, name one of them: {shown}")
-    node = next((one for one in found if one["type"] == "Retry"), found[0])
+    node = found[0]
     spec: Json = part(manifest, "spec")
     _with_others(step, node, nodes, spec, run)
     inputs = part(node, "inputs")
