@@ -241,8 +241,9 @@ def _read(folder: Path) -> Json:
     try:
         found: Json = json.loads((folder / "workflow.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise Refused(
-            f"{folder / 'workflow.json'} cannot be read: {error}; "
+            f"{folder / 'workflow.json'} cannot be read: {reason}; "
             f"flowdsl run --resume {folder.name} writes it again, if the run has ended"
         ) from None
     return found

@@ -144,7 +144,8 @@ def local_runs(selector: str) -> list[Json]:
         try:
             one: Json = json.loads(path.read_bytes())
         except (OSError, ValueError) as error:
-            err(f"note: {path} cannot be read: {line(str(error))}\n")
+            reason = getattr(error, "strerror", None) or error
+            err(f"note: {path} cannot be read: {line(str(reason))}\n")
         else:
             found.append(_alone(one, path.parent))
     try:
