@@ -13,9 +13,12 @@ from flowdsl.values.node import Node
 from flowdsl.values.types import Type
 
 IN = "/tmp/flowdsl/in"
-OUT = "/tmp/flowdsl/out"
+OUT = "/tmp/flowdsl-out"
+"""Apart from what is mounted: the folders around that belong to root, who may not be the user of the container."""
 STORE = "/tmp/flowdsl/store"
 CHECKPOINTS = "/tmp/flowdsl/checkpoints"
+OWN = ("/tmp/flowdsl", OUT)
+"""The folders that are flowdsl's own in every container."""
 WORKERS = "flowdsl-workers"
 """The input of the pods of a distributed step that holds the name by which they meet."""
 

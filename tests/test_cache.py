@@ -277,7 +277,7 @@ def digests(folder: Path, tmp_path: Path, name: str) -> list[str]:
     names = [one["name"] for one in make["outputs"]["parameters"]]
     assert names == ["flowdsl-digest-one", "flowdsl-digest-other"]
     out = tmp_path / "out"
-    (tmp_path / "script.py").write_text(make["script"]["source"].replace("/tmp/flowdsl/out", str(out)))
+    (tmp_path / "script.py").write_text(make["script"]["source"].replace("/tmp/flowdsl-out", str(out)))
     variables = {**os.environ, "FLOWDSL_name": name}
     subprocess.run([sys.executable, "script.py"], cwd=tmp_path, env=variables, check=True)
     return [(out / one).read_text() for one in names]

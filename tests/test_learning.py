@@ -77,7 +77,7 @@ def script(capsys: pytest.CaptureFixture[str], **parts: str) -> Script:
     (source,) = (one["script"]["source"] for one in templates if one["name"].endswith("-points"))
     path = Path.cwd() / "ask.py"
     source = source.replace("/tmp/flowdsl/in", str(path.parent)).replace(
-        "/tmp/flowdsl/out", f"{path.parent}/out"
+        "/tmp/flowdsl-out", f"{path.parent}/out"
     )
     path.write_text(source, encoding="utf-8")
     return Script(path)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import pytest
+import yaml
 
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 from tests.goldens import same
 
+STANDING = {PurePath("/"), PurePath("/tmp"), PurePath("/dev")}
+"""Folders that every image has."""
+Json = dict[str, Any]
 CASES = sorted((Path(__file__).parent / "lowering").glob("*.py"))
 
 
@@ -21,10 +25,29 @@ def test_the_yaml_of_each_construct(case: Path, request: pytest.FixtureRequest) 
     same(compiled.text, case.with_suffix(".yaml"), request)
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+def test_outputs_are_in_no_folder_that_belongs_to_root(case: Path) -> None:
+    """The kubelet makes the folders around what is mounted, as root; a step with another user could write nothing."""
+    for document in yaml.safe_load_all(case.with_suffix(".yaml").read_text(encoding="utf-8")):
+        templates: list[Json] = document["spec"].get("templates", [])
+        for template in templates:
+            container: Json = template.get("script") or template.get("container") or {}
+            mounts = [PurePath(one["mountPath"]) for one in container.get("volumeMounts", [])]
+            files: list[Json] = template.get("inputs", {}).get("artifacts", [])
+            mounted = [*mounts, *[PurePath(one["path"]) for one in files if "path" in one]]
+            made = {folder for one in mounted for folder in one.parents} - STANDING
+            outputs: Json = template.get("outputs", {})
+            places: list[Json] = [*outputs.get("artifacts", []), *outputs.get("parameters", [])]
+            for place in places:
+                path = PurePath(place.get("path") or place.get("valueFrom", {}).get("path") or "/")
+                if not any(path.is_relative_to(one) for one in mounts):
+                    assert made.isdisjoint(path.parents), (template["name"], path)
+
+
 HEAD = """
 import functools
 from enum import Enum
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal, NamedTuple
 from flowdsl import *
 

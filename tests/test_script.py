@@ -1017,7 +1017,7 @@ def _flowdsl_main():
         lr=checked("input lr (float)", float, env("FLOWDSL_lr")),
         name=env("FLOWDSL_name"),
     )
-    checked("output return (float)", write, "/tmp/flowdsl/out/return", as_number(scalar(float, int)), result)
+    checked("output return (float)", write, "/tmp/flowdsl-out/return", as_number(scalar(float, int)), result)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from flowdsl.compiler.findings.surroundings import BadMountPath, BadObjectName, 
 from flowdsl.compiler.ir import Mount
 from flowdsl.compiler.naming import volume_name
 from flowdsl.compiler.options.reading import Wrong, entries, said
+from flowdsl.compiler.ports import OWN
 from flowdsl.compiler.volumes import scratch_name
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_data_key, is_dns_subdomain
@@ -79,7 +80,7 @@ def unmountable(path: str, scratch: bool) -> str:
         return "must hold neither `:` nor `..`"
     if not path.strip("/"):
         return "would hide the files of the image"
-    if f"{path}/".startswith(("/flowdsl/", "/tmp/flowdsl/")):
+    if f"{path}/".startswith(("/flowdsl/", *(f"{own}/" for own in OWN))):
         return "flowdsl keeps inputs and outputs there"
     kept = path.rstrip("/") == "/tmp" and not scratch
     return "each pod keeps inputs and outputs below it: mount a Scratch there" if kept else ""

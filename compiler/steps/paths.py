@@ -15,6 +15,7 @@ from flowdsl.compiler.findings.paths import (
 )
 from flowdsl.compiler.forms import Absent, File, Gathered, Mounted
 from flowdsl.compiler.options.reading import is_mapping
+from flowdsl.compiler.ports import OWN
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
 
 #: What stands for a value of the run in a text.
 _VALUE = regex(r"\{\{.*?\}\}")
-
-#: The folder that is flowdsl's own in every container.
-OWN = "/tmp/flowdsl"
 
 
 class FixedPath(NamedTuple):
@@ -96,9 +94,8 @@ def _flaw(path: str) -> str:
         return "it is the same in all runs, and holds no value of one"
     if not path.strip("/"):
         return "the root is the container itself"
-    if f"{posixpath.normpath(path)}/".startswith(f"{OWN}/"):
-        return f"{OWN} is for the files that have no path of their own"
-    return ""
+    own = next((one for one in OWN if f"{posixpath.normpath(path)}/".startswith(f"{one}/")), "")
+    return f"{own} is for the files that have no path of their own" if own else ""
 
 
 def misplaced(

@@ -21,7 +21,7 @@ from flowdsl.runtime.local.pods.expansion import carried
 from flowdsl.runtime.local.pods.settings import Settings
 
 Json = dict[str, Any]
-_FOLDER = "/tmp/flowdsl"
+_FOLDER = "/tmp"
 
 
 class Done(NamedTuple):
@@ -47,7 +47,7 @@ def done(pod: StartPod) -> Done:
     env = variables(script, About(pod, "default", Settings()))
     printed = io.StringIO()
     with tempfile.TemporaryDirectory() as folder:
-        code = _code(template["script"]["source"].replace(_FOLDER, folder))
+        code = _code(template["script"]["source"].replace(f"{_FOLDER}/flowdsl", f"{folder}/flowdsl"))
         with (
             mock.patch.dict(os.environ, env, clear=True),
             contextlib.redirect_stdout(printed),
