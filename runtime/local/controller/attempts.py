@@ -79,7 +79,13 @@ class Attempts:
             self._run.held[attempt.id] = self._run.held[self._node.id]
 
     def ended(self, attempt: Node, error: str | None) -> None:
-        """Find out whether there is to be another attempt, when Argo comes to the template."""
+        """Find out whether there is to be another attempt, when Argo comes to the template.
+
+        It looks at the last one, or at a hook that has begun after that and is itself tried again.
+        """
+        attempt = self._node.attempts()[-1]
+        if not attempt.completed:
+            return
         held = self._run.held.get(self._node.id)
         if held is None or not held(self._node, lambda: self._ended(attempt, error)):
             self._ended(attempt, error)

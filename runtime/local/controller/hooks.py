@@ -314,7 +314,13 @@ class Hooks(ABC):
 
         def created(node: Node) -> None:
             self.node.adopt(node)
-            self.run.when_fulfilled(node, lambda: ended(None))
+            self.run.when_fulfilled(node, partial(fulfilled, node))
+
+        def fulfilled(node: Node) -> None:
+            ended(None)
+            tried = self.run.retries.get(self.node.id)
+            if node.retried and tried is not None:
+                tried.ended(node, None)
 
         def done(_: Node, error: str | None) -> None:
             if error is not None:  # one that has waited too long has ended when Argo asks again

@@ -133,8 +133,8 @@ class Node:
         return True
 
     def attempts(self) -> list[Node]:
-        """Of a Retry node: its attempts, without the nodes of hooks."""
-        return [child for child in self.children.values() if child.retried and child.type != "Retry"]
+        """Of a Retry node: its attempts, and hooks that are tried again, which Argo takes for some."""
+        return [child for child in self.children.values() if child.retried]
 
     def result(self) -> Node:
         """The node whose outputs count: of a Retry node, its last attempt."""

@@ -121,5 +121,8 @@ class Leaf(Protocol):
 class Retries(Protocol):
     """The execution of a template that is tried again."""
 
+    def ended(self, attempt: Node, error: str | None) -> None:
+        """Find out whether there is to be another attempt."""
+
     def give_up(self, message: str) -> None:
         """Fail without another attempt."""
