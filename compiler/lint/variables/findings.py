@@ -213,7 +213,7 @@ class Overlooked(Finding):
 
     code = "FD845"
     title = "Argo does not see that `{name}` is read here, and keeps no result of it"
-    label = "the run would wait for it for ever"
+    label = "the run waits for it for ever, or goes on without it"
     help = "write `{spelled}`"
     name: str
     spelled: str
