@@ -38,10 +38,15 @@ UNANSWERED = (OSError, HTTPException)
 TOO_LATE = "Pod was active on the node longer than the specified deadline"
 #: Goes into the container's files, and becomes its command.
 ENTER = """
-import json, os, sys
-words, env, root, folder = json.load(open(sys.argv[1]))
+import json, os, sys, warnings
+words, env, root, folder, user, group = json.load(open(sys.argv[1]))
 os.chroot(root)
 os.chdir(folder)
+if user:
+    os.setgroups([])
+    os.setgid(group)
+    os.setuid(user)
+    env["HOME"] = "/"
 try:
     os.execvpe(words[0], words, env)
 except OSError as error:
@@ -248,6 +253,7 @@ class Pod:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         (own / "message").touch()
+        (own / "message").chmod(0o666)
         root = f"{own}/root"
         layers = f"lowerdir={self.node.beside}:/,upperdir={own}/upper,workdir={own}/work"
         lines = [
@@ -265,7 +271,9 @@ class Pod:
             lines += self._mounted(mount, root, env)
         folder = container.get("workingDir") or "/"
         words = [expanded(word, env) for word in [*container.get("command", []), *container.get("args", [])]]
-        (own / "container.json").write_text(json.dumps([words, env, root, folder]))
+        security = {**self.spec.get("securityContext", {}), **container.get("securityContext", {})}
+        user = security.get("runAsUser", 0), security.get("runAsGroup", 0)
+        (own / "container.json").write_text(json.dumps([words, env, root, folder, *user]))
         lines += [
             f"mkdir -p '{root}{folder}'",
             f"exec {sys.executable} -c '{ENTER}' {own}/container.json",
@@ -298,6 +306,7 @@ class Pod:
         source /= inside
         if not source.exists():
             source.mkdir(parents=True)
+            source.chmod(self._volume(str(mount["name"])).stat().st_mode)
         target = f"{root}{path}"
         made = (
             f"[ -d '{target}' ] || rm -f '{target}'; mkdir -p '{target}'"  # the machine may have a file there
@@ -318,6 +327,7 @@ class Pod:
             return Path(volume["hostPath"]["path"])
         place = self.folder / "volumes" / name
         place.mkdir(parents=True, exist_ok=True)
+        place.chmod(0o777)
         for kind, field, key in (("configmaps", "configMap", "name"), ("secrets", "secret", "secretName")):
             if field not in volume:
                 continue
