@@ -202,6 +202,18 @@ def test_a_command_that_is_not_there_fails_with_the_way_out(pods: Street, name: 
     assert "failed to find name in PATH" in pods.log()
 
 
+@pytest.mark.parametrize("part", [Path(sys.executable), Path(sys.executable).resolve()])
+def test_a_mount_that_hides_the_python_of_the_steps_is_named(pods: Street, part: Path) -> None:
+    path = str(part.parent)
+    mount: Json = {"volumeMounts": [{"name": "s", "mountPath": path}]}
+    container: Json = {"command": ["python", "-c", ""], **mount}
+    done = pods.run({"container": container, "volumes": [{"name": "s", "emptyDir": {}}]})
+    if pods.pods.house.isolated:
+        assert f". What is mounted at {path} hides it: run the steps under one" in done.message
+    else:
+        assert done.phase == "Succeeded"
+
+
 def test_a_container_without_a_command_is_refused(pods: Street) -> None:
     done = pods.run({"container": {"image": "nginx"}})
     assert done.phase == "Error"

@@ -14,7 +14,7 @@ from flowdsl.runtime.local.pods.expansion import LONGEST, expanded, too_long
 from flowdsl.runtime.local.pods.outputs import as_text
 from flowdsl.runtime.local.pods.paths import Rewriting, View, rewritten
 from flowdsl.runtime.local.pods.refusal import Refusal
-from flowdsl.runtime.local.pods.settings import GIVE_PROGRAM
+from flowdsl.runtime.local.pods.settings import GIVE_PROGRAM, GIVE_PYTHON
 from flowdsl.runtime.local.pods.units import SCRIPT, Unit, mounts, pythonic
 from flowdsl.runtime.parts import part, several
 
@@ -266,7 +266,9 @@ class Program:
         if "missing" in answer:
             text = f"failed to find name in PATH: {answer['missing']}"
             self.print(text)
-            return Way(code, f"{text}. {GIVE_PROGRAM}")
+            python = self.pod.house.settings.python
+            hidden = self._hides(python) if f'"{python}"' in text else ""
+            return Way(code, f"{text}. {GIVE_PYTHON.format(path=hidden) if hidden else GIVE_PROGRAM}")
         reason = "Error"
         if answer.get("killed") and self.pod.stopped is None:
             limit = memory_limit(self.unit.body)
@@ -278,6 +280,11 @@ class Program:
             reason,
             as_text(bytes(answer.get("result", b""))),
         )
+
+    def _hides(self, program: str) -> str:
+        """Where something is mounted over the file of a program of this machine, or over what it is a link to."""
+        files = Path(program), Path(program).resolve()
+        return next((path for path in self.places if any(one.is_relative_to(path) for one in files)), "")
 
     def print(self, text: str) -> None:
         """Write a line into the log."""
