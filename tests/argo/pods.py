@@ -46,7 +46,6 @@ if user:
     os.setgroups([])
     os.setgid(group)
     os.setuid(user)
-    env["HOME"] = "/"
 try:
     os.execvpe(words[0], words, env)
 except OSError as error:
@@ -273,7 +272,8 @@ class Pod:
         words = [expanded(word, env) for word in [*container.get("command", []), *container.get("args", [])]]
         security = {**self.spec.get("securityContext", {}), **container.get("securityContext", {})}
         user = security.get("runAsUser", 0), security.get("runAsGroup", 0)
-        (own / "container.json").write_text(json.dumps([words, env, root, folder, *user]))
+        of_image = {"PATH": os.environ["PATH"], "HOME": "/" if user[0] else "/root"}
+        (own / "container.json").write_text(json.dumps([words, {**of_image, **env}, root, folder, *user]))
         lines += [
             f"mkdir -p '{root}{folder}'",
             f"exec {sys.executable} -c '{ENTER}' {own}/container.json",
@@ -339,13 +339,13 @@ class Pod:
         return place
 
     def _variables(self, container: Json) -> dict[str, str]:
-        """The environment of a container."""
+        """The environment of a container, without what an image sets: that stands for no `$(NAME)`."""
         metadata: Json = self.found["metadata"]
         fields = {f"metadata.{key}": str(metadata[key]) for key in ("name", "namespace", "uid")}
         fields |= {"status.podIP": HERE, "status.hostIP": HERE, "spec.nodeName": NODE}
         for kind in ("labels", "annotations"):
             fields |= {f"metadata.{kind}['{key}']": text for key, text in metadata.get(kind, {}).items()}
-        found = {"PATH": os.environ["PATH"], "HOME": "/root", **self.node.environment}
+        found = dict(self.node.environment)
         for one in container.get("env", []):
             source: Json = one.get("valueFrom") or {}
             for kind, field in (("secrets", "secretKeyRef"), ("configmaps", "configMapKeyRef")):
