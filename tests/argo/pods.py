@@ -291,9 +291,11 @@ class Pod:
         self.running[name] = process
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         with contextlib.suppress(OSError):  # it has ended
-            while not (found := children.read_text().split()):
+            while process.poll() is None:
+                if found := children.read_text().split():
+                    (self.folder / f"{name}.pid").write_text(found[0])
+                    break
                 time.sleep(OFTEN / 10)
-            (self.folder / f"{name}.pid").write_text(found[0])
 
     def _mounted(self, mount: Json, root: str, env: dict[str, str]) -> list[str]:
         """The lines that mount a volume."""
