@@ -119,6 +119,17 @@ def in_json(output: str | None, *, as_json: bool) -> bool:
     return as_json or output == "json"
 
 
+def way_to_wait(timeout: str | None, **ways: bool) -> str:
+    """The one option that asks to wait for the end of a run, or nothing; `ways` are all there are. Raises Refused."""
+    asked = [way for way, is_given in ways.items() if is_given]
+    if len(asked) > 1:
+        raise Refused(f"--{asked[0]} and --{asked[1]}: choose one of them")
+    if timeout is not None and not asked:
+        *words, last = (f"--{way}" for way in ways)
+        raise Refused(f"--timeout is for waiting: add {', '.join(words)} or {last}")
+    return asked[0] if asked else ""
+
+
 def seconds_of(name: str, text: str, *, zero: bool = True, also: str = "") -> float:
     """The seconds of a duration that was given to an option: `90s`, `1d12h`. Raises Refused.
 

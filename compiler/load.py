@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.reason import reason
 from flowdsl.grammar.regex import regex
 from flowdsl.mistakes import mistake
 from flowdsl.places.place import Site, Span
@@ -242,7 +243,7 @@ def unread(path: Path, error: Exception, *suffixes: str) -> Finding:
     if os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir raises where a name is too long
         names = ", ".join(f"`{entry}`" for entry in _entries(path, suffixes)[:3])
         return Folder(path=str(path), hint=f": {names}" if names else "")
-    return Unreadable(path=str(path), reason=getattr(error, "strerror", None) or str(error))
+    return Unreadable(path=str(path), reason=reason(error))
 
 
 def _undecodable(data: bytes) -> UnicodeDecodeError | None:

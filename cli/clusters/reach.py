@@ -18,6 +18,7 @@ from flowdsl.cli.process import GONE, LATE, REFUSED, STDIN, UNKNOWN, WRONG, Refu
 from flowdsl.diagnostic import near
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_dns_label, is_dns_subdomain
+from flowdsl.grammar.reason import reason
 from flowdsl.runtime.names import LATEST, of_pipeline
 
 if TYPE_CHECKING:
@@ -241,9 +242,8 @@ def _read(folder: Path) -> Json:
     try:
         found: Json = json.loads((folder / "workflow.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
         raise Refused(
-            f"{folder / 'workflow.json'} cannot be read: {reason}; "
+            f"{folder / 'workflow.json'} cannot be read: {reason(error)}; "
             f"flowdsl run --resume {folder.name} writes it again, if the run has ended"
         ) from None
     return found

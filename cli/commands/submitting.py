@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import FLAG, PARAMETERS, FileArgument, JsonOption, app, in_json, option
+from flowdsl.cli.root import FLAG, PARAMETERS, FileArgument, JsonOption, app, in_json, option, way_to_wait
 
 
 @app.command(
@@ -81,13 +81,9 @@ def submit_command(
     from flowdsl.cli.pipelines.compiling import Target
     from flowdsl.cli.runs.submitting import Options, submit_file, submit_from
 
-    after = [word for word, asked in (("wait", wait), ("watch", watch), ("logs", logs)) if asked]
-    if len(after) > 1:
-        raise Refused(f"--{after[0]} and --{after[1]}: choose one of them")
-    if timeout is not None and not after:
-        raise Refused("--timeout is for waiting: add --wait, --watch or --logs")
+    after = way_to_wait(timeout, wait=wait, watch=watch, logs=logs)
     if dry_run and after:
-        raise Refused(f"--dry-run creates nothing to wait for: leave out --{after[0]}")
+        raise Refused(f"--dry-run creates nothing to wait for: leave out --{after}")
     options = Options(
         parameters=parameter or (),
         name=name or "",
@@ -95,7 +91,7 @@ def submit_command(
         labels=label or (),
         dry_run=dry_run,
         check=not no_check,
-        after=after[0] if after else "",
+        after=after,
         timeout=timeout,
         output="json" if in_json(output, as_json=as_json) else output or "name",
     )

@@ -19,6 +19,7 @@ from flowdsl.cli.root import (
     VersionOption,
     app,
     option,
+    way_to_wait,
 )
 from flowdsl.compiler.written_as import Unscheduled
 from flowdsl.space import Kind
@@ -163,10 +164,7 @@ def sweep_command(
     ):
         if given and not any(chosen[one] for one in needed):
             raise Refused(f"{word} is for a run: add {' or '.join(needed)}")
-    if wait and watch:
-        raise Refused("--wait and --watch: choose one of them")
-    if timeout is not None and not (wait or watch):
-        raise Refused("--timeout is for waiting: add --wait or --watch")
+    after = way_to_wait(timeout, wait=wait, watch=watch)
     if run:
         from flowdsl.cli.runs.options import Options
         from flowdsl.cli.runs.running import run_files
@@ -190,7 +188,7 @@ def sweep_command(
             parameters=parameter or (),
             name=name or "",
             id=submit_id or "",
-            after="watch" if watch else "wait" if wait else "",
+            after=after,
             timeout=timeout,
             output="json" if as_json else "name",
         )

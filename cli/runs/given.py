@@ -16,6 +16,7 @@ from flowdsl.compiler.ir import Reference
 from flowdsl.diagnostic import together
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_data_key
+from flowdsl.grammar.reason import reason
 from flowdsl.runtime.documents import workflow_spec
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.faked import in_place_of
@@ -107,8 +108,7 @@ def data(texts: Sequence[str], option: str) -> dict[str, dict[str, str]]:
             else:
                 found[name] = _lines(path.read_text(encoding="utf-8"), f"{option} {name}={path}")
         except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise RunError(f"{option} {name}={path} cannot be read: {reason}") from None
+            raise RunError(f"{option} {name}={path} cannot be read: {reason(error)}") from None
     return found
 
 

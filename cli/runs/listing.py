@@ -17,6 +17,7 @@ from flowdsl.cli.process import DONE, Refused, err, out
 from flowdsl.cli.root import seconds_of
 from flowdsl.grammar.labels import COMPLETED, PHASE
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.reason import reason
 from flowdsl.runtime.parts import part, text
 from flowdsl.runtime.phases import FULFILLED, RunPhase
 from flowdsl.runtime.status.compressed import opened, without_nodes
@@ -144,8 +145,7 @@ def local_runs(selector: str) -> list[Json]:
         try:
             one: Json = json.loads(path.read_bytes())
         except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            err(f"note: {path} cannot be read: {line(str(reason))}\n")
+            err(f"note: {path} cannot be read: {line(reason(error))}\n")
         else:
             found.append(_alone(one, path.parent))
     try:

@@ -83,10 +83,8 @@ class Carrier:
         form, values = self._carry(expr, kind, call, crossing)
         if isinstance(form, Gathered) and call is not None and not _reads_rows(call, form):
             return Carried(PLAIN, [listed(values[0], form)], kind)
-        if call is not None and is_distributed(
-            call
-        ):  # Argo does not make its pods, so they get no files from it
-            form = in_variables(form)
+        if call is not None and is_distributed(call):
+            form = in_variables(form)  # Argo does not make its pods, so they get no files from it
         return Carried(form, values, kind)
 
     def _carry(self, expr: Expr, kind: t.Type, call: Call | None, crossing: bool) -> tuple[Form, list[Expr]]:

@@ -118,11 +118,8 @@ class Transport:
             raise Misconfigured(
                 f"the proxy {configuration.proxy} speaks SOCKS: pip install --upgrade kubernetes pysocks"
             ) from None
-        except (
-            AttributeError,
-            TypeError,
-            UnicodeDecodeError,
-        ) as error:  # of the client: another shape, no text
+        except (AttributeError, TypeError, UnicodeDecodeError) as error:
+            # What the client raises where it finds another shape, or no text.
             raise Misconfigured(
                 f"the settings of the cluster cannot be read: {_files(self._access)} is no kubeconfig"
             ) from error

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.tree import is_list, is_mapping
+from flowdsl.grammar.reason import reason
 from flowdsl.runtime.local.controller.cache import Entry
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.places import handed
@@ -94,6 +95,5 @@ def _read(path: Path) -> dict[str, list[Any]]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise RunError(f"the cache {path} cannot be read: {reason}; delete it to start over") from None
+        raise RunError(f"the cache {path} cannot be read: {reason(error)}; delete it to start over") from None
     return found
