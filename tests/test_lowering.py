@@ -11,6 +11,7 @@ import yaml
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 from tests.goldens import same
+from tests.snippets import compile_body
 
 STANDING = {PurePath("/"), PurePath("/tmp"), PurePath("/dev")}
 """Folders that every image has."""
@@ -42,6 +43,20 @@ def test_outputs_are_in_no_folder_that_belongs_to_root(case: Path) -> None:
                 path = PurePath(place.get("path") or place.get("valueFrom", {}).get("path") or "/")
                 if not any(path.is_relative_to(one) for one in mounts):
                     assert made.isdisjoint(path.parents), (template["name"], path)
+
+
+@pytest.mark.parametrize("folder", ["/tmp/flowdsl", "/tmp/flowdsl-out"])
+def test_the_folders_of_flowdsl_are_for_nothing_else(tmp_path: Path, folder: str) -> None:
+    before = f"""
+        from flowdsl import Scratch, command, container
+        @step(image="i:1", mounts={{«"{folder}/mine"»: Scratch("1Gi")}})
+        def mounting() -> None: ...
+        @container(image="i:1")
+        def writing() -> Path:
+            return command("tool", paths={{"return": «"{folder}/mine"»}})
+    """
+    found = compile_body(tmp_path, "mounting()\nwriting()", before)
+    assert found.findings() == [("FD284", f'"{folder}/mine"'), ("FD752", f'"{folder}/mine"')]
 
 
 HEAD = """
