@@ -76,7 +76,6 @@ def behind(view: View) -> Iterator[Problem]:
     for template in view.templates:
         if template.body != "dag" or string(template.data, "dag", "target") or not template.dag.is_sound:
             continue
-        asked = {operand.task for _, operand in template.dag.results}
         for position, call in enumerate(template.calls):
             graph = call.callee
             if graph is None or graph.data.get("failFast") is not True or not call.is_awaited or call.loop:
@@ -84,7 +83,8 @@ def behind(view: View) -> Iterator[Problem]:
             if view.tries(graph) or not any(map(_counts, graph.calls)):
                 continue
             effect, lost = "the run never ends", _lost(template, position)
-            if lost is None and call.name not in asked and "continueOn" not in call.data:
+            asked = any(operand.task == call.name for _, operand in template.dag.results)
+            if lost is None and not asked and "continueOn" not in call.data:
                 users = (index for index, needs in enumerate(template.dag.needs) if position in needs)
                 effect, lost = "the run may succeed even", template.calls[next(users)]
             if lost is not None:

@@ -11,7 +11,7 @@ from flowdsl.grammar.depends import CONTENT, LOOP_RESULTS, RESULTS, asks, depend
 from flowdsl.grammar.error import GrammarError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from flowdsl.compiler.lint.manifest.view import Call, View
     from flowdsl.grammar.depends import Operand
@@ -38,21 +38,10 @@ def omitted(view: View) -> Iterator[Problem]:
     for template in view.templates:
         for call in template.calls if template.body == "dag" else ():
             text: str = call.data.get("depends") or ""
-            if not asks(text):
+            if (asked := _asked(call, text)) is None:
                 continue
-            try:
-                operands = depends(text)
-            except GrammarError:
-                continue
-            names = list(dict.fromkeys(each.task for each in operands))
-            tasks = [task for task in map(template.call, names) if task is not None]
-            if len(names) > _MOST or len(tasks) < len(names):
-                continue
-            loops = {task.name for task in tasks if task.loop}
-            if not all(_known(each, each.task in loops) for each in operands):
-                continue
-            ends = (dict(zip(names, each, strict=True)) for each in product(*map(_ends, tasks)))
-            if not any(holds(text, [_answer(one, each) for one in operands]) for each in ends):
+            operands, tasks = asked
+            if not any(_answers(text, operands, tasks, _ends)):
                 reason = _reason(operands, tasks)
                 yield Problem((*call.path, "depends"), NeverDepends(call.name, reason))
 
@@ -96,23 +85,35 @@ def succeeds_without(producer: Call) -> bool:
 
     Nothing is said of more tasks than can be tried.
     """
-    graph = producer.owner
     text = str(producer.data.get("depends") or "")
+    asked = _asked(producer, text)
+    return asked is not None and not all(_answers(text, *asked, _good_ends))
+
+
+def _asked(call: Call, text: str) -> tuple[tuple[Operand, ...], list[Call]] | None:
+    """What the `depends` of a task asks of which tasks; None where it asks for no results, or for too many to try."""
     try:
         operands = depends(text) if asks(text) else ()
     except GrammarError:
-        return False
+        return None
     names = list(dict.fromkeys(each.task for each in operands))
-    if len(names) > _MOST or not graph.call_index.keys() >= set(names):
-        return False
-    tasks = [graph.calls[graph.call_index[name]] for name in names]
-    if not all(_known(each, bool(tasks[names.index(each.task)].loop)) for each in operands):
-        return False
-    for each in product(*map(_good_ends, tasks)):
-        ends = dict(zip(names, each, strict=True))
-        if not holds(text, [_answer(one, ends) for one in operands]):
-            return True
-    return False
+    tasks = [task for task in map(call.owner.call, names) if task is not None]
+    if not names or len(names) > _MOST or len(tasks) < len(names):
+        return None
+    loops = {task.name for task in tasks if task.loop}
+    return (operands, tasks) if all(_known(each, each.task in loops) for each in operands) else None
+
+
+def _answers(
+    text: str,
+    operands: tuple[Operand, ...],
+    tasks: list[Call],
+    ends: Callable[[Call], list[frozenset[str]]],
+) -> Iterator[bool]:
+    """Whether a `depends` holds, for each combination of the ends that its tasks may have."""
+    for each in product(*map(ends, tasks)):
+        found = {task.name: end for task, end in zip(tasks, each, strict=True)}
+        yield bool(holds(text, [_answer(one, found) for one in operands]))
 
 
 def _good_ends(task: Call) -> list[frozenset[str]]:
