@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class NoManifest(Finding):
-    """A file without anything of Argo's."""
+    """A file in which nothing belongs to Argo."""
 
     code = "FD124"
-    title = "there is no manifest of Argo in `{file}`"
+    title = "there is no Argo manifest in `{file}`"
     label = "{hint}"
     help = (
         "give a file with a Workflow, WorkflowTemplate, ClusterWorkflowTemplate or CronWorkflow: "
@@ -44,34 +44,34 @@ _KFP = "what KFP 2 compiles is for its own back end: call the functions of its c
 
 
 class OtherObjects(Finding):
-    """A file that was named alone, with objects of Kubernetes, but none of Argo Workflows."""
+    """A file, named alone, whose objects all belong to Kubernetes and none to Argo Workflows."""
 
     code = "FD129"
     severity = "warning"
-    title = "nothing in `{file}` is checked: none of its objects is of Argo Workflows"
+    title = "nothing in `{file}` is checked: none of its objects belongs to Argo Workflows"
     help = (
-        "name files with a Workflow, WorkflowTemplate, ClusterWorkflowTemplate or CronWorkflow; "
-        "of a folder, other files are left alone"
+        "name files with a Workflow, WorkflowTemplate, ClusterWorkflowTemplate or CronWorkflow; in a "
+        "folder, other files are skipped"
     )
     file: str
 
 
 class SameObject(Finding):
-    """An object with the kind and the name of an earlier one of its file: one of them takes the place of the other."""
+    """An object with the kind and name of an earlier one in its file: one replaces the other."""
 
     code = "FD130"
     title = "the {kind} `{name}` is in this file already"
     label = "the same name"
-    help = "give one of them another name: `kubectl apply` keeps the last of them only"
+    help = "rename one of them: `kubectl apply` keeps only the last"
     kind: str
     name: str
 
 
 class NotUtf8(Finding):
-    """The bytes of a manifest are not UTF-8, which is all that Kubernetes reads."""
+    """A manifest that is not UTF-8, the only encoding that Kubernetes reads."""
 
     code = "FD125"
-    title = "the file is not UTF-8: byte {byte} is not a part of its text"
+    title = "the file is not UTF-8: byte {byte} is not valid in it"
     label = "not UTF-8"
     help = "save it as UTF-8"
     byte: str

@@ -282,7 +282,7 @@ def test_a_file_that_is_no_text_keeps_no_other_from_being_checked(
     assert code == 2
     assert said.splitlines() == [
         f"all/a.yaml:{there}",
-        "all/b.yaml:1:5: error[FD125]: the file is not UTF-8: byte 0xf6 is not a part of its text",
+        "all/b.yaml:1:5: error[FD125]: the file is not UTF-8: byte 0xf6 is not valid in it",
         f"all/c.yaml:{there}",
     ]
 

@@ -23,7 +23,7 @@ class SharedState(Finding):
 
     code = "FD766"
     severity: ClassVar[Severity] = "warning"
-    title = "`{step}` changes `{name}`, and `{other}` does not see it"
+    title = "`{step}` changes `{name}`, but `{other}` does not see it"
     label = "changed in the pod of `{step}` only"
     help = "return the value from `{step}`, and pass it to `{other}`"
     step: str

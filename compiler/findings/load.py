@@ -6,7 +6,7 @@ from flowdsl.diagnostic import Finding, suggest
 
 
 class InvalidSyntax(Finding):
-    """The file is not Python, or not this Python."""
+    """The file is not Python, or is written for another version of Python."""
 
     code = "FD101"
     title = "{reason}"
@@ -107,7 +107,7 @@ class Unreadable(Finding):
 
     code = "FD106"
     title = "`{path}` cannot be read: {reason}"
-    help = "give yourself the right to read it, or name another file"
+    help = "make it readable for yourself, or name another file"
     path: str
     reason: str
 
@@ -132,17 +132,17 @@ class NoPipeline(Finding):
 
 
 class Redefined(Finding):
-    """A step or pipeline that another function of the same name takes the place of."""
+    """A step or pipeline that is replaced by another function of the same name."""
 
     code = "FD112"
     title = "`{name}` is defined twice"
-    label = "takes the place of the first"
-    help = "give one of them another name, or take one away"
+    label = "replaces the first"
+    help = "rename one of them, or remove it"
     name: str
 
 
 class UnknownPipeline(Finding):
-    """A NAME that is no pipeline of the file."""
+    """A NAME that is not a pipeline of the file."""
 
     code = "FD111"
     title = "there is no pipeline `{name}`: {hint}"

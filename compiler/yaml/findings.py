@@ -16,10 +16,10 @@ class InvalidYaml(Finding):
 
 
 class RepeatedKey(Finding):
-    """A key that stands twice in one mapping: readers keep one of the values, or refuse the file."""
+    """A key that appears twice in one mapping: readers keep one of the values, or refuse the file."""
 
     code = "FD121"
-    title = "the key `{name}` stands here twice"
+    title = "the key `{name}` appears twice here"
     label = "only one of the two would count"
     help = "{way}"
     name: str
@@ -35,7 +35,7 @@ class KeyNotText(Finding):
     """A key that is a list, a mapping or nothing."""
 
     code = "FD122"
-    title = "{what} stands where a key has to be"
+    title = "{what} is used as a key"
     help = "{way}"
     what: str = "a mapping or list"
     way: str = "put text that begins with `{{` in quotes: YAML takes a brace for a mapping"
@@ -46,21 +46,21 @@ class UnknownTag(Finding):
 
     code = "FD123"
     title = "the tag `{tag}` means nothing here"
-    help = "take it out, or quote the text if it begins with `!`"
+    help = "remove it, or quote the text if it begins with `!`"
     tag: str
 
 
 class NotFinite(Finding):
-    """A number that is infinite, or none: JSON, which Kubernetes is sent, has no word for it."""
+    """A number that is infinite or NaN: JSON, in which Kubernetes receives it, cannot express it."""
 
     code = "FD127"
-    title = "`{written}` is no number that can be sent to Kubernetes"
+    title = "`{written}` is not a number that can be sent to Kubernetes"
     help = 'put it in quotes if text is meant: "{written}"'
     written: str
 
 
 class KeyReadOtherwise(Finding):
-    """A key without quotes that YAML takes for a value and Kubernetes for the text of this value."""
+    """A key without quotes that YAML reads as a value, and Kubernetes as the text of that value."""
 
     code = "FD126"
     severity = "warning"
@@ -72,7 +72,7 @@ class KeyReadOtherwise(Finding):
 
 
 class MergedToo(Finding):
-    """A key that `<<` brings beside another of the same name: for Argo's own command it is there twice."""
+    """A key that `<<` merges in beside one of the same name: Argo's own command sees it twice."""
 
     code = "FD128"
     severity = "warning"

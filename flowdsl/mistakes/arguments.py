@@ -34,7 +34,7 @@ class TooManyArguments(Finding):
 
 
 class MissingArgument(Finding):
-    """A parameter without a default got no argument."""
+    """A parameter without a default that got no argument."""
 
     code = "FD202"
     title = "`{step}` needs `{name}: {type}`"
@@ -160,7 +160,7 @@ class WrongType(Finding):
 
 
 class ChangedOnTheWay(Finding):
-    """An argument for `Any` of a type that JSON does not have."""
+    """An argument for `Any` whose type JSON does not have."""
 
     code = "FD397"
     severity: ClassVar[Severity] = "warning"

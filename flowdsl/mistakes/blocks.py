@@ -25,7 +25,7 @@ class KnownCondition(Finding):
 
 
 class NotACondition(Finding):
-    """A condition that is no bool."""
+    """A condition that is not a bool."""
 
     code = "FD231"
     title = "the condition of `{word}` is {have}, not bool"
@@ -91,7 +91,7 @@ class ConditionAlone(Finding):
 
 
 class NoTaskToEnd(Finding):
-    """The end of something that is no task of this pipeline."""
+    """The end of something that is not a task of this pipeline."""
 
     code = "FD709"
     title = "`{word}` takes the result of a task of this pipeline, not {have}"
@@ -104,47 +104,47 @@ class NoTaskToEnd(Finding):
 
 
 class EndInsideEnd(Finding):
-    """The end of a run asked for among the tasks that run at its end."""
+    """The end of a run used among the tasks that run at its end."""
 
     code = "FD710"
-    title = "`on_exit()` stands in a block that itself runs at the end of the run"
+    title = "`on_exit()` is inside a block that itself runs at the end of the run"
     label = "the run has ended already"
     help = "call its tasks in the block around it"
 
 
 class EndOfAPart(Finding):
-    """The end of a run asked for in a pipeline that another one calls."""
+    """The end of a run used in a pipeline that another one calls."""
 
     code = "FD711"
     title = "`{word}()` is for the end of a run, and `{pipeline}` is called as a part of one"
-    label = "Argo knows one end of a run"
+    label = "Argo has only one end for a run"
     help = "write `with {word}(result):` where `{pipeline}` is called, with a result of that call"
     word: str
     pipeline: str
 
 
 class EndUnderCondition(Finding):
-    """The end of a run asked for inside a condition."""
+    """The end of a run used inside a condition."""
 
     code = "FD712"
-    title = "`{word}()` stands in a block that runs only under a condition"
+    title = "`{word}()` is inside a block that runs only under a condition"
     label = "a run ends whether the condition holds or not"
-    help = "take it out of that block, and put a `when` inside of it"
+    help = "move it out of that block, and put a `when` inside it"
     word: str
 
 
 class SeveralEnds(Finding):
-    """The end of several tasks where one is asked for."""
+    """The end of several tasks where one is needed."""
 
     code = "FD713"
-    title = "`{word}` takes a result of one task, and this value is made of several"
+    title = "`{word}` takes the result of one task, but this value is made of several"
     label = "of several tasks"
     help = "write one block for each of them"
     word: str
 
 
 class NeverIncomplete(Finding):
-    """The failed items of a loop that fails as soon as one of its items does."""
+    """The failed items of a loop that fails as soon as one item does."""
 
     code = "FD722"
     title = "the run fails when an item of this loop over `{step}` does, so none is ever missing here"

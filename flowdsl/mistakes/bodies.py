@@ -53,7 +53,7 @@ class Recursion(Finding):
 
 
 class TooNested(Finding):
-    """Pipelines so deep in one another that Argo would end the run."""
+    """Pipelines nested so deeply that Argo would end the run."""
 
     code = "FD366"
     title = "`{name}` is called {most} pipelines deep, and Argo ends a run at {most}"
@@ -64,10 +64,10 @@ class TooNested(Finding):
 
 
 class WrongReturn(Finding):
-    """A pipeline or a step returns something else than it says."""
+    """A pipeline or step that returns something other than its annotation says."""
 
     code = "FD236"
-    title = "`{name}` returns {have}, and its annotation says {want}"
+    title = "`{name}` returns {have}, but its annotation says {want}"
     label = "says {want}"
     help = "{way}"
     name: str
@@ -95,7 +95,7 @@ class MissingReturnType(Finding):
     """A pipeline returns a value without saying so."""
 
     code = "FD237"
-    title = "`{name}` returns a value, and has no return annotation"
+    title = "`{name}` returns a value, but has no return annotation"
     label = "without `-> ...` the value is lost"
     help = "annotate what it returns, `-> {have}`, or return nothing"
     name: str
@@ -114,7 +114,7 @@ class NotABodyOfCalls(Finding):
 
 
 class OutOfPlace(Finding):
-    """A word that has no meaning where it stands: in the body of a pipeline, or outside of one."""
+    """A word used where it means nothing: inside the body of a pipeline, or outside of one."""
 
     code = "FD269"
     title = "{problem}"
@@ -126,7 +126,7 @@ class OutOfPlace(Finding):
 
 
 class UndefinedInBody(Finding):
-    """A name that is nowhere, in the body of a pipeline or at the top of the file."""
+    """A name that is not defined, in the body of a pipeline or at the top of the file."""
 
     code = "FD761"
     title = "`{name}` is not defined"

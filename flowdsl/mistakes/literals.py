@@ -11,21 +11,21 @@ class LiteralBraces(Finding):
     """A literal that Argo would evaluate."""
 
     code = "FD219"
-    title = "the text holds `{{{{`, which Argo evaluates"
+    title = "the text contains `{{{{`, which Argo evaluates"
     label = "Argo would replace what follows, even in an environment variable"
     help = (
-        "for a value of the run pass the result or parameter itself; literal braces are added inside a step, or close "
-        "around a word that is none of Argo's"
+        "for a value of the run, pass the result or parameter itself; add literal braces inside a step, or "
+        "close them around a word that Argo does not know"
     )
 
 
 class ObjectText(Finding):
-    """The text that Python makes of an object which has none of its own, with its address in memory."""
+    """Python's default text for an object, with its address in memory."""
 
     code = "FD364"
     severity: ClassVar[Severity] = "warning"
-    title = "the text holds {what} as Python shows an object: with its address in memory"
-    label = "another text in each compilation"
+    title = "the text contains {what} as Python shows an object: with its address in memory"
+    label = "different in each compilation"
     help = "{way}"
     what: str
 
@@ -41,7 +41,7 @@ class ControlCharacter(Finding):
     """A literal with a character that breaks Argo's substitution."""
 
     code = "FD220"
-    title = "the text {text} holds a control character"
+    title = "the text {text} contains a control character"
     label = "Argo fails when it substitutes it"
     help = "escape it in the text, and decode it inside the step"
     text: str
@@ -51,7 +51,7 @@ class NotFinite(Finding):
     """NaN or an infinity as a constant."""
 
     code = "FD221"
-    title = "{value} is not a number that JSON and Argo can hold"
+    title = "{value} is not a number that JSON and Argo can represent"
     label = "not a finite number"
     help = "use a finite number, or None with a parameter of type `float | None`"
     value: float

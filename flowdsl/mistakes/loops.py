@@ -48,11 +48,11 @@ class EmptyOver(Finding):
     code = "FD243"
     title = "the loop has no items"
     label = "nothing to loop over"
-    help = "give at least one item, or leave the loop out with Python's own `if`"
+    help = "give at least one item, or skip the loop with Python's own `if`"
 
 
 class OverNotAList(Finding):
-    """A loop over something that is no list."""
+    """A loop over something that is not a list."""
 
     code = "FD244"
     title = "`{name}` loops over {have}, which is not {want}"
@@ -75,17 +75,17 @@ class OverNotAList(Finding):
 
 
 class UnevenLists(Finding):
-    """Lists that are walked together and differ in length."""
+    """Lists that are walked together but differ in length."""
 
     code = "FD245"
     title = "the lists differ in length: {lengths}"
     label = "walked together, one item of each at a time"
-    help = "make them equally long, or write `over=grid(...)` for every combination"
+    help = "make them equally long, or use `over=grid(...)` for every combination"
     lengths: str
 
 
 class GridRunTime(Finding):
-    """A product, or a mixture, with a list that only exists at run time."""
+    """A product, or a mixture, with a list that exists only at run time."""
 
     code = "FD246"
     title = "`{name}` is known only at run time, and cannot be combined with the other lists"
@@ -106,7 +106,7 @@ class BadCount(Finding):
 
 
 class NotACount(Finding):
-    """Something that is no whole number where a count of the run is wanted."""
+    """Something that is not a whole number where a count is needed."""
 
     code = "FD720"
     title = "`numbers` takes a whole number, not {have}"
@@ -116,7 +116,7 @@ class NotACount(Finding):
 
 
 class NotResults(Finding):
-    """Something that is not the results of a loop."""
+    """Something that is not the result of a loop."""
 
     code = "FD721"
     title = "`failed` takes the results of a loop, not {have}"
@@ -129,15 +129,15 @@ class TooManyToName(Finding):
     """The failed items of a very long loop."""
 
     code = "FD724"
-    title = "`failed` of a loop with {items} items: {most} is the most"
+    title = "`failed` of a loop with {items} items: at most {most} are possible"
     label = "too many for an expression of Argo"
-    help = "let every item return its own number, and see in a step which are missing"
+    help = "let every item return its own number, and find the missing ones in a step"
     items: int
     most: int
 
 
 class TooMany(Finding):
-    """More tasks than any Workflow has room for, or a list that has no end."""
+    """More tasks than a Workflow has room for, or a list that never ends."""
 
     code = "FD398"
     title = "more than {most} {what} in `{name}`"

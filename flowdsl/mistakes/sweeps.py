@@ -23,7 +23,7 @@ class MeantAsRange(Finding):
     severity = "warning"
     title = "the space of `{name}` is a choice of two values, {low} and {high}"
     label = "nothing between them is tried"
-    help = "for all between them write {space}({low}, {high}); for these two choice({low}, {high})"
+    help = "for a range write {space}({low}, {high}); for these two choice({low}, {high})"
     name: str
     low: float
     high: float
@@ -43,7 +43,10 @@ class RepeatedValue(Finding):
     severity = "warning"
     title = "the space of `{name}` has {values} more than once"
     label = "the same trials run again"
-    help = "write each value once; to repeat trials, search a parameter that tells them apart as well, as `seed=[1, 2]`"
+    help = (
+        "write each value once; to repeat trials, also search a parameter that tells them apart, such as "
+        "`seed=[1, 2]`"
+    )
     name: str
     values: tuple[str, ...]
 
@@ -59,7 +62,7 @@ class EmptySpace(Finding):
 
 
 class BadSpace(Finding):
-    """A space whose numbers make no sense."""
+    """A space whose numbers do not fit together."""
 
     code = "FD252"
     title = "no value can be drawn from {space}"
@@ -74,7 +77,7 @@ class SpaceType(Finding):
     """A space that draws another type than the parameter takes."""
 
     code = "FD253"
-    title = "{space}(...) draws {gives}, and `{name}` is {want}"
+    title = "{space}(...) draws {gives}, but `{name}` is {want}"
     label = "draws {gives}"
     help = "use {instead}, or change the annotation of `{name}`"
     name: str
@@ -119,10 +122,10 @@ class TrialsMissing(Finding):
 
 
 class TooManySearched(Finding):
-    """More parameters than Sobol's sequence is known for."""
+    """More parameters than Sobol's sequence is defined for."""
 
     code = "FD370"
-    title = "Sobol's sequence is known for at most {most} parameters, and this space has {dimensions}"
+    title = "Sobol's sequence is defined for at most {most} parameters, and this space has {dimensions}"
     label = "a space of `normal(...)` counts twice"
     help = 'write search="random", or search fewer parameters at once'
     most: int
@@ -130,11 +133,11 @@ class TooManySearched(Finding):
 
 
 class GridContinuous(Finding):
-    """A grid over a space without end."""
+    """A grid over a space with infinitely many values."""
 
     code = "FD257"
     title = "a grid needs a list of values for `{name}`"
-    label = "every value of a range cannot be tried"
+    label = "a range has too many values to try them all"
     help = "write choice(...) or a list for `{name}`, or pass `trials=` for a random search"
     name: str
     space: str
@@ -144,7 +147,7 @@ class GridTrials(Finding):
     """A grid of another size than the number of trials."""
 
     code = "FD258"
-    title = "the grid has {size} points, and `trials` says {trials}"
+    title = "the grid has {size} points, but `trials` says {trials}"
     label = "a grid tries every point"
     help = 'leave `trials` out, or write search="random"'
     trials: int
@@ -184,7 +187,7 @@ class NotAnObjective(Finding):
 
 
 class UnknownMetric(Finding):
-    """An objective that is no output of the trial."""
+    """An objective that is not an output of the trial."""
 
     code = "FD262"
     title = "`{step}` has no {shown} to judge its trials by"
@@ -216,7 +219,7 @@ class UnknownMetric(Finding):
 
 
 class MetricNotANumber(Finding):
-    """An objective that is no number."""
+    """An objective that is not a number."""
 
     code = "FD263"
     title = "the metric `{name}` is {type}, not a number"
@@ -245,10 +248,10 @@ class BadSeed(Finding):
 
 
 class TooFewTrials(Finding):
-    """A bound on the trials that have to succeed that is above their number."""
+    """More trials that have to succeed than the sweep has."""
 
     code = "FD265"
-    title = "`min_success` is {bound}, and the sweep has {trials} trials"
+    title = "`min_success` is {bound}, but the sweep has {trials} trials"
     label = "the run would always fail"
     help = "write {trials} or less"
     bound: int
@@ -256,7 +259,7 @@ class TooFewTrials(Finding):
 
 
 class BadCondition(Finding):
-    """A condition of a space that is none."""
+    """A condition of a space that cannot be read."""
 
     code = "FD371"
     title = "the condition of the space of `{name}` cannot be read: {problem}"
@@ -267,10 +270,10 @@ class BadCondition(Finding):
 
 
 class ConditionUnknown(Finding):
-    """A condition of a space on what the sweep does not search."""
+    """A condition of a space on something that the sweep does not search."""
 
     code = "FD372"
-    title = "the space of `{name}` depends on `{other}`, of which this sweep tries nothing"
+    title = "the space of `{name}` depends on `{other}`, which this sweep does not search"
     label = "{meant}"
     help = "name a parameter that the sweep has a space for, or leave the condition out"
     name: str
@@ -289,7 +292,7 @@ class ConditionCycle(Finding):
     code = "FD373"
     title = "whether `{name}` is searched depends on itself"
     label = "{way}"
-    help = "write conditions on parameters that are chosen before"
+    help = "use conditions on parameters that are chosen earlier"
     name: str
     way: str
 
@@ -315,7 +318,7 @@ class ConditionNever(Finding):
     code = "FD375"
     title = "`{part}` holds in no point of this sweep"
     label = "{values}"
-    help = "change the condition, or what is tried of {others}"
+    help = "change the condition, or the values tried for {others}"
     part: str
     others: str
     values: str
@@ -328,7 +331,7 @@ class ConditionAlways(Finding):
     severity = "warning"
     title = "`{part}` holds in every point of this sweep"
     label = "{values}"
-    help = "leave it out, or change what is tried of {others}"
+    help = "leave it out, or change the values tried for {others}"
     part: str
     others: str
     values: str
@@ -363,15 +366,15 @@ class RoundsUnknown(Finding):
     code = "FD390"
     title = "a search that learns needs to know how many trials run at once"
     label = "`parallel` is missing here"
-    help = "pass `parallel=4`: each round knows what those before it gave, so fewer at once learn more"
+    help = "pass `parallel=4`: each round learns from those before it, so a smaller number learns more"
 
 
 class NothingLearnt(Finding):
-    """A search that learns, with random points alone."""
+    """A search that learns, but has only random trials."""
 
     code = "FD391"
-    title = "all {trials} trials would be random: a search that learns begins with {startup} such points"
-    label = "not more than those"
+    title = "all {trials} trials would be random: a search that learns begins with {startup} random ones"
+    label = "no more than those"
     help = 'ask for more trials, write search={word}(startup=...) with fewer, or search="random"'
     trials: int
     startup: int
@@ -379,7 +382,7 @@ class NothingLearnt(Finding):
 
 
 class Unsearchable(Finding):
-    """A space about which nothing can be learnt."""
+    """A space that a search cannot learn about."""
 
     code = "FD392"
     title = "a search that learns cannot choose `{name}`: {reason}"
@@ -391,7 +394,7 @@ class Unsearchable(Finding):
 
 
 class TooManyRounds(Finding):
-    """A search that learns in so many rounds that the object of the run could not hold what they are told."""
+    """A search that learns in so many rounds that the run's object could not hold their history."""
 
     code = "FD393"
     title = "{trials} trials in {rounds} rounds are too many: a search that learns has at most 1000 in 100"
@@ -402,10 +405,10 @@ class TooManyRounds(Finding):
 
 
 class NotAnImage(Finding):
-    """The image of a search that learns is none."""
+    """The image of a search is not the name of one."""
 
     code = "FD394"
-    title = "the image of the search is {have}, not the name of one"
+    title = "the image of the search is {have}, not the name of an image"
     label = "this is {have}"
     help = "write the name of an image that has Python and what the search needs"
     have: str

@@ -47,7 +47,7 @@ class TextType(Finding):
     """A value in text whose text Python and Argo write differently."""
 
     code = "FD216"
-    title = "{one} cannot stand inside text"
+    title = "{one} cannot be put into text"
     label = "{reason}"
     help = "{way}"
     type: str
@@ -63,12 +63,12 @@ class TextType(Finding):
 
 
 class LostText(Finding):
-    """A text made from a run-time value that arrived nowhere."""
+    """A text made from a run-time value that reached no task."""
 
     code = "FD217"
     severity: ClassVar[Severity] = "warning"
     title = "the text made from this run-time value is not used by any task"
-    label = "made here, and then lost"
+    label = "made here, then lost"
     help = "pass the text to a step as it is; what Python does with it now cannot see the value"
 
 
@@ -85,7 +85,7 @@ class TextCompared(Finding):
     """A text that holds a run-time value, compared by Python."""
 
     code = "FD379"
-    title = "`{text}` is answered while compiling, before the value in the text is known"
+    title = "`{text}` is decided while compiling, before the value in the text is known"
     label = "always the same answer"
     help = "compare the value itself, as in `with when(value == 5)`, or let a step compare strings and return a bool"
     text: str

@@ -60,10 +60,10 @@ _SET = {
 
 
 class NothingMade(Finding):
-    """Something is done with the result of a step that hands on nothing."""
+    """Something is done with the result of a step that returns nothing."""
 
     code = "FD380"
-    title = "`{maker}` hands on nothing, so there is no value here"
+    title = "`{maker}` returns nothing, so there is no value here"
     label = "this is None in every run"
     help = "let `{maker}` return the value, and annotate it, such as `-> int`; only to wait: `.options(after=[...])`"
     maker: str
@@ -192,7 +192,7 @@ class UnsupportedOperator(Finding):
 
 
 class HiddenFunction(Finding):
-    """A parameter of a pipeline where the step or pipeline of the same name is meant."""
+    """A parameter of a pipeline used where the step or pipeline of the same name is meant."""
 
     code = "FD396"
     title = "`{name}` is a parameter of `{pipeline}`, and hides the {what} `{name}`"
@@ -312,7 +312,7 @@ class NoFields(Finding):
 
 
 class NoItem(Finding):
-    """A part of a value that has none such, or none that Argo could take."""
+    """An item of a value that has no such item, or none that Argo could take."""
 
     code = "FD225"
     title = "{key} does not work on a run-time {type}"
@@ -364,22 +364,22 @@ class StandInRefused(Finding):
 
 
 class WrongUnpacking(Finding):
-    """A result unpacked into another number of names than it has values."""
+    """A result unpacked into a different number of names than it has values."""
 
     code = "FD248"
-    title = "{of} has {given} values, and is unpacked into {wanted}"
+    title = "{of} has {given} values, but is unpacked into {wanted}"
     label = "{wanted} names for {given} values"
-    help = "name every value, or take one of them by its field or index"
+    help = "name every value, or take one by its field or index"
     of: str
     given: int
     wanted: int
 
 
 class RunTimeKind(Finding):
-    """A `match` or `isinstance` that asks of a run-time value what no stand-in can see."""
+    """A `match` or `isinstance` on a run-time value, which cannot be answered while compiling."""
 
     code = "FD267"
-    title = "what a run-time {type} is cannot be asked while compiling"
+    title = "the type of a run-time {type} cannot be tested while compiling"
     label = "known only when the pipeline runs"
     help = "use `with when(...):`, give an optional value a default with `either`, or ask inside a step"
     type: str
@@ -389,7 +389,7 @@ class RunTimeIdentity(Finding):
     """A run-time value compared by identity."""
 
     code = "FD268"
-    title = "`{text}` compares objects while compiling, and a run-time value is another one"
+    title = "`{text}` compares identities while compiling, when a run-time value is only a stand-in"
     label = "always the same answer"
     help = "compare with `==`: `with when(value == ...):`"
     text: str

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class UnknownField(Finding):
-    """A word of the language, an Enum, a module or another object is asked for what it does not have."""
+    """A word of the language, an Enum, a module or another object has no such attribute."""
 
     code = "FD763"
     title = "{word} has no {noun} `{name}`"
