@@ -50,7 +50,7 @@ class BadGpuCount(Finding):
 
 
 class UnknownVendor(Finding):
-    """A vendor of GPUs that is not known."""
+    """A vendor of GPUs that flowdsl does not know."""
 
     code = "FD276"
     title = "the vendor `{have}` is not known"
@@ -68,14 +68,14 @@ class BadGpuResource(Finding):
     """The name of an extended resource without its domain."""
 
     code = "FD277"
-    title = "`{have}` is no extended resource: it has no domain"
+    title = "`{have}` is not an extended resource: it has no domain"
     label = "Kubernetes refuses the name"
     help = 'write it in full, as in "nvidia.com/gpu"'
     have: str
 
 
 class MigVendor(Finding):
-    """A MIG profile of something that has none."""
+    """A MIG profile of something that has no MIG."""
 
     code = "FD278"
     title = "`mig` is a partition of an NVIDIA GPU"

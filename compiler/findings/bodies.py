@@ -57,11 +57,11 @@ class NotInImage(Finding):
 
 
 class FileBeside(Finding):
-    """A step reads a file by its name, which lies beside the pipeline or nowhere: its pod does not have it."""
+    """A step reads a file by name that its pod does not have: it is beside the pipeline, or nowhere."""
 
     code = "FD329"
     severity: ClassVar[Severity] = "warning"
-    title = "`{name}` {where}, and the pod of the step does not have it"
+    title = "`{name}` {where}, but the pod of the step does not have it"
     label = "not in the image `{image}`"
     help = (
         "make it a `Path` parameter of the step, and pass where the cluster has it;"
@@ -84,11 +84,11 @@ class LeftBehind(Finding):
 
     code = "FD368"
     severity: ClassVar[Severity] = "warning"
-    title = "`{step}` reads `{path}`, and does not see what `{other}` writes there"
+    title = "`{step}` reads `{path}`, but does not see what `{other}` writes there"
     label = "each step has a pod of its own"
     help = (
-        "return the file from `{other}`, and pass it to a `Path` parameter of `{step}`;"
-        " or mount a volume there, in both"
+        "return the file from `{other}`, and pass it to a `Path` parameter of `{step}`; or mount a volume "
+        "there in both"
     )
     step: str
     path: str
@@ -99,7 +99,7 @@ class NoTerminal(Finding):
     """A step asks a person for an answer, or reads an argument of its command line."""
 
     code = "FD369"
-    title = "`{step}` asks for `{call}`, and a step has neither a terminal nor arguments"
+    title = "`{step}` asks for `{call}`, but a step has neither a terminal nor arguments"
     label = "{reason}"
     help = "{way}"
     step: str
@@ -109,12 +109,12 @@ class NoTerminal(Finding):
 
 
 class NewerPython(Finding):
-    """A step is written for a newer Python than that of its image."""
+    """A step is written for a newer Python than its image has."""
 
     code = "FD325"
     title = "{what} needs Python {needs}, and the image `{image}` has {has}"
     label = "since Python {needs}"
-    help = "name an image with Python {needs} or newer, or write it as older ones have it"
+    help = "name an image with Python {needs} or newer, or write it for the older Python"
     image: str
     has: str
     what: str
@@ -122,13 +122,13 @@ class NewerPython(Finding):
 
 
 class LostFileName(Finding):
-    """A step asks a file for its name, which it has lost on the way."""
+    """A step asks a file for its name, which was lost on the way."""
 
     code = "FD363"
     severity: ClassVar[Severity] = "warning"
-    title = "`{step}` reads `{asked}`, and a file that is handed on loses its name"
-    label = "it has that of the input here, without a suffix"
-    help = "hand the name on as a value beside the file, or take the file from a folder, where names are kept"
+    title = "`{step}` reads `{asked}`, but a file that is passed on loses its name"
+    label = "it is named after the input here, without a suffix"
+    help = "pass the name on as a value beside the file, or take the file from a folder, where names are kept"
     step: str
     asked: str
 
@@ -163,7 +163,7 @@ class ExitWithoutResult(Finding):
     code = "FD327"
     title = "`{call}` ends `{step}` without the {want} that it returns"
     label = "Argo finds no result, and ends the step with an error"
-    help = "return a value here; where the step has failed, raise an error or exit with another code than 0"
+    help = "return a value here; if the step has failed, raise an error or exit with a code other than 0"
     step: str
     call: str
     want: str

@@ -8,7 +8,7 @@ from flowdsl.diagnostic import Finding, Severity
 
 
 class BranchEscape(Finding):
-    """A value used outside of the branch that makes it."""
+    """A value used outside the branch that makes it."""
 
     code = "FD291"
     title = "`{step}` may not have run: its value is used outside its branch"
@@ -26,11 +26,11 @@ class ForeignValue(Finding):
     code = "FD292"
     title = "this value belongs to the body of another pipeline"
     label = "not an argument of this pipeline"
-    help = "give the pipeline a parameter for it, and pass it"
+    help = "give this pipeline a parameter for it, and pass it"
 
 
 class MixedFiles(Finding):
-    """A choice between a file of the repository and one on a volume."""
+    """A choice between a file in the artifact repository and one on a volume."""
 
     code = "FD297"
     title = "the files to choose from are kept in different places"
@@ -54,7 +54,7 @@ class FailureUnseen(Finding):
     code = "FD352"
     severity: ClassVar[Severity] = "warning"
     title = "`{word}` does not see how `{step}` ends"
-    label = "this body is over before `{step}` begins"
+    label = "this body has finished before `{step}` begins"
     help = "{way}"
     word: str
     step: str
@@ -109,10 +109,10 @@ class EmptyBlock(Finding):
 
 
 class EitherAlways(Finding):
-    """A first choice that is made without any task, such as a number that is computed in a branch."""
+    """An `either` whose first value is made without a task, such as a number computed in a branch."""
 
     code = "FD355"
-    title = "`either` never takes what is behind a value that is always there"
+    title = "`either` never uses what follows a value that is always there"
     label = "its first value is made without any task, so it is there whichever branch runs"
     help = (
         "give the default last, as in `either(either(a, b), -1)`, or let a step in the branch make the value"
@@ -120,11 +120,14 @@ class EitherAlways(Finding):
 
 
 class TakenOnce(Finding):
-    """A time or a random value is taken by a pipeline: once, when it is compiled."""
+    """A time or random value is taken in the body of a pipeline: once, when it is compiled."""
 
     code = "FD356"
     severity: ClassVar[Severity] = "warning"
     title = "`{call}` is called once, when the pipeline is compiled"
-    label = "every run gets the same value, and each compilation writes another YAML"
-    help = "give it as a parameter, let a step return it, or take `run.name` for names, `run.scheduled_time` for times"
+    label = "every run gets the same value, and each compilation writes different YAML"
+    help = (
+        "pass it as a parameter, let a step return it, or use `run.name` for names, `run.scheduled_time` "
+        "for times"
+    )
     call: str

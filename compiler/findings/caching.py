@@ -122,14 +122,17 @@ class RunInKey(Finding):
 
 
 class RetriedCache(Finding):
-    """A cached step that is tried again, and tasks that wait for nothing else."""
+    """A cached step that is retried, with tasks that wait for it alone."""
 
     code = "FD326"
-    title = "a run that finds the result of `{step}` never ends: `{task}` waits for it, and it is tried again"
-    label = "Argo loses what waits only for cached results with retries"
+    title = (
+        "a run that finds the result of `{step}` in the cache never ends: `{task}` waits for it, and it "
+        "has retries"
+    )
+    label = "Argo forgets what waits only for cached results with retries"
     help = (
-        "let a graph of its own call `{step}`, and move the retries there: "
-        "in Python a pipeline with .options(retries=...), in YAML a template with `dag`"
+        "call `{step}` in a graph of its own, and move the retries there: in Python a pipeline with "
+        ".options(retries=...), in YAML a template with `dag`"
     )
     step: str
     task: str

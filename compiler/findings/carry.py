@@ -15,7 +15,7 @@ class Closure(Finding):
 
     code = "FD301"
     title = "`{step}` reads `{name}`, a local variable of `{outer}`"
-    label = "this exists only while `{outer}` runs here"
+    label = "it exists only while `{outer}` runs here"
     help = "make `{name}` a parameter of the step, or a constant at the top of the file"
     step: str
     name: str
@@ -106,11 +106,11 @@ class Unbound(Finding):
 
 
 class NoStatement(Finding):
-    """A name that the module has, but that no statement of the file gives it."""
+    """A name that the module has, but that no statement of the file defines."""
 
     code = "FD307"
     title = "no statement of the file defines `{name}`"
-    label = "nothing to copy into the script of the step"
+    label = "there is nothing to copy into the script of the step"
     help = "write `{name} = ...` or `def {name}` at the top of the file"
     name: str
 
@@ -120,7 +120,7 @@ class GlobalStatement(Finding):
 
     code = "FD308"
     title = "`{function}` changes the global variable `{name}`"
-    label = "every step has a process of its own: no other step sees the change"
+    label = "every step has its own process: no other step sees the change"
     help = "return the value, or keep it in a local variable; to compute it once use `functools.cache`"
     function: str
     name: str
@@ -142,11 +142,11 @@ class OwnModule(Finding):
     """Code of a step needs a module of the user's project."""
 
     code = "FD310"
-    title = "`{module}` is a module of this project, and nothing says that a run has it"
+    title = "`{module}` is a module of this project, and nothing says that the run has it"
     label = "found at {path}"
     help = (
-        'write `code="image"` if the image has it; else bring it with `code=Git(...)` or `packages=`, '
-        "or put what is needed of it into this file"
+        'write `code="image"` if the image has it; else bring it with `code=Git(...)` or `packages=`, or '
+        "move what is needed into this file"
     )
     module: str
     path: str
@@ -169,13 +169,13 @@ class HiddenFunction(Finding):
 
     code = "FD312"
     title = "`@{decorator}` hides the function that it decorates"
-    label = "it returns a function of its own without `functools.wraps`"
+    label = "it returns another function, without `functools.wraps`"
     help = "write `@functools.wraps(function)` above the inner function of `{decorator}`"
     decorator: str
 
 
 class LostWrapper(Finding):
-    """A wrapper around the function that the script would not have."""
+    """A wrapper around the function that the script would not contain."""
 
     code = "FD313"
     title = "the function around `{step}` would be lost in the run"
@@ -185,11 +185,11 @@ class LostWrapper(Finding):
 
 
 class ChangedConstant(Finding):
-    """A constant whose value is not the one that is written."""
+    """A constant whose value differs from the one that is written."""
 
     code = "FD314"
-    title = "`{name}` is changed after its definition in line {line}"
-    label = "it is {value} now, and the step would get what is written"
+    title = "`{name}` is changed after its definition on line {line}"
+    label = "it is {value} now, but the step would get what is written"
     help = "write the final value where `{name}` is defined, or pass it to the step as an argument"
     name: str
     line: int
@@ -207,7 +207,7 @@ class FunctionElsewhere(Finding):
 
 
 class UnknownClass(Finding):
-    """A class of an input that has no name in the file."""
+    """The class of an input that the file cannot name."""
 
     code = "FD316"
     title = "the class `{name}` has no name at the top of this file"
@@ -221,18 +221,18 @@ class ArgoTag(Finding):
 
     code = "FD317"
     title = "Argo would evaluate `{tag}` in the source of the step"
-    label = "this must not reach Argo as it is"
-    help = 'take the braces apart: in a string write `"{{" + "{{..."`, in a comment leave one out'
+    label = "it would not arrive as written"
+    help = 'split the braces: in a string write `"{{" + "{{..."`, in a comment leave one out'
     tag: str
 
 
 class DollarText(Finding):
-    """A `$$` or `$(NAME)` that the kubelet would replace and that cannot be spelled otherwise."""
+    """A `$$` or `$(NAME)` that the kubelet would replace and that cannot be written otherwise."""
 
     code = "FD318"
     title = "Kubernetes would replace `$$` or `$(NAME)` in this string"
-    label = "in this place it cannot be spelled in another way"
-    help = "give the part with `$` a variable of its own, before this string"
+    label = "it cannot be written differently here"
+    help = "assign the part with `$` to a variable before this string"
 
 
 class ControlCharacter(Finding):
@@ -246,22 +246,22 @@ class ControlCharacter(Finding):
 
 
 class FileRead(Finding):
-    """A file is read when the module is loaded: in the run, when the script of the step starts."""
+    """A file is read when the module is loaded: in a run, that is when the script of the step starts."""
 
     code = "FD320"
     severity: ClassVar[Severity] = "warning"
-    title = "`{call}` at the top of the file will run in the pod of the step, too"
+    title = "`{call}` at the top of the file also runs in the pod of the step"
     label = "the pod has no such file, unless the image has it"
     help = "read the file in a step that gets it as a `Path`"
     call: str
 
 
 class EnvironmentRead(Finding):
-    """A variable of the environment is read when the module is loaded: in the run, in the pod of the step."""
+    """An environment variable is read when the module is loaded: in a run, in the pod of the step."""
 
     code = "FD328"
     severity: ClassVar[Severity] = "warning"
-    title = "`{call}` at the top of the file is read in the pod of the step, too, where nothing sets it"
+    title = "`{call}` at the top of the file is also read in the pod of the step, where nothing sets it"
     label = "what is set on this machine does not travel"
     help = (
         'set it on the step: `env={{"{variable}": os.environ["{variable}"]}}` is the value of now;'
@@ -272,13 +272,13 @@ class EnvironmentRead(Finding):
 
 
 class ComputedAnew(Finding):
-    """A time or a random value is taken when the module is loaded: in the run, by each step for itself."""
+    """A time or a random value is taken when the module is loaded: in a run, by each step for itself."""
 
     code = "FD323"
     severity: ClassVar[Severity] = "warning"
-    title = "`{call}` at the top of the file runs anew in the pod of each step that uses it"
+    title = "`{call}` at the top of the file runs again in the pod of each step that uses it"
     label = "no two steps, and no two attempts of one, get the same value"
-    help = "make it a parameter of the pipeline, or let a step return it; what names the run is `run.name`"
+    help = "make it a parameter of the pipeline, or let a step return it; to name the run, use `run.name`"
     call: str
 
 
@@ -288,15 +288,15 @@ class OwnFile(Finding):
     code = "FD321"
     severity: ClassVar[Severity] = "warning"
     title = "`__file__` in a step is a script that Argo wrote, not this file"
-    label = "nothing lies beside it"
+    label = "no other file is beside it"
     help = "give the step the files that it needs as `Path` parameters"
 
 
 class NameTaken(Finding):
-    """The name of the step's function means something else at the end of the script."""
+    """The name of the step's function is given to something else later in the file."""
 
     code = "FD322"
     title = "`{name}` is defined again after the step"
     label = "the script of the step would call this one"
-    help = "give one of the two another name"
+    help = "rename one of the two"
     name: str

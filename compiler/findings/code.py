@@ -93,7 +93,10 @@ class BringsLanguage(Finding):
     severity = "warning"
     title = "`{module}` imports flowdsl, which images of steps do not have"
     label = "{where}"
-    help = 'put what the step needs into a module and package without that; or install it: packages=["flowdsl==..."]'
+    help = (
+        "move what the step needs into a module that does not import flowdsl; or install it: "
+        'packages=["flowdsl==..."]'
+    )
     module: str
     importer: str
 

@@ -23,7 +23,7 @@ class CommandFailed(Finding):
     code = "FD331"
     title = "`{step}` raised {error}"
     label = "while its {word} was made"
-    help = "build the {word} from its inputs{outputs} alone"
+    help = "build the {word} only from its inputs{outputs}"
     step: str
     error: str
     word: str = "command"
@@ -34,7 +34,7 @@ class CommandFailed(Finding):
 
 
 class CommandPart(Finding):
-    """A part of a command line that is no text."""
+    """A part of a command line that is not text."""
 
     code = "FD332"
     title = "{where} of `{step}` is {have}"
@@ -66,7 +66,7 @@ class ShellText(Finding):
     """An input inside the text of a shell command."""
 
     code = "FD333"
-    title = "an input stands inside the text of a shell command"
+    title = "an input is part of the text of a shell command"
     label = "its value would be run as code"
     help = 'pass it as a variable: command("sh", "-c", \'echo "$NAME"\', env={{"NAME": name}})'
 
@@ -106,12 +106,12 @@ class NotWritten(Finding):
 
 
 class InputComputed(Finding):
-    """A step that does with an input, while it says what it runs, what cannot be done before the input has a value."""
+    """A step that computes with an input while describing what it runs, when the input has no value yet."""
 
     code = "FD339"
-    title = "`{step}` computes with an input, which has no value yet"
+    title = "`{step}` computes with an input that has no value yet"
     label = "{problem}"
-    help = "pass the input to the program whole, and leave what depends on it to the program"
+    help = "pass the whole input to the program, and compute there"
     step: str
     problem: str
 

@@ -181,12 +181,12 @@ class NotYetKnown(Finding):
 
 
 class OfARun(Finding):
-    """An option of a pipeline that another one calls, which holds for runs of its own only."""
+    """An option that applies only to a pipeline's own runs, on one that another pipeline calls."""
 
     code = "FD381"
     severity = "warning"
-    title = "the `{option}` of `{part}` does not hold where `{whole}` calls it"
-    label = "of a run: here it is a part of one"
+    title = "the `{option}` of `{part}` does not apply where `{whole}` calls it"
+    label = "it is for a whole run, and this is part of one"
     help = "{way}"
     option: str
     part: str

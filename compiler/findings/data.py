@@ -67,7 +67,7 @@ class SharedWrite(Finding):
 
     code = "FD630"
     title = "{both} may run at the same time, and both write to `{volume}`, which is ReadWriteOnce"
-    label = "on another node it cannot be mounted meanwhile"
+    label = "cannot be mounted on another node meanwhile"
     help = (
         "let one wait for the other, by a value or by `options(after=...)`; or mount it `.ro` where it is only read;"
         " or use a claim that is ReadWriteMany, or ReadWriteOncePod, for which pods wait"
@@ -90,7 +90,7 @@ class SharedLoop(Finding):
 
     code = "FD631"
     title = "items of `{step}` run at the same time, and all write to `{volume}`, which is ReadWriteOnce"
-    label = "on another node it cannot be mounted meanwhile"
+    label = "cannot be mounted on another node meanwhile"
     help = (
         "run one at a time with `parallel=1`; or mount it `.ro` if it is only read; or use a claim that is"
         " ReadWriteMany, or ReadWriteOncePod, for which pods wait"

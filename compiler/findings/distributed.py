@@ -12,7 +12,7 @@ class BesideDistributed(Finding):
 
     code = "FD357"
     title = "`{name}` does not go with `distributed`: {reason}"
-    label = "not of a step on several pods"
+    label = "not available on several pods"
     help = "{way}"
     name: str
     reason: str
@@ -46,10 +46,10 @@ class MeetingVariable(Finding):
 
 
 class WorkersTake(Finding):
-    """A file in the artifact repository for pods that Argo does not make."""
+    """A file in the artifact repository for pods that Argo does not create."""
 
     code = "FD359"
-    title = "`{step}` runs on several pods, and `{name}` is a file of the artifact repository, which these do not have"
+    title = "`{step}` runs on several pods, which cannot have `{name}`, a file of the artifact repository"
     label = "not on a volume"
     help = (
         'keep the files of the pipeline on a volume, @pipeline(store=Volume("claim") / "runs"), or give the path of'
@@ -63,7 +63,7 @@ class WorkersReturn(Finding):
     """Results of several pods without a volume to leave them on."""
 
     code = "FD360"
-    title = "`{step}` runs on several pods, and what it returns has no volume to go to"
+    title = "`{step}` runs on several pods, but what it returns has no volume to go to"
     label = "needs a `store`"
     help = 'say where: store=Volume("claim") / "runs", of the pipeline or of this step; or return None'
     step: str
@@ -74,7 +74,7 @@ class SharedByWorkers(Finding):
 
     code = "FD361"
     title = "all {count} pods of `{step}` write to `{volume}`, which is ReadWriteOnce"
-    label = "on another node it cannot be mounted meanwhile"
+    label = "cannot be mounted on another node meanwhile"
     help = "use a claim that is ReadWriteMany; or mount it `.ro` if it is only read"
     step: str
     count: int
@@ -87,5 +87,5 @@ class ServersAlone(Finding):
     code = "FD367"
     title = "`ps={ps}`: parameter servers need an operator that ends them with the training"
     label = "would run for ever"
-    help = 'say operator="tfjob", in a cluster that has Kubeflow\'s training operator; or leave `ps` out'
+    help = 'use operator="tfjob", on a cluster that has Kubeflow\'s training operator; or leave `ps` out'
     ps: int

@@ -8,10 +8,10 @@ from flowdsl.diagnostic import Finding, Severity
 
 
 class BadAnnotation(Finding):
-    """A parameter or result of a type that does not travel."""
+    """A parameter or result of a type that cannot be passed between steps."""
 
     code = "FD286"
-    title = "{what} of `{step}` is {annotation}, which does not travel between steps"
+    title = "{what} of `{step}` is {annotation}, which cannot be passed between steps"
     label = "{reason}"
     help = "use str, int, float, bool, Path, Enum, Literal, list, dict[str, ...], a NamedTuple or a dataclass"
     what: str
@@ -25,8 +25,8 @@ class NoAnnotation(Finding):
 
     code = "FD287"
     title = "`{name}` of `{step}` has no annotation"
-    label = "its type decides how it travels"
-    help = "write its type: `{name}: float`, `{name}: Path` ..."
+    label = "its type decides how it is passed"
+    help = "annotate it: `{name}: float`, `{name}: Path` ..."
     name: str
     step: str
 
@@ -79,12 +79,12 @@ class UnusedParameter(Finding):
 
 
 class FileDefault(Finding):
-    """A pipeline's file without a source."""
+    """A file parameter of a pipeline that has no default."""
 
     code = "FD296"
-    title = "the parameter `{name}: {type}` of `{pipeline}` has no file to begin with"
-    label = "a run could not be given one"
-    help = "give it a default on a volume or from elsewhere: {way}"
+    title = "the parameter `{name}: {type}` of `{pipeline}` needs a default"
+    label = "a run cannot be given a file"
+    help = "give it one, on a volume or from outside the run: {way}"
     name: str
     type: str
     pipeline: str
@@ -98,7 +98,7 @@ class FileDefault(Finding):
 
 
 class ReturnsComputed(Finding):
-    """A sub-pipeline's result that is computed in a way that may fail."""
+    """A result of a sub-pipeline that is computed in a way that may fail."""
 
     code = "FD299"
     title = "`{pipeline}` returns a value that Argo would have to compute"
@@ -116,7 +116,7 @@ class ReturnsComputed(Finding):
 
 
 class NoSource(Finding):
-    """A step whose text cannot be found."""
+    """A step whose source cannot be found."""
 
     code = "FD345"
     title = "the source of `{step}` cannot be found"
@@ -126,7 +126,7 @@ class NoSource(Finding):
 
 
 class NotAFunction(Finding):
-    """A step or pipeline of something that is no Python function."""
+    """A step or pipeline of something that is not a Python function."""
 
     code = "FD346"
     title = "`{what}` takes a function, not {have}"

@@ -30,10 +30,10 @@ def result_of(step: str, name: str) -> str:
 
 
 class NotDescribed(Finding):
-    """A step that does not say what it does."""
+    """A step that does not describe what it does."""
 
     code = "FD600"
-    title = "`{step}` does not say its {word}"
+    title = "`{step}` does not call `{word}`"
     label = "`{word}(...)` is not reached"
     help = "end it with `{way}`"
     step: str
@@ -86,7 +86,7 @@ class OptionOfKind(Finding):
 
     code = "FD602"
     title = "`{name}` means nothing on {where}"
-    label = "no option of {where}"
+    label = "not an option of {where}"
     help = "leave it out here; it is an option of {others}"
     name: str
     where: str
@@ -117,21 +117,21 @@ class BadCondition(Finding):
     """A condition that Argo cannot read."""
 
     code = "FD604"
-    title = "`{text}` is no condition: {reason}"
-    label = "Argo reads it as a label selector, when the object is there"
+    title = "`{text}` is not a condition: {reason}"
+    label = "Argo reads it as a label selector once the object exists"
     help = "compare paths with words and whole numbers: `status.succeeded == 4, status.phase in (Done, Ok)`"
     text: str
     reason: str
 
 
 class HoldsOfNothing(Finding):
-    """A condition that holds before the object has what it asks for."""
+    """A condition that holds before the object has the value that it tests."""
 
     code = "FD605"
     severity: ClassVar[Severity] = "warning"
     title = "`{text}` holds as long as the object has no `{path}`"
     label = "the step {ends} at once"
-    help = "ask for what the object will have: `{path} > 0` or `{path} == Done`"
+    help = "test a value that the object will have: `{path} > 0` or `{path} == Done`"
     text: str
     ends: str
     path: str
@@ -150,13 +150,13 @@ class OptionOfAction(Finding):
 
 
 class FailureAlone(Finding):
-    """A condition of failure that is asked once."""
+    """A condition of failure that is tested only once."""
 
     code = "FD607"
     severity: ClassVar[Severity] = "warning"
-    title = "`failure` without `success` is asked once, and then the step has succeeded"
+    title = "`failure` without `success` is tested once, and then the step has succeeded"
     label = "nothing is waited for"
-    help = 'add `success="status.succeeded == 1"`, or what else the object has when it is done'
+    help = 'add `success="status.succeeded == 1"`, or whatever the object has when it is done'
 
 
 class BadManifest(Finding):
@@ -171,17 +171,17 @@ class BadManifest(Finding):
 
 
 class RetriedCreate(Finding):
-    """A second try that makes a second object."""
+    """A retry that creates a second object."""
 
     code = "FD609"
     severity: ClassVar[Severity] = "warning"
-    title = "a second try creates a second object, or fails on the first one"
-    label = 'tried again after "create"'
+    title = "a retry creates a second object, or fails because of the first one"
+    label = 'retried after "create"'
     help = 'use @resource("apply") and a fixed name, such as f"{{run.name}}-train"'
 
 
 class ResultPath(Finding):
-    """A result that is not read off the object as its annotation says."""
+    """A result that cannot be read from the object as its annotation says."""
 
     code = "FD610"
     title = "{problem}"
@@ -193,7 +193,7 @@ class ResultPath(Finding):
 
 
 class CannotTake(Finding):
-    """A value that steps of the kind cannot take or give."""
+    """A value that steps of this kind cannot take or give."""
 
     code = "FD611"
     title = "a step under `@{decorator}` cannot {verb} {what}"
@@ -214,7 +214,7 @@ class OneResult(Finding):
     """Several results where there is one text."""
 
     code = "FD612"
-    title = "`{step}` returns {have}, and {source} is one value"
+    title = "`{step}` returns {have}, but {source} is one value"
     label = "what is returned is {source}"
     help = "{way}"
     step: str
@@ -235,11 +235,11 @@ class BadRequest(Finding):
 
 
 class NoAnswer(Finding):
-    """A gate that opens by itself without the values it is to give."""
+    """A gate that opens by itself without the values that it has to give."""
 
     code = "FD614"
-    title = "`{step}` opens by itself, and nobody may have supplied {what}"
-    label = "no value then"
+    title = "`{step}` opens by itself, when nobody may have supplied {what}"
+    label = "then it has no value"
     help = "{way}"
     step: str
     name: str
@@ -255,12 +255,14 @@ class NoAnswer(Finding):
 
 
 class UnnamedOutput(Finding):
-    """A result of a foreign template whose name there is not said."""
+    """A result of an existing template, without the name of its output."""
 
     code = "FD615"
-    title = "nobody says which output of the template `{step}` returns"
-    label = "an output has a name there"
-    help = 'add `names={{"return": "..."}}` with its name, or return a NamedTuple with fields of their names'
+    title = "which output of the template `{step}` returns is not known"
+    label = "outputs of a template have names"
+    help = (
+        'add `names={{"return": "..."}}` with its name, or return a NamedTuple whose fields have their names'
+    )
     step: str
 
 
@@ -281,11 +283,11 @@ class UnknownRenamed(Finding):
 
 
 class ForeignFile(Finding):
-    """A file of a foreign template that would have to be found by a key."""
+    """A file of an existing template that would have to be found by a key."""
 
     code = "FD617"
     title = "{what} leaves a loop, a branch or a pipeline"
-    label = "its template does not store it where it could be found"
+    label = "the template does not store it where it could be found"
     help = "use the file in the same pipeline as the call, outside of loops and branches"
     step: str
     name: str
@@ -299,7 +301,7 @@ class SourceInput(Finding):
     """An input inside the text of a script."""
 
     code = "FD618"
-    title = "an input stands inside the text of a script"
+    title = "an input is part of the text of a script"
     label = "its value would be run as code"
     help = 'pass it as a variable: command("bash", source=\'echo "$NAME"\', env={{"NAME": name}})'
 
@@ -322,7 +324,7 @@ class DaemonPlace(Finding):
 
     code = "FD620"
     title = "the daemon `{step}` {where}"
-    label = "it is stopped when what is around it ends"
+    label = "it is stopped when what surrounds it ends"
     help = "{way}"
     step: str
     where: str
@@ -330,12 +332,12 @@ class DaemonPlace(Finding):
 
 
 class DaemonRetries(Finding):
-    """Tries of a daemon."""
+    """Retries of a daemon."""
 
     code = "FD621"
-    title = "a daemon cannot be tried again: the new pod would have another address"
-    label = "not on a daemon"
-    help = "leave it out; the steps that use the daemon may be tried again"
+    title = "a daemon cannot be retried: the new pod would have another address"
+    label = "not possible on a daemon"
+    help = "leave it out; the steps that use the daemon may be retried"
 
 
 class BadCompanion(Finding):
@@ -363,7 +365,7 @@ class CompanionCommand(Finding):
 
 
 class BadReady(Finding):
-    """A question for readiness that cannot be asked."""
+    """A readiness check that cannot be made."""
 
     code = "FD624"
     title = "`ready` {problem}"

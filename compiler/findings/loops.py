@@ -21,7 +21,7 @@ class ScatteredFiles(Finding):
 
 
 class UnlistedFiles(Finding):
-    """A loop over a list of files of which nobody says what is in it."""
+    """A loop over a list of files whose names are not known."""
 
     code = "FD350"
     title = "a loop cannot take apart this `{type}`"
@@ -54,6 +54,9 @@ class RowsInside(Finding):
     """The results of a loop inside another value."""
 
     code = "FD337"
-    title = "the results of a loop stand inside another value"
-    label = "only known together, when the loop has ended"
-    help = "pass them to a step as an argument of their own, `parameter: list[...]`, and go on with what it returns"
+    title = "the results of a loop are inside another value"
+    label = "known only together, when the loop has ended"
+    help = (
+        "pass them to a step as an argument of their own, `parameter: list[...]`, and continue with what "
+        "it returns"
+    )

@@ -240,5 +240,5 @@ class NoImage(Finding):
     code = "FD285"
     title = "`{step}` has no image"
     label = "nothing to run it in"
-    help = 'say which: image="python:3.12-slim"'
+    help = 'name one: image="python:3.12-slim"'
     step: str

@@ -9,7 +9,7 @@ class ProductPattern(Finding):
     """A product with a pattern."""
 
     code = "FD279"
-    title = "`{have}` is a pattern, and node labels can only be compared as a whole"
+    title = "`{have}` is a pattern, but node labels can only be compared as a whole"
     label = "no node has this label"
     help = 'list the products: product=["A100-SXM4-40GB", "A100-SXM4-80GB"], or name them in the profile of a cluster'
     have: str
@@ -19,9 +19,9 @@ class BadNode(Finding):
     """A node selector that Kubernetes refuses."""
 
     code = "FD280"
-    title = "`{have}` is not a label of a node"
+    title = "`{have}` is not a node label"
     label = "expected {expected}"
-    help = 'write labels as they stand on the nodes: node={{"disk": "ssd"}}'
+    help = 'write labels as the nodes have them: node={{"disk": "ssd"}}'
     have: str
     expected: str
 
@@ -42,7 +42,7 @@ class BadToleration(Finding):
     """A toleration that does not parse."""
 
     code = "FD282"
-    title = "`{have}` cannot stand in a toleration"
+    title = "`{have}` is not valid in a toleration"
     label = "expected {expected}"
     help = 'write it as kubectl writes taints: tolerations=["spot=true:NoSchedule"]'
     have: str

@@ -11,9 +11,9 @@ class BadEnvName(Finding):
     """A name that no environment variable can have."""
 
     code = "FD283"
-    title = "`{have}` is no name for an environment variable"
+    title = "`{have}` cannot be the name of an environment variable"
     label = "Kubernetes refuses the name"
-    help = "use letters, digits and `_`, not beginning with a digit"
+    help = "use letters, digits and `_`, and do not begin with a digit"
     have: str
 
 
@@ -21,9 +21,9 @@ class BadMountPath(Finding):
     """A mount path that Kubernetes refuses."""
 
     code = "FD284"
-    title = "`{have}` is no path to mount at"
+    title = "nothing can be mounted at `{have}`"
     label = "{reason}"
-    help = 'write a path of its own for each volume: mounts={{"/data": volume}}'
+    help = 'give each volume a path of its own: mounts={{"/data": volume}}'
     have: str
     reason: str
 
@@ -33,7 +33,7 @@ class BadMountPath(Finding):
 
 
 class BadObjectName(Finding):
-    """The name of an object of the cluster that Kubernetes refuses."""
+    """The name of a cluster object that Kubernetes refuses."""
 
     code = "FD340"
     title = "{have} cannot be the name of {what}"
@@ -51,12 +51,12 @@ class BadObjectName(Finding):
 
 
 class SecretInText(Finding):
-    """What seems to be a secret, written out."""
+    """What seems to be a secret, in plain text."""
 
     code = "FD342"
     severity: ClassVar[Severity] = "warning"
-    title = "the value of `{name}` seems to be a secret, and would stand in the YAML"
-    label = "everybody who sees the workflow can read it"
+    title = "the value of `{name}` seems to be a secret, and would be readable in the YAML"
+    label = "everybody who can see the workflow can read it"
     help = 'keep it in a Secret of the cluster: secrets={{"{name}": Secret("name", "key")}}'
     name: str
 

@@ -53,7 +53,7 @@ class Waiting(Finding):
 
     code = "FD338"
     severity: ClassVar[Severity] = "warning"
-    title = "`{name}` has more than 200 tasks, and nowhere to split them"
+    title = "`{name}` has more than 200 tasks, and no place to split them"
     label = "some tasks will wait for others that they do not need"
-    help = "use fan_out for what is alike, or put parts of it into pipelines of their own"
+    help = "use fan_out for similar tasks, or move parts of it into pipelines of their own"
     name: str
