@@ -427,7 +427,7 @@ def test_manifests_are_judged_for_the_version_of_the_cluster(
     monkeypatch.chdir(tmp_path)
     Path("old.yaml").write_text(OLD)
     Path("flowdsl.toml").write_text('default-cluster = "lab"\n[clusters.lab]\nargo = "3.6"\n[clusters.new]\n')
-    found = "old.yaml:8:55: error[FD692]: `cap` exists since Argo 3.7, and this is for 3.6\n"
+    found = "old.yaml:8:55: error[FD692]: `cap` exists since Argo 3.7, but this is for 3.6\n"
     assert run(["check", "old.yaml"]) == 2
     assert capsys.readouterr().out.startswith(found)
     assert run(["run", "old.yaml"]) == 2

@@ -175,7 +175,7 @@ def _lists_of(owner: str, one: object) -> list[str]:
 
 
 class UnknownKind(Finding):
-    """A document of a kind that is none of the four."""
+    """A document whose kind is none of Argo's four kinds of workflow."""
 
     code = "FD401"
     title = "`{found}` is not a kind of workflow"
@@ -306,7 +306,7 @@ class WrongType(Finding):
 
 
 class NotOneOf(Finding):
-    """A text that is none of the few that the field takes."""
+    """A text that is none of those that the field takes."""
 
     code = "FD406"
     title = "`{path}` cannot be {found}"
@@ -330,7 +330,7 @@ class NotOneOf(Finding):
 
 
 class PatternMismatch(Finding):
-    """A text of another form than the field's."""
+    """A text that does not have the form that the field needs."""
 
     code = "FD407"
     title = "`{path}` cannot be {found}"
@@ -347,7 +347,7 @@ class PatternMismatch(Finding):
 
 
 class TooManyEntries(Finding):
-    """A list longer than the API server takes."""
+    """A list that is longer than the API server takes."""
 
     code = "FD408"
     title = "`{path}` has {count} entries; the API server takes at most {most}"
@@ -360,12 +360,12 @@ class TooManyEntries(Finding):
 
 
 class TooFewEntries(Finding):
-    """A list shorter than the API server takes."""
+    """A list that is shorter than the API server takes."""
 
     code = "FD409"
-    title = "`{path}` has {count} entries; the API server takes no less than {least}"
+    title = "`{path}` has {count} entries; the API server takes at least {least}"
     label = "{count} entries"
-    help = "add an entry, or take the whole field out where it is optional"
+    help = "add an entry, or remove the whole field where it is optional"
     path: str
     count: int
     least: int
@@ -401,8 +401,8 @@ class RepeatedEntry(Finding):
 
     code = "FD412"
     title = "`{path}` repeats {same} of entry {earlier}"
-    label = "{same} once more"
-    help = "take one of the two out, or give it another {names}"
+    label = "{same} again"
+    help = "remove one of the two, or give it another {names}"
     path: str
     key: Mapping[str, object]
     earlier: int

@@ -71,7 +71,7 @@ class TooNew(Finding):
     """A field that the cluster's version of Argo does not have."""
 
     code = "FD692"
-    title = "`{field}` exists since Argo {since}, and this is for {version}"
+    title = "`{field}` exists since Argo {since}, but this is for {version}"
     label = "not in Argo {version}"
     help = (
         "leave it out for this cluster; if it has Argo {since} by now, say so: --argo-version {since}, "
@@ -86,11 +86,11 @@ class NoFallback(Finding):
     """A choice between the results of branches, for a version of Argo that cannot make it."""
 
     code = "FD693"
-    title = "Argo {version} cannot choose by whether a task ran: the run would wait for ever"
+    title = "Argo {version} cannot choose by whether a task ran: the run would wait forever"
     label = "takes the result of a task that may not run"
     help = (
-        "this works since Argo 3.7.16 and 4.0.7; for {version}, put the steps under the condition into a pipeline "
-        "that is called there, or let one step run in both cases"
+        "this works since Argo 3.7.16 and 4.0.7; for {version}, put the steps under the condition into a "
+        "pipeline and call that, or let one step run in both cases"
     )
     version: str
 

@@ -34,7 +34,7 @@ class WrittenSecret(Finding):
     code = "FD773"
     severity = "warning"
     title = "the value of `{name}` seems to be a secret"
-    label = "everybody who sees the workflow can read it"
+    label = "everybody who can see the workflow can read it"
     help = "keep it in a Secret, and write `valueFrom: {{secretKeyRef: {{name: ..., key: ...}}}}`"
     name: str
 

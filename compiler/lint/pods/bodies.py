@@ -40,13 +40,13 @@ class NoCommand(Finding):
     severity = "warning"
     title = "{what} `{name}` has no `command`, so Argo asks the image's registry for it"
     label = "needs `command` on clusters that cannot reach the registry"
-    help = "add `command` with what the image would run"
+    help = "add `command` with the image's own command"
     name: str
     what: str = "template"
 
 
 class ArtifactPath(Finding):
-    """An artifact with a path where none can be, or without one, or outside of its folder."""
+    """An artifact with a path where none is possible, without one, or with one outside its folder."""
 
     code = "FD555"
     title = "artifact `{name}` {found}"
@@ -57,7 +57,7 @@ class ArtifactPath(Finding):
 
 
 class ArtifactLocation(Finding):
-    """The location of an artifact with a part missing."""
+    """The location of an artifact that lacks a part."""
 
     code = "FD556"
     title = "the location of artifact `{name}` needs {missing}"
@@ -67,7 +67,7 @@ class ArtifactLocation(Finding):
 
 
 class OutputSource(Finding):
-    """An output parameter with no source, several, or one that its template cannot have."""
+    """An output parameter without a source, with several, or with one that its template cannot have."""
 
     code = "FD557"
     title = "output `{name}` {found}"

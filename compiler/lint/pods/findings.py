@@ -6,7 +6,7 @@ from flowdsl.diagnostic import Finding
 
 
 class Alternatives(Finding):
-    """An object that says several things of which it can have one, or none where it needs one."""
+    """Several fields of which an object can have only one, or none where it needs one."""
 
     code = "FD589"
     title = "{found}"
@@ -17,7 +17,7 @@ class Alternatives(Finding):
 
 
 class NotForPods(Finding):
-    """A value that the API server takes in a workflow, and refuses in the pod or claim that comes of it."""
+    """A value that the API server takes in a workflow, but refuses in the pod or claim made from it."""
 
     code = "FD594"
     title = "{what} cannot be `{value}`"
@@ -30,7 +30,7 @@ class NotForPods(Finding):
 
 
 class Incomplete(Finding):
-    """A part of a pod or claim without what Kubernetes asks of it."""
+    """A part of a pod or claim that lacks something Kubernetes requires."""
 
     code = "FD599"
     title = "{what} has no {missing}"

@@ -87,19 +87,22 @@ class StatusBig(Finding):
 
 
 class ValueTooBig(Finding):
-    """A parameter that no container can be given."""
+    """A parameter that is too large for any container."""
 
     code = "FD597"
     title = "the value of `{name}` is {size} KiB; a container can be given {most}"
     label = "{size} KiB"
-    help = "hand it on as a file: let a step return it as a Path; in YAML use an artifact, such as one with `raw`"
+    help = (
+        "pass it on as a file: let a step return it as a Path; in YAML use an artifact, such as one with "
+        "`raw`"
+    )
     name: str
     size: int
     most: int
 
 
 class TextTooBig(Finding):
-    """A variable or argument, written out, that no container can be given."""
+    """A variable or argument that is too large for any container."""
 
     code = "FD362"
     title = "{what} is {size} KiB; a container can be given {most}"
@@ -138,9 +141,7 @@ class SourceBig(Finding):
 
     code = "FD598"
     severity = "warning"
-    title = (
-        "the source of template `{name}` is {size} KiB; above {most} every pod needs a ConfigMap of its own"
-    )
+    title = "the source of template `{name}` is {size} KiB; above {most}, every pod needs its own ConfigMap"
     label = "{size} KiB"
     help = _OTHER_CODE
     name: str

@@ -33,7 +33,7 @@ class UnknownVolume(Finding):
 
 
 class ForeignVolume(UnknownVolume):
-    """A mount of a volume that whoever uses this template has to declare."""
+    """A mount of a volume that every workflow which uses this template has to declare."""
 
     code = "FD553"
     severity = "warning"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class BadPatch(Finding):
-    """A `podSpecPatch` that no pod can be patched with."""
+    """A `podSpecPatch` that cannot be applied to a pod."""
 
     code = "FD568"
     title = "`podSpecPatch` {found}"

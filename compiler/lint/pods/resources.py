@@ -36,10 +36,10 @@ MEANT = {
 
 
 class BadQuantity(Finding):
-    """A text that is no quantity to Kubernetes."""
+    """A text that is not a quantity in Kubernetes."""
 
     code = "FD580"
-    title = "`{text}` is no quantity of {name}"
+    title = "`{text}` is not a quantity of {name}"
     label = "expected {expected}"
     help = "write {expected}"
     name: str
@@ -51,19 +51,19 @@ class UnknownResource(Finding):
     """A resource that containers cannot ask for."""
 
     code = "FD581"
-    title = "`{name}` is no resource that a container can ask for"
+    title = "`{name}` is not a resource that a container can ask for"
     help = "{way}"
     name: str
     way: str
 
 
 class FractionOfDevice(Finding):
-    """A device asked for by halves."""
+    """A device requested in fractions."""
 
     code = "FD582"
     title = "`{name}` is given as `{text}`; devices are counted in whole numbers"
     label = "not a whole number"
-    help = "write a whole number; a share of a device is a resource with a name of its own"
+    help = "write a whole number; a share of a device is a resource with its own name"
     name: str
     text: str
 
@@ -74,13 +74,13 @@ class RequestIsNotLimit(Finding):
     code = "FD583"
     title = "`{name}` needs {wanted}"
     label = "{wanted}"
-    help = "write the number under `limits` only: the request follows it"
+    help = "write the number only under `limits`: the request follows it"
     name: str
     wanted: str
 
 
 class RequestAboveLimit(Finding):
-    """A request of more than the limit."""
+    """A request above the limit."""
 
     code = "FD584"
     title = "the request of {name}, `{request}`, is above its limit, `{limit}`"
@@ -104,12 +104,12 @@ class AbovePod(Finding):
 
 
 class DeviceAsLabel(Finding):
-    """A node selector that names a device, which is a resource and no label."""
+    """A node selector that names a device, which is a resource and not a label."""
 
     code = "FD585"
-    title = "`{name}` is a resource, not a label of nodes: the pod gets no device by selecting it"
+    title = "`{name}` is a resource, not a node label: selecting it gives the pod no device"
     label = "a resource"
-    help = "ask for it under `resources.limits` of the container"
+    help = "request it under `resources.limits` of the container"
     name: str
 
 

@@ -24,9 +24,9 @@ class ControlCharacter(Finding):
     """A value with a character that Argo cannot put into a template."""
 
     code = "FD590"
-    title = "the value of `{name}` holds the character {character}, on which Argo fails"
-    label = "holds {character}"
-    help = "take the character out, or hand the value on as a file"
+    title = "the value of `{name}` contains the character {character}, on which Argo fails"
+    label = "contains {character}"
+    help = "remove the character, or pass the value on as a file"
     name: str
     character: str
 

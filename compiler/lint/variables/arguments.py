@@ -70,7 +70,7 @@ class NeverGiven(Finding):
 
 
 class NotGiven(NeverGiven):
-    """A parameter of the object that a workflow runs, for which neither of them has a value."""
+    """A parameter that neither a workflow nor the object that it runs gives a value."""
 
     code = "FD588"
     severity = "warning"
@@ -94,7 +94,7 @@ class OnlyOfRun(Finding):
 
 
 class UnknownArgument(Finding):
-    """An argument that the called template does not take; Argo drops it without a word."""
+    """An argument that the called template does not take; Argo drops it silently."""
 
     code = "FD531"
     severity = "warning"
@@ -121,10 +121,10 @@ class UnknownArgument(Finding):
 
 
 class MisspeltArgument(Finding):
-    """An argument that the called template does not take, and that is the one for an input which has no other."""
+    """An argument that the called template does not take, whose name is nearly that of a missing one."""
 
     code = "FD538"
-    title = "template `{template}` has no {what} `{name}`, and needs `{close}`"
+    title = "template `{template}` has no {what} `{name}`, but needs `{close}`"
     label = "{hint}"
     help = "write `{close}`{or_both}"
     name: str
@@ -197,7 +197,7 @@ class NotInInputEnum(NotInEnum):
 
 
 class NoArtifactSource(Finding):
-    """An artifact handed on from nowhere."""
+    """An artifact argument without a source."""
 
     code = "FD536"
     title = "artifact `{name}` comes from nowhere"
@@ -223,11 +223,11 @@ class NoArtifactSource(Finding):
 
 
 class TwoArtifactSources(Finding):
-    """An artifact handed on from two places."""
+    """An artifact argument with two sources."""
 
     code = "FD537"
     title = "artifact `{name}` has both `from` and `fromExpression`"
-    label = "one of them only"
+    label = "only one of them is possible"
     help = "keep `from` or `fromExpression`"
     name: str
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class UnknownVariable(Finding):
-    """A tag with a variable that does not exist where the tag stands."""
+    """A tag with a variable that does not exist in that place."""
 
     code = "FD540"
     title = "`{name}` does not exist here"
@@ -101,7 +101,7 @@ class UnknownOutput(Finding):
 
 
 class NotAncestor(Finding):
-    """A task that uses another without waiting for it: Argo refuses it, or waits for ever."""
+    """A task that uses another without waiting for it: Argo refuses it, or waits forever."""
 
     code = "FD542"
     title = "`{task}` uses `{producer}` without depending on it"
@@ -118,7 +118,7 @@ class NotAncestor(Finding):
 
 
 class NotEarlier(Finding):
-    """A step that uses one of its own group or a later one: Argo refuses it, or waits for ever."""
+    """A step that uses one of its own group or a later one: Argo refuses it, or waits forever."""
 
     code = "FD543"
     title = "`{step}` uses `{producer}`, which {when}"
@@ -136,10 +136,10 @@ class NotEarlier(Finding):
 
 
 class LoopArtifact(Finding):
-    """The artifact of a looped task or step: Argo does not collect those."""
+    """The artifact of a looped task or step: Argo does not collect these."""
 
     code = "FD544"
-    title = "`{call}` is a loop, and the artifacts of a loop cannot be handed on"
+    title = "`{call}` is a loop, and the artifacts of a loop cannot be passed on"
     label = "one artifact per item"
     help = "store the artifacts under keys with a common prefix, and read that prefix as a folder"
     call: str
@@ -220,10 +220,10 @@ class Overlooked(Finding):
 
 
 class OtherSort(Finding):
-    """An artifact where a parameter is wanted, or the other way round: the run stops when it gets there."""
+    """An artifact where a parameter is needed, or the reverse: the run stops when it gets there."""
 
     code = "FD549"
-    title = "`{name}` is {found}, and {wanted} is wanted here"
+    title = "`{name}` is {found}, but {wanted} is needed here"
     label = "{found}"
     help = "{way}"
     name: str
@@ -237,6 +237,6 @@ class UnclosedTag(Finding):
 
     code = "FD548"
     title = "the tag `{found}` has no closing braces"
-    label = "no closing braces behind this"
+    label = "no closing braces after this"
     help = "close the tag with two braces"
     found: str

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class BadMetric(Finding):
-    """A metric that Argo refuses or that measures nothing."""
+    """A metric that Argo refuses, or that measures nothing."""
 
     code = "FD567"
     title = "metric `{name}` {found}"

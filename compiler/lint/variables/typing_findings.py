@@ -33,7 +33,7 @@ class Findings:
 
 
 class UnknownName(Finding):
-    """A name that expressions do not have: the task fails, or gets the text of the expression as the value."""
+    """A name that expressions do not have: the task fails, or its value is the text of the expression."""
 
     code = "FD572"
     title = "expressions have no {what} `{name}`"
@@ -87,7 +87,7 @@ class WrongArgument(Finding):
 
 
 class WrongOperand(Finding):
-    """An operator with a value of a kind that it does not work on: the run fails there."""
+    """An operator on a value of a type that it does not work on: the run fails there."""
 
     code = "FD574"
     title = "`{operator}` does not work on `{operand}`, which is {kind}"
@@ -100,7 +100,7 @@ class WrongOperand(Finding):
 
 
 class AsText(Finding):
-    """A text that is taken as it is where a number or a list is meant: as text, `10` comes before `9`."""
+    """A text where a number or a list is meant: as text, `10` comes before `9`."""
 
     code = "FD575"
     severity = "warning"
@@ -114,7 +114,7 @@ class AsText(Finding):
 
 
 class NeverEqual(Finding):
-    """A comparison that never holds: of two kinds, or with a word that a status or parameter never is there."""
+    """A comparison that never holds: of two types, or with a word that a status or parameter never is."""
 
     code = "FD576"
     severity = "warning"
@@ -141,7 +141,7 @@ class WrongResult(Finding):
     """An expression or condition whose result Argo cannot use."""
 
     code = "FD577"
-    title = "`{found}` gives {kind}, and Argo needs {wanted}"
+    title = "`{found}` gives {kind}, but Argo needs {wanted}"
     label = "gives {kind}"
     help = "{way}"
     found: str
@@ -204,7 +204,7 @@ class OnlyDefault(Finding):
 
 
 class MayBeMissing(Finding):
-    """An output of a task that may be skipped, where the run then fails, or waits for it for ever."""
+    """An output of a task that may be skipped: the run then fails, or waits for it forever."""
 
     code = "FD579"
     severity = "warning"

@@ -32,13 +32,13 @@ class TemplatesBesideReference(Finding):
     """Templates in a workflow that takes them from elsewhere."""
 
     code = "FD511"
-    title = "`templates` cannot stand beside `workflowTemplateRef`"
+    title = "`templates` cannot be used with `workflowTemplateRef`"
     label = "refused beside `workflowTemplateRef`"
-    help = "move the templates to the WorkflowTemplate, or take `workflowTemplateRef` out"
+    help = "move the templates to the WorkflowTemplate, or remove `workflowTemplateRef`"
 
 
 class UndefinedTemplate(Finding):
-    """The name of a template that there is none of."""
+    """The name of a template that does not exist."""
 
     code = "FD514"
     title = "there is no template `{name}`{place}"

@@ -47,11 +47,11 @@ class NoBody(Finding):
 
 
 class SeveralBodies(Finding):
-    """A template that is of several sorts at once."""
+    """A template that has several types at once."""
 
     code = "FD513"
     title = "template `{name}` has {bodies} at once"
-    label = "one of them only"
+    label = "only one of them is possible"
     help = "keep one of {bodies}, and move the others to templates of their own"
     name: str
     bodies: tuple[str, ...]
@@ -63,7 +63,7 @@ class EmptyGraph(Finding):
     code = "FD528"
     title = "{owner} has no {what}"
     label = "{reason}"
-    help = "add one, or take {part} out"
+    help = "add one, or remove {part}"
     owner: str
     what: str
     part: str = "the template"
@@ -81,7 +81,7 @@ class BadPlugin(Finding):
 
 
 class UndefinedTask(Finding):
-    """A dependency or target that is no task of the DAG."""
+    """A dependency or target that is not a task of the DAG."""
 
     code = "FD516"
     title = "there is no task `{name}` in this DAG"
@@ -112,7 +112,7 @@ class Cycle(Finding):
     code = "FD517"
     title = "{what} wait for each other: {cycle}"
     label = "waits for itself"
-    help = "take one of these dependencies out"
+    help = "remove one of these dependencies"
     what: str
     cycle: str
 
@@ -130,7 +130,7 @@ class BadDepends(Finding):
 
 
 class UnknownResult(Finding):
-    """A word behind a task's name that Argo does not know."""
+    """A word after a task's name that Argo does not know."""
 
     code = "FD519"
     title = "`{result}` is not a result of task `{task}`"
@@ -162,7 +162,7 @@ class LoopResult(Finding):
 
 
 class DigitFirst(Finding):
-    """A task's name that cannot stand in `depends`."""
+    """A task's name that cannot be used in `depends`."""
 
     code = "FD521"
     title = "task `{name}` begins with a digit in a DAG with dependencies"
@@ -175,15 +175,15 @@ class WordOfExpressions(Finding):
     """A task's name that Argo reads as something else where another task depends on it."""
 
     code = "FD695"
-    title = "task `{name}` cannot be depended upon: to Argo its name is a word of expressions"
-    label = "no name in an expression"
-    help = "use another name, such as `{instead}`: Argo makes an expression of `depends` and `dependencies`"
+    title = "no task can depend on `{name}`: to Argo, the name is a keyword of expressions"
+    label = "not usable in an expression"
+    help = "use another name, such as `{instead}`: Argo turns `depends` and `dependencies` into an expression"
     name: str
     instead: str
 
 
 class MixedDependencies(Finding):
-    """Two ways of saying the order, in one DAG."""
+    """Two ways of giving the order, in one DAG."""
 
     code = "FD522"
     title = "`{field}` cannot be used in a DAG that uses `depends`"

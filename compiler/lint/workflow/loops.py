@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class LoopFields(Finding):
-    """A loop that is given in several ways, or in none that can be counted."""
+    """A loop that is given in several ways, or whose items cannot be counted."""
 
     code = "FD524"
     title = "{found}"
@@ -31,7 +31,7 @@ class LoopFields(Finding):
 
 
 class NullItem(Finding):
-    """An item that is null, in place of which the text `null` is handed on."""
+    """An item that is null: the text `null` is passed instead."""
 
     code = "FD525"
     severity = "warning"
@@ -41,13 +41,13 @@ class NullItem(Finding):
 
 
 class EmptyItems(Finding):
-    """An empty list of items, which is no loop to Argo: the task runs once, without an item."""
+    """An empty list of items, which Argo does not take as a loop: the task runs once, without an item."""
 
     code = "FD526"
     severity = "warning"
     title = "`withItems` is empty, so `{name}` runs once, without an item"
     label = "no items"
-    help = "take the task out, or use `withParam: '[]'`, which skips it"
+    help = "remove the task, or use `withParam: '[]'`, which skips it"
     name: str
 
 
@@ -63,12 +63,12 @@ class BadFormat(Finding):
 
 
 class InlineLoop(Finding):
-    """A loop over a template that stands in it: once its items have run, Argo looks for that template by its name."""
+    """A loop over an inline template, which Argo looks for by its name once the items have run."""
 
     code = "FD696"
-    title = "`{name}` loops over a template of its own, which Argo does not find again"
-    label = "the run ends in Error when the items have run"
-    help = "give it a name among the `templates`, and call it: `template: {name}`"
+    title = "`{name}` loops over an inline template, which Argo does not find again"
+    label = "the run ends in Error after the items have run"
+    help = "move it to `templates` under a name, and call that: `template: {name}`"
     name: str
 
 

@@ -101,7 +101,7 @@ class HiddenClaim(Finding):
 
 
 class NoName(Finding):
-    """A part of a workflow that Argo knows by its name, without one."""
+    """A part of a workflow that needs a name, without one."""
 
     code = "FD539"
     title = "{what} has no name"
@@ -115,7 +115,7 @@ class BadArtifactName(Finding):
 
     code = "FD504"
     title = "`{name}` cannot be the name of {what}"
-    label = "letters, digits, `-` and `_` only"
+    label = "only letters, digits, `-` and `_`"
     help = "use letters, digits, `-` and `_`"
     name: str
     what: str
@@ -184,7 +184,7 @@ class BadVolumeName(Finding):
     code = "FD509"
     title = "`{name}` cannot be the name of a volume"
     label = "{reason}"
-    help = "name it `{instead}`, and name it so in `volumeMounts` too"
+    help = "name it `{instead}`, here and in `volumeMounts`"
     name: str
     instead: str
     reason: str = "at most 63 lower-case letters, digits and `-`"

@@ -28,10 +28,10 @@ class NotCollected(Finding):
     """A loop whose results cannot be collected, because a task prints no JSON."""
 
     code = "FD571"
-    title = "`{name}` prints `{text}`, which is no JSON, so the results of the loop cannot be collected"
+    title = "`{name}` prints `{text}`, which is not JSON, so the results of the loop cannot be collected"
     label = "Argo reads each result of a loop as JSON"
     help = (
-        "print JSON, such as a number or a text in double quotes, or hand the value on as an output parameter"
+        "print JSON, such as a number or a text in double quotes, or pass the value on as an output parameter"
     )
     name: str
     text: str

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class BadSchedule(Finding):
-    """A schedule, time zone or condition that Argo cannot read, or that never comes."""
+    """A schedule, time zone or condition that Argo cannot read, or a schedule that never starts a run."""
 
     code = "FD570"
     title = "{found}"

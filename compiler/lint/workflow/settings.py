@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class BadDuration(Finding):
-    """A text that is no duration to Argo, or one that it cannot keep to."""
+    """A text that is not a duration for Argo, or one that it cannot keep to."""
 
     code = "FD560"
     title = "`{field}` is `{text}`, which is {fault}"
@@ -35,7 +35,7 @@ class BadDuration(Finding):
 
 
 class Misplaced(Finding):
-    """A field that templates of this sort cannot have."""
+    """A field that templates of this type cannot have."""
 
     code = "FD561"
     title = "a template with `{body}` cannot have `{field}`"
@@ -46,10 +46,10 @@ class Misplaced(Finding):
 
 
 class NotWhole(Finding):
-    """A number that is to be whole, or a template tag that gives one."""
+    """A number that has to be whole, or a tag that gives one."""
 
     code = "FD562"
-    title = "`{field}` is `{text}`, which is no whole number{bound}"
+    title = "`{field}` is `{text}`, which is not a whole number{bound}"
     label = "expected a whole number{bound}"
     help = "{way}"
     field: str
@@ -69,7 +69,7 @@ class NotWhole(Finding):
 
 
 class NoBackoffDuration(Finding):
-    """A backoff without the time to begin with: Argo fails at the first retry."""
+    """A backoff without its first wait: Argo fails at the first retry."""
 
     code = "FD563"
     title = "the backoff has no `duration`"
@@ -92,8 +92,8 @@ class BadKey(Finding):
 
     code = "FD565"
     title = "`{key}` cannot be a memoization key"
-    label = "at most 253 letters, digits and `-`, with a letter or digit first"
-    help = "make a hash of it, such as `{{{{=sprig.sha256sum(toJSON([inputs.parameters.x]))}}}}`"
+    label = "at most 253 letters, digits and `-`, beginning with a letter or digit"
+    help = "use a hash of it, such as `{{{{=sprig.sha256sum(toJSON([inputs.parameters.x]))}}}}`"
     key: str
 
 
