@@ -96,33 +96,33 @@ class UnusualResource(Finding):
 
 
 class SharedCount(Finding):
-    """Several parts of GPUs that are shared."""
+    """Several shares of GPUs."""
 
     code = "FD687"
     severity: ClassVar[Severity] = "warning"
-    title = "{count} parts of shared GPUs are no more than one: they may be of the same device"
+    title = "{count} shares of GPUs are no more than one: they may be of the same device"
     label = "not {count} devices"
-    help = 'ask for one part, with the memory that is needed: GPU(1, share="16Gi"); or for whole devices'
+    help = 'ask for one share, with the memory that is needed: GPU(1, share="16Gi"); or for whole devices'
     count: int
 
 
 class ShareWith(Finding):
-    """A share of something that is not a device of a vendor."""
+    """A share of something that is not a vendor's GPU."""
 
     code = "FD689"
-    title = "`share` is a part of a whole GPU"
+    title = "`share` asks for a part of a whole GPU"
     label = "cannot be combined with `resource` or `mig`"
-    help = 'ask for the part alone: GPU(1, share="8Gi")'
+    help = 'ask for the share alone: GPU(1, share="8Gi")'
 
 
 class MemoryVolume(Finding):
-    """A volume in memory that is larger than the memory of who writes to it."""
+    """A volume in memory that is larger than the memory of the container that writes to it."""
 
     code = "FD858"
     severity: ClassVar[Severity] = "warning"
-    title = "`{path}` may hold {size} in memory, and its container has {memory} at most"
-    label = "never filled"
-    help = "what lies there counts as memory of the container: ask for more, or make the volume smaller"
+    title = "`{path}` may hold {size} in memory, but its container has at most {memory}"
+    label = "can never be filled"
+    help = "files there count as memory of the container: ask for more, or make the volume smaller"
     path: str
     size: str
     memory: str

@@ -32,7 +32,7 @@ class SharedState(Finding):
 
 
 class NotInImage(Finding):
-    """A step imports a library, and its image has Python alone."""
+    """A step imports a library that its plain Python image does not have."""
 
     code = "FD767"
     severity: ClassVar[Severity] = "warning"
@@ -137,7 +137,7 @@ class NoResult(Finding):
     """A step whose body never returns what its annotation says."""
 
     code = "FD768"
-    title = "`{step}` returns nothing, and its annotation says {want}"
+    title = "`{step}` returns nothing, but its annotation says {want}"
     label = "no `return` with a value in its body"
     help = "end it with `return ...`, or annotate `-> None`"
     step: str
@@ -145,7 +145,7 @@ class NoResult(Finding):
 
 
 class EndsWithout(Finding):
-    """A step whose body returns what its annotation says on some of its ways only."""
+    """A step that returns what its annotation says on some of its paths only."""
 
     code = "FD786"
     severity: ClassVar[Severity] = "warning"
@@ -170,12 +170,12 @@ class ExitWithoutResult(Finding):
 
 
 class ResultLost(Finding):
-    """A step whose body returns a value, and whose annotation does not say so."""
+    """A step whose body returns a value, although its annotation does not say so."""
 
     code = "FD777"
     severity: ClassVar[Severity] = "warning"
-    title = "`{step}` returns a value, and {says}"
-    label = "no task gets it"
+    title = "`{step}` returns a value, but {says}"
+    label = "no task receives it"
     help = "annotate what it returns, such as `-> int`, or return nothing"
     step: str
     annotated: bool
@@ -203,10 +203,10 @@ class NotCalled(Finding):
 
 
 class NotMade(Finding):
-    """A record that a step cannot make: a field that it does not have, or one that is missing."""
+    """A record that a step cannot make: with a field that does not exist, or without one that it needs."""
 
     code = "FD789"
-    title = "`{step}` makes no {record}: {problem}"
+    title = "`{step}` cannot make a {record}: {problem}"
     label = "the step would fail here"
     help = "{way}"
     step: str
@@ -216,7 +216,7 @@ class NotMade(Finding):
 
 
 class Impossible(Finding):
-    """A step does with a value what no value of its type can do."""
+    """A step does something with a value that no value of its type can do."""
 
     code = "FD880"
     title = "`{step}` fails at `{asked}`: {why}"
@@ -233,19 +233,22 @@ class WritesReadOnly(Finding):
     """A step writes to a path that is mounted read-only."""
 
     code = "FD881"
-    title = "`{step}` writes to `{asked}`, which it is given read-only"
+    title = "`{step}` writes to `{asked}`, which is read-only"
     label = "raises OSError: Read-only file system"
-    help = 'return a `Path` to what is written, or mount the volume to write to it: `mounts={{"/out": DATA / "runs"}}`'
+    help = (
+        'return a `Path` to the file that is written, or mount the volume for writing: `mounts={{"/out": '
+        'DATA / "runs"}}`'
+    )
     step: str
     asked: str
 
 
 class GoneWhenReturned(Finding):
-    """A step returns a file that is not there when it is handed on: removed by then, or never written."""
+    """A step returns a file that no longer exists when it is passed on, or was never written."""
 
     code = "FD882"
     title = "`{step}` returns `{path}`, which {why}"
-    label = "the step would fail when it has ended"
+    label = "the step would fail at its end"
     help = "{way}"
     step: str
     path: str
@@ -267,7 +270,7 @@ class GoneWhenReturned(Finding):
 
 
 class LookedUp(Finding):
-    """A step looks for a name of its module by its text, or in what another step has pickled."""
+    """A step looks up a name of its module by text, or in a pickle of another step."""
 
     code = "FD884"
     severity: ClassVar[Severity] = "warning"
@@ -290,11 +293,11 @@ class LookedUp(Finding):
 
 
 class NotJson(Finding):
-    """A step returns what JSON does not have, so that its run fails when the result is written."""
+    """A step returns something that JSON does not have, so it fails when the result is written."""
 
     code = "FD769"
     title = "`{step}` returns {what}, which JSON does not have"
-    label = "the step would fail when it has ended"
+    label = "the step would fail at its end"
     help = "{way}"
     step: str
     what: str
@@ -306,14 +309,14 @@ class FileKey(Finding):
 
     code = "FD790"
     title = "`{step}` returns a file by the key {key}, which cannot be the name of a file"
-    label = "the step would fail when it has ended"
-    help = "write keys that are names, without `/`: the files go into one folder, by their keys"
+    label = "the step would fail at its end"
+    help = "use names without `/` as keys: the files go into one folder, under their keys"
     step: str
     key: str
 
 
 class ChangedByJson(Finding):
-    """A step returns what arrives as something else."""
+    """A step returns something that arrives as something else."""
 
     code = "FD770"
     severity: ClassVar[Severity] = "warning"
@@ -327,13 +330,13 @@ class ChangedByJson(Finding):
 
 
 class OneWord(Finding):
-    """A command whose only word has blanks: the name of a program with its arguments."""
+    """A command whose only word has spaces: the name of a program with its arguments."""
 
     code = "FD771"
     severity: ClassVar[Severity] = "warning"
     title = "`{text}` is one word: a program of that name would be looked for"
     label = "not split at spaces{unfilled}"
-    help = "write each word by itself: command({words})"
+    help = "write each word separately: command({words})"
     text: str
     inputs: tuple[str, ...] = ()
 
@@ -350,13 +353,13 @@ class OneWord(Finding):
 
 
 class NoTag(Finding):
-    """An image without a tag: what runs changes whenever somebody pushes."""
+    """An image without a tag: what runs changes with every push."""
 
     code = "FD772"
     severity: ClassVar[Severity] = "warning"
     title = "the image `{image}` has no tag"
-    label = "whatever the newest one is at that time"
-    help = "say which version: `{image}:1.2`, or a digest: `{image}@sha256:...`"
+    label = "whichever is the newest at that time"
+    help = "name a version: `{image}:1.2`, or a digest: `{image}@sha256:...`"
     image: str
 
 
@@ -366,19 +369,19 @@ class BadImage(Finding):
     code = "FD776"
     title = "`{image}` cannot be the name of an image"
     label = "{reason}"
-    help = "write it as in `registry.example.com:5000/team/name:1.2`, of which the name alone is needed"
+    help = "write it as in `registry.example.com:5000/team/name:1.2`, of which only the name is required"
     image: str
     reason: str
 
 
 class NotFilled(Finding):
-    """A word of a command in which an input stands in braces, and that is no f-string."""
+    """A word of a command with an input in braces that is not an f-string."""
 
     code = "FD775"
     severity: ClassVar[Severity] = "warning"
-    title = "`{{{name}}}` stands in a word of the command, and is not filled in"
-    label = "this is no f-string"
-    help = 'write the input in an f-string, f"{text}", or by itself: `{name}`'
+    title = "`{{{name}}}` is in a word of the command, but is not filled in"
+    label = "not an f-string"
+    help = 'use an f-string, f"{text}", or write the input as its own word: `{name}`'
     text: str
     name: str
 
@@ -399,7 +402,10 @@ class OptionsLeftOut(Finding):
     severity: ClassVar[Severity] = "warning"
     title = "`{called}` runs in the pod of `{step}`, without its own {options}"
     label = "in a step this is a plain function"
-    help = "call both in the pipeline; or ask for it at `{step}`, and let `{called}` be a function without a decorator"
+    help = (
+        "call both in the pipeline; or set the options on `{step}`, and make `{called}` a function without "
+        "a decorator"
+    )
     called: str
     step: str
     options: str

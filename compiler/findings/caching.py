@@ -10,18 +10,18 @@ class NothingToCache(Finding):
 
     code = "FD666"
     title = "`{step}` returns nothing, so there is no result to keep"
-    label = "a run that left it out would only miss what it does"
+    label = "a run that skipped it would only miss what it does"
     help = "leave `cache` out, or return what is worth keeping"
     step: str
 
 
 class UnknownCode(Finding):
-    """A cached step whose own modules may change without its key changing."""
+    """A cached step whose own modules may change without a change of its key."""
 
     code = "FD667"
-    title = "the key of `{step}` cannot see a change of its modules"
+    title = "the key of `{step}` does not see changes in its modules"
     label = "{what}"
-    help = '{way}; or let a salt stand for their state: cache=Cache(salt="2024-06")'
+    help = '{way}; or use a salt for their state: cache=Cache(salt="2024-06")'
     step: str
     where: str  # "volume" or "revision"
 
@@ -34,37 +34,37 @@ class UnknownCode(Finding):
 
 
 class KnownByPath(Finding):
-    """A cached step that reads files of a volume: only their path is part of its key."""
+    """A cached step that reads files on a volume: its key has only their path."""
 
     code = "FD668"
     severity = "warning"
-    title = "the key of `{step}` has the path of `{what}`, not what lies there"
+    title = "the key of `{step}` has the path of `{what}`, not its content"
     label = "other files at the same path would give the old result"
-    help = 'put a version into the path, or let a salt stand for the files: cache=Cache(salt="2024-06")'
+    help = 'put a version into the path, or use a salt for the files: cache=Cache(salt="2024-06")'
     step: str
     what: str
 
 
 class KnownByName(Finding):
-    """A cached step that reads a variable from a ConfigMap: only its name is part of the key."""
+    """A cached step that reads a variable from a ConfigMap: its key has only the name."""
 
     code = "FD788"
     severity = "warning"
     title = "the key of `{step}` has the name of {what}, not its value"
     label = "another value would give the old result"
-    help = 'hand the value on as an argument, or let a salt stand for it: cache=Cache(salt="2024-06")'
+    help = 'pass the value as an argument, or use a salt for it: cache=Cache(salt="2024-06")'
     step: str
     what: str
 
 
 class KnownByKey(Finding):
-    """A cached step that takes a file of which nobody knows a digest."""
+    """A cached step that takes a file whose digest is not known."""
 
     code = "FD669"
     severity = "warning"
     title = "`{step}` finds no earlier result: the content of `{parameter}` is not known"
     label = "{why}, so the file of every run counts as new"
-    help = "cache the step that makes the file, too; or make it in a step of Python"
+    help = "also cache the step that makes the file, or make it in a Python step"
     step: str
     parameter: str
     why: str
@@ -75,7 +75,7 @@ class GatheredCache(Finding):
 
     code = "FD670"
     title = "the files of `{step}` cannot be gathered while it is cached"
-    label = "those of earlier runs lie in the folders of their runs"
+    label = "those of earlier runs are in the folders of those runs"
     help = "gather values, or take one file: `.best`, or an item by its number; else cache=False on `{step}`"
     step: str
 
@@ -93,13 +93,13 @@ class CacheTooLarge(Finding):
 
 
 class MovingImage(Finding):
-    """A cached step whose image may change without its key changing."""
+    """A cached step whose image may change without a change of its key."""
 
     code = "FD672"
     severity = "warning"
-    title = "the key of `{step}` has the name of its image, which moves"
+    title = "the key of `{step}` has the name of its image, which can move"
     label = "`{image}` is whatever was pushed last"
-    help = "say which version: `{name}:1.2`, or a digest: `{name}@sha256:...`"
+    help = "name a version: `{name}:1.2`, or a digest: `{name}@sha256:...`"
     step: str
     image: str
 
@@ -109,13 +109,13 @@ class MovingImage(Finding):
 
 
 class RunInKey(Finding):
-    """A cached step that is given what only its run has."""
+    """A cached step that is given something unique to its run."""
 
     code = "FD673"
     severity = "warning"
-    title = "`{step}` finds no earlier result: `{parameter}` is another value in every run"
+    title = "`{step}` finds no earlier result: `{parameter}` differs in every run"
     label = "made of `run.{field}`"
-    help = "give the step what stays the same, or leave `cache` out"
+    help = "give the step something that stays the same, or leave `cache` out"
     step: str
     parameter: str
     field: str
@@ -139,11 +139,11 @@ class RetriedCache(Finding):
 
 
 class CachedOnVolume(Finding):
-    """A cached step whose files lie in the folder of one run, on a volume."""
+    """A cached step whose files are in the folder of one run, on a volume."""
 
     code = "FD674"
-    title = "the files of `{step}` lie in a folder of the run, so a later run cannot take them from the cache"
-    label = "cached, and kept on the volume `{volume}`"
+    title = "the files of `{step}` are in a folder of the run, so a later run cannot take them from the cache"
+    label = "cached, but kept on the volume `{volume}`"
     help = "keep them in the artifact repository: `store=None`; or leave `cache` out"
     step: str
     volume: str

@@ -24,17 +24,17 @@ class UnknownPool(Finding):
 
 
 class NeedsCluster(Finding):
-    """An option that means something only on a certain cluster."""
+    """An option that needs the profile of a cluster."""
 
     code = "FD679"
-    title = "what `{option}` means is said in the profile of a cluster, and none is chosen"
+    title = "what `{option}` means is defined by the profile of a cluster, and none is chosen"
     label = "unknown without a cluster"
     help = "choose one with --cluster NAME, or describe it in flowdsl.toml and make it the `default-cluster`"
     option: str
 
 
 class UnknownProduct(Finding):
-    """A product that the profile does not list."""
+    """A GPU product that the profile does not list."""
 
     code = "FD680"
     title = "the cluster `{cluster}` has no GPU `{name}`"
@@ -50,33 +50,33 @@ class UnknownProduct(Finding):
 
 
 class NoSuchProduct(Finding):
-    """A product that the cluster knows, and no node of the pools has."""
+    """A GPU product that the cluster has, but no node of the pools."""
 
     code = "FD681"
     title = "no node of {where} has {names}"
-    label = "the pod would wait for ever"
+    label = "the pod would wait forever"
     help = "name another product or pool, or correct `products` of the pools in the profile"
     names: tuple[str, ...]
     where: str
 
 
 class TooMuch(Finding):
-    """More than any node has."""
+    """A request for more than any node has."""
 
     code = "FD682"
     title = "no node of {where} has {asked}: the most is {most}"
-    label = "the pod would wait for ever"
-    help = "ask for {most} at most, or correct the pools in the profile"
+    label = "the pod would wait forever"
+    help = "ask for at most {most}, or correct the pools in the profile"
     asked: str
     most: str
     where: str
 
 
 class OtherMode(Finding):
-    """A volume whose claim allows less on the cluster than the pipeline says."""
+    """A volume whose claim has another access mode on the cluster than the pipeline says."""
 
     code = "FD683"
-    title = "the volume `{name}` is {have} here, and {want} on `{cluster}`"
+    title = "the volume `{name}` is {have} here, but {want} on `{cluster}`"
     label = "the claim has the mode {want}"
     help = 'write the mode of the claim: Volume("{name}", mode="{want}"); or correct it in the profile'
     name: str
@@ -86,7 +86,7 @@ class OtherMode(Finding):
 
 
 class NoSpot(Finding):
-    """Spot nodes of a cluster that has none."""
+    """Spot nodes on a cluster whose profile has none."""
 
     code = "FD684"
     title = "the profile of `{cluster}` does not say which nodes are spot"
@@ -114,12 +114,12 @@ class UnknownQueue(Finding):
 
 
 class Clash(Finding):
-    """Two demands on one label of a node."""
+    """Two requirements on one node label that exclude each other."""
 
     code = "FD686"
     title = "no node has both `{one}`, for `{by}`, and `{other}`, for `{option}`"
-    label = "the pod would wait for ever"
-    help = "leave one of the two out"
+    label = "the pod would wait forever"
+    help = "remove one of the two"
     one: str
     by: str
     other: str
@@ -127,23 +127,23 @@ class Clash(Finding):
 
 
 class NoLabel(Finding):
-    """Products of a vendor for whose devices no label of nodes is known."""
+    """Products of a vendor whose node labels are not known."""
 
     code = "FD694"
-    title = "which label of the nodes says the {what} of {resource} is not known"
-    label = "only known for NVIDIA's devices"
-    help = 'say it in the profile of the cluster: labels = {{"gpu.{what}" = "example.com/label"}}'
+    title = "the node label for the {what} of {resource} is not known"
+    label = "known only for NVIDIA's devices"
+    help = 'name it in the profile of the cluster: labels = {{"gpu.{what}" = "example.com/label"}}'
     what: str
     resource: str
 
 
 class NoSharing(Finding):
-    """A part of a GPU where nobody knows how to ask for one."""
+    """A share of a GPU where nothing says how to request one."""
 
     code = "FD688"
-    title = "nothing says how a part of a GPU of {vendor} is asked for"
-    label = "no resource to ask for"
-    help = "say it in the profile of the cluster: [clusters.{shown}.share.{vendor}] with a `resource`"
+    title = "nothing says how to request a share of a GPU of {vendor}"
+    label = "no resource to request"
+    help = "define it in the profile of the cluster: [clusters.{shown}.share.{vendor}] with a `resource`"
     vendor: str
     cluster: str
 
@@ -153,12 +153,12 @@ class NoSharing(Finding):
 
 
 class UnknownLabel(Finding):
-    """A label of nodes that is spelled nearly as one of the short names."""
+    """A node label that is nearly one of the short names."""
 
     code = "FD781"
     severity: ClassVar[Severity] = "warning"
-    title = "`{name}` is taken as it is written, as the label of a node"
+    title = "`{name}` is taken literally, as a node label"
     label = "did you mean `{meant}`?"
-    help = "write `{meant}`; a label of your own that is called so is right, and this can be ignored"
+    help = "write `{meant}`; if `{name}` is a label of your own, ignore this"
     name: str
     meant: str

@@ -9,20 +9,20 @@ class BadRequirement(Finding):
     """A package that pip could not read."""
 
     code = "FD660"
-    title = "`{have}` is no requirement of a package"
+    title = "`{have}` is not a package requirement"
     label = "expected {expected}, found {found}"
-    help = 'write the name and the version, as for pip: "numpy==2.1", "torch[cuda]>=2,<3"'
+    help = 'write the name and version as for pip: "numpy==2.1", "torch[cuda]>=2,<3"'
     have: str
     expected: str
     found: str
 
 
 class UnpinnedPackage(Finding):
-    """A package whose version another run may find changed."""
+    """A package whose version may differ in the next run."""
 
     code = "FD661"
     severity = "warning"
-    title = "`{have}` does not say one version"
+    title = "`{have}` does not name one version"
     label = "two runs may install different ones"
     help = "{way}"
     have: str
@@ -37,12 +37,12 @@ class UnpinnedPackage(Finding):
 
 
 class RepeatedPackage(Finding):
-    """One package asked for twice."""
+    """One package requested twice."""
 
     code = "FD662"
-    title = "the package `{name}` is asked for twice"
+    title = "the package `{name}` is requested twice"
     label = "also as `{other}`"
-    help = "leave one of them: pip installs a package once"
+    help = "remove one of them: pip installs a package once"
     name: str
     other: str
 
@@ -52,7 +52,7 @@ class PythonOnly(Finding):
 
     code = "FD663"
     title = "`{option}` means nothing for `{step}`, which is a container step"
-    label = "only `@step` has a script of Python"
+    label = "only `@step` has a Python script"
     help = "{way}"
     option: str
     step: str

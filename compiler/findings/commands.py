@@ -117,13 +117,13 @@ class InputComputed(Finding):
 
 
 class InputUnused(Finding):
-    """An input of a step that describes what it runs, and does not say it there."""
+    """An input that a step's description of what it runs does not use."""
 
     code = "FD873"
     severity: ClassVar[Severity] = "warning"
     title = "the {word} of `{step}` does not use `{name}`"
-    label = "not given to {whom}"
-    help = "use it there, or leave it out; for the order alone call the step with `.options(after=[...])`"
+    label = "not passed to {whom}"
+    help = "use it there, or remove it; only for the order, call the step with `.options(after=[...])`"
     step: str
     name: str
     word: str

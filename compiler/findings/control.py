@@ -22,7 +22,7 @@ class UnknownPolicy(Finding):
 
 
 class WaitMissing(Finding):
-    """A retry whose waits grow from nothing: Argo fails at the first retry without a time to begin with."""
+    """A retry with growing waits but no first wait: Argo fails at the first retry."""
 
     code = "FD701"
     title = "`{field}` of a Retry without `wait` has no effect"
@@ -36,34 +36,35 @@ class LongestShort(Finding):
 
     code = "FD883"
     title = "`longest` of a Retry is {longest}, and its first wait {wait}"
-    label = "every wait would be so long, and `wait` and `factor` mean nothing"
+    label = "every wait would be that long, and `wait` and `factor` mean nothing"
     help = (
-        'make `longest` the longer one, as in `Retry(5, wait="10s", factor=2, longest="1m")`; or leave it out'
+        'make `longest` longer than `wait`, as in `Retry(5, wait="10s", factor=2, longest="1m")`; or leave '
+        "it out"
     )
     longest: str
     wait: str
 
 
 class TwoConditions(Finding):
-    """A retry whose condition is said twice."""
+    """A retry whose condition is given twice."""
 
     code = "FD702"
     title = "a Retry takes `expression`, or `exit_codes` and `messages`, not both"
-    label = "says it a second time"
+    label = "gives it a second time"
     help = "put all of it into `expression`, or leave that out"
 
 
 class NeverRetried(Finding):
-    """A retry that says how and never happens, because its limit is 0."""
+    """A retry that never happens, because its limit is 0."""
 
     code = "FD703"
-    title = "a Retry with `limit` 0 never tries again"
+    title = "a Retry with `limit` 0 never retries"
     label = "no retry"
     help = "write a limit of at least 1, or leave `retries` out"
 
 
 class NotALock(Finding):
-    """Something among the locks that is none."""
+    """An entry of `locks` that is not a lock."""
 
     code = "FD704"
     title = "`locks` takes a list of Mutex and Semaphore, not {have}"
@@ -86,12 +87,12 @@ class BadLockName(Finding):
 
 
 class LockTwice(Finding):
-    """A lock that is asked for twice by one template: Argo refuses it when the task is reached."""
+    """A lock that one template takes twice: Argo refuses it when the task is reached."""
 
     code = "FD706"
-    title = "the lock {lock} is asked for twice"
+    title = "the lock {lock} is taken twice"
     label = "the same lock again"
-    help = "take one of the two out"
+    help = "remove one of the two"
     lock: str
 
 
@@ -99,9 +100,9 @@ class LockInside(Finding):
     """A task that waits for a lock which the pipeline around it holds: neither ever ends."""
 
     code = "FD707"
-    title = "`{inner}` waits for the lock {lock}, which `{outer}` around it holds until it has ended"
-    label = "would wait for ever"
-    help = "let one of the two hold the lock: the pipeline, or the tasks in it"
+    title = "`{inner}` waits for the lock {lock}, which `{outer}` around it holds until it ends"
+    label = "would wait forever"
+    help = "let only one of them hold the lock: the pipeline, or the tasks in it"
     inner: str
     outer: str
     lock: str
@@ -112,21 +113,25 @@ class EndsInALargeGraph(Finding):
 
     code = "FD708"
     title = (
-        "this runs when another task has ended, in a pipeline of {count} tasks: {limit} is the most for that"
+        "this runs when another task has ended, in a pipeline of {count} tasks: at most {limit} are "
+        "possible for that"
     )
     label = "cannot be told apart in nested graphs"
-    help = "move the task, and what runs when it has ended, into a pipeline of their own, and call that"
+    help = "move the task, and what runs when it has ended, into their own pipeline, and call that"
     count: int
     limit: int
 
 
 class OutputAtTheEnd(Finding):
-    """An output of a task among the tasks that run when the run has ended."""
+    """An output of a task used among the tasks that run when the run has ended."""
 
     code = "FD714"
-    title = "the result of `{task}` is not known when the run has ended: Argo hands no outputs to that"
+    title = "the result of `{task}` is not known after the end of the run: Argo passes no outputs there"
     label = "made by a task of the run"
-    help = "use `with on_exit(...)` of that result, or store it where a step of this block finds it by `run.name`"
+    help = (
+        "use `with on_exit(...)` of that result, or store it where a step of this block finds it by "
+        "`run.name`"
+    )
     task: str
 
 
@@ -134,8 +139,8 @@ class MadeAtTheEnd(Finding):
     """A value made when the run has ended, used in the run."""
 
     code = "FD715"
-    title = "`{task}` runs when the run has ended, and its result is used before that"
-    label = "made when all of this is over"
+    title = "`{task}` runs when the run has ended, but its result is used before that"
+    label = "made only after the run"
     help = "use it in a block of `on_exit()` or `on_failure()`"
     task: str
 
@@ -146,11 +151,11 @@ class NothingAtTheEnd(Finding):
     code = "FD716"
     title = "no task is called for the end of the run"
     label = "nothing to run"
-    help = "call a step in this block, or take it out"
+    help = "call a step in this block, or remove it"
 
 
 class MayHaveFailed(Finding):
-    """A result of a task that may fail, or of the task that a block runs after however it ended."""
+    """A result of a task that may have failed."""
 
     code = "FD717"
     title = "`{task}` may have failed, and then its result is not there"
@@ -171,11 +176,11 @@ class NotEndedHere(Finding):
 
 
 class NotYetKnown(Finding):
-    """What a run knows of itself only when it has ended, used before."""
+    """What a run knows of itself only when it has ended, used before that."""
 
     code = "FD719"
     title = "`run.{field}` is known only when the run has ended"
-    label = "the run is going on"
+    label = "the run has not ended yet"
     help = "pass it as an argument in a block of `on_exit()` or `on_failure()`"
     field: str
 

@@ -9,20 +9,20 @@ from flowdsl.diagnostic import Finding, Severity, suggest
 
 
 class SameVolume(Finding):
-    """Two volumes of one name that are not the same."""
+    """Two different volumes with one name."""
 
     code = "FD625"
     title = "two different volumes are named `{name}`"
-    label = "this one is another"
-    help = "give each a name of its own, or write it once and use it in both places"
+    label = "this one differs"
+    help = "give each its own name, or define it once and use it in both places"
     name: str
 
 
 class MountedReadOnly(Finding):
-    """A claim that is only ever read, mounted to be written to."""
+    """A read-only claim, mounted for writing."""
 
     code = "FD626"
-    title = "the volume `{name}` is ReadOnlyMany, and is mounted to be written to"
+    title = "the volume `{name}` is ReadOnlyMany, but is mounted for writing"
     label = "Kubernetes mounts it read-only"
     help = 'mount it read-only: mounts={{"{path}": volume.ro}}'
     name: str
@@ -40,10 +40,10 @@ class NewReadOnly(Finding):
 
 
 class WholeObject(Finding):
-    """A ConfigMap or Secret without a key, where one text is wanted."""
+    """A ConfigMap or Secret without a key, where one text is needed."""
 
     code = "FD628"
-    title = "`{variable}` takes one text, and {what} `{name}` may hold many"
+    title = "`{variable}` takes one text, but {what} `{name}` may have many"
     label = "which key?"
     help = 'name the key: {word}("{name}", "key")'
     variable: str
@@ -53,11 +53,11 @@ class WholeObject(Finding):
 
 
 class HostPath(Finding):
-    """A path of a node that Kubernetes refuses."""
+    """A path on a node that Kubernetes refuses."""
 
     code = "FD629"
-    title = "`{have}` is no path of a node"
-    label = "must begin with `/`, and hold no `..`"
+    title = "`{have}` is not a path on a node"
+    label = "must begin with `/`, and contain no `..`"
     help = 'write the whole path: Host("/mnt/cache")'
     have: str
 
@@ -104,7 +104,7 @@ class ReadUnwritten(Finding):
 
     code = "FD648"
     severity: ClassVar[Severity] = "warning"
-    title = "`{step}` reads `{volume}`, and nothing that has ended before it writes to it"
+    title = "`{step}` reads `{volume}`, but nothing that ends before it writes there"
     label = "{state}"
     help = "{way}"
     step: str
@@ -123,23 +123,23 @@ class ReadUnwritten(Finding):
 
 
 class NoBucket(Finding):
-    """Words about a bucket, and no bucket."""
+    """Arguments about a bucket, without a bucket."""
 
     code = "FD632"
     title = "`{word}` without a bucket has no effect"
-    label = "the key is sought in the repository of the cluster"
+    label = "the key is looked up in the repository of the cluster"
     help = 'name the bucket: S3("{key}", "bucket"), or leave out `{word}`'
     word: str
     key: str
 
 
 class HalfLogin(Finding):
-    """One half of what a login takes."""
+    """Half of a login."""
 
     code = "FD633"
-    title = "`{word}` without `{other}` is no login"
-    label = "alone it is not used"
-    help = "write `{word}` and `{other}`, or neither"
+    title = "`{word}` without `{other}` is not a login"
+    label = "not used alone"
+    help = "write both `{word}` and `{other}`, or neither"
     word: str
     other: str
 
@@ -158,7 +158,7 @@ class SecretHeader(Finding):
 
 
 class SourceWord(Finding):
-    """A word of a source that cannot be what was written."""
+    """An argument of a source that has the wrong type or value."""
 
     code = "FD635"
     title = "`{word}` of {source} must be {want}, not {have}"
@@ -181,25 +181,26 @@ class LostDollar(Finding):
 
 
 class UnlikeSources(Finding):
-    """Items of a loop whose files come from places that differ in kind."""
+    """Items of a loop whose files come from different kinds of places."""
 
     code = "FD637"
     title = "the items of `{parameter}` come from different kinds of places"
     label = "{one} and {other}"
-    help = "take them from one kind of place, with the same secrets and options: only strings may differ"
+    help = "take them from one kind of place, with the same secrets and options; only strings may differ"
     parameter: str
     one: str
     other: str
 
 
 class UnevenItems(Finding):
-    """Items of a loop that do not hold the same files."""
+    """Items of a loop that do not have the same files."""
 
     code = "FD644"
-    title = "the items of `{parameter}` do not hold the same files"
+    title = "the items of `{parameter}` do not have the same files"
     label = "{one} and {other}"
     help = (
-        "give every item as many files, under the same keys; or call the step for each in Python's own `for`"
+        "give every item the same number of files, under the same keys; or call the step for each in "
+        "Python's own `for`"
     )
     parameter: str
     one: str
@@ -207,7 +208,7 @@ class UnevenItems(Finding):
 
 
 class BadFileKey(Finding):
-    """The key of a file in a dict, with a character that the name of no file can have."""
+    """The key of a file in a dict, with a character that no file name can have."""
 
     code = "FD645"
     title = "`{key}` cannot be the key of a file"
@@ -220,7 +221,7 @@ class NoSshKey(Finding):
     """A repository that is fetched over SSH without a key."""
 
     code = "FD646"
-    title = "`{url}` is fetched over SSH, and no key is given"
+    title = "`{url}` is fetched over SSH, but no key is given"
     label = "needs `ssh_key`"
     help = (
         'give the key of an account that may read it: ssh_key=Secret("git", "key"); or fetch it over https://'
@@ -239,18 +240,18 @@ class SourceChoice(Finding):
 
 
 class SourceHanded(Finding):
-    """A file from outside of the run that a pipeline hands on where no location can follow it."""
+    """A file from outside the run that a pipeline passes on where no location can follow it."""
 
     code = "FD639"
-    title = "`{pipeline}` hands on a file it was given, and {why}"
-    label = "Argo cannot pass on where it lies"
-    help = "use the file itself here; what a step of `{pipeline}` returns can be handed on"
+    title = "`{pipeline}` passes on a file it was given, but {why}"
+    label = "Argo cannot pass on where the file is"
+    help = "use the file itself here; what a step of `{pipeline}` returns can be passed on"
     pipeline: str
     why: str
 
 
 class UnknownArchive(Finding):
-    """A way of packing that Argo does not have."""
+    """A packing format that Argo does not have."""
 
     code = "FD640"
     title = "`{name}` cannot be {have}"
@@ -276,7 +277,7 @@ class UnknownArchive(Finding):
 
 
 class ArchiveOutput(Finding):
-    """A way of packing for an output that is no file."""
+    """A packing format for an output that is not a file."""
 
     code = "FD641"
     title = "`{step}` returns no file {shown}that could be packed"
@@ -294,7 +295,7 @@ class ArchiveOutput(Finding):
 
 
 class ArchiveKeyed(Finding):
-    """A way of packing for a file that is read by its key."""
+    """A packing format for a file that is read by its key."""
 
     code = "FD642"
     title = "{what} cannot be packed: it crosses a loop, a branch or a pipeline"
@@ -309,31 +310,34 @@ class ArchiveKeyed(Finding):
 
 
 class FolderOfRepository(Finding):
-    """A folder of a repository where a file or folder is wanted."""
+    """A folder of a Git repository where a file or folder is needed."""
 
     code = "FD643"
-    title = "a folder of a repository can only be given as `code=`"
+    title = "a folder of a Git repository can only be given as `code=`"
     label = "Argo fetches the whole repository"
-    help = 'pass Git(...) itself, and take the folder of it in the step: `repository / "src"`'
+    help = 'pass Git(...) itself, and use its folder inside the step: `repository / "src"`'
 
 
 class NoCheckpoints(Finding):
-    """A folder for checkpoints, and no volume for it."""
+    """A folder for checkpoints without a volume."""
 
     code = "FD690"
     title = "nothing says which volume keeps the checkpoints of `{step}`"
     label = "no place for the folder"
     help = (
-        'say it for the pipeline: @pipeline(checkpoints=Volume("datasets") / "checkpoints"); or for a step, or as '
-        "`checkpoints` in the profile of the cluster"
+        'name one for the pipeline: @pipeline(checkpoints=Volume("datasets") / "checkpoints"); or for a '
+        "step, or as `checkpoints` in the profile of the cluster"
     )
     step: str
 
 
 class CheckpointUse(Finding):
-    """A folder for checkpoints that is no argument of a step."""
+    """A folder for checkpoints that is not an argument of a step."""
 
     code = "FD691"
-    title = "`run.checkpoint_dir` is the folder of the one task that is given it"
+    title = "`run.checkpoint_dir` is the folder of the one task that receives it"
     label = "not an argument of a step"
-    help = "pass it to the step as it is: train(corpus, run.checkpoint_dir); in a pipeline that is called, inside it"
+    help = (
+        "pass it directly to the step: train(corpus, run.checkpoint_dir); if that is in a called pipeline, "
+        "use it there"
+    )

@@ -20,7 +20,7 @@ class BesideDistributed(Finding):
 
 
 class ProcessesShare(Finding):
-    """More processes in each pod than it has cards."""
+    """More processes in each pod than it has GPUs."""
 
     code = "FD859"
     severity: ClassVar[Severity] = "warning"

@@ -64,14 +64,15 @@ class BadName(Finding):
 
 
 class UnusedParameter(Finding):
-    """A parameter that a run is given, and that the pipeline does nothing with."""
+    """A parameter of a pipeline that nothing uses."""
 
     code = "FD890"
     severity: ClassVar[Severity] = "warning"
     title = "`{pipeline}` does not use its parameter `{name}`"
     label = "{effect}"
     help = (
-        "pass it on to the step that needs it, or take it out; `_{name}` is a name for what is not to be used"
+        "pass it to the step that needs it, or remove it; a name like `_{name}` says that it is unused on "
+        "purpose"
     )
     name: str
     pipeline: str

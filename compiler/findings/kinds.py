@@ -64,7 +64,7 @@ class OtherWord(Finding):
 
 
 class SaidTwice(Finding):
-    """A second description of a step, behind the one that ends its function."""
+    """A second description of a step, after the one that ends its function."""
 
     code = "FD647"
     title = "`{step}` has a second `{word}(...)`, which is never reached"

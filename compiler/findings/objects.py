@@ -6,7 +6,7 @@ from flowdsl.diagnostic import Finding, near
 
 
 class BadSchedule(Finding):
-    """A schedule that Argo does not read, or that never comes."""
+    """A schedule that Argo cannot read, or that never comes."""
 
     code = "FD725"
     title = "the schedule `{have}` cannot be used"
@@ -57,27 +57,27 @@ class UnknownWord(Finding):
 
 
 class WithoutSchedule(Finding):
-    """An option of a schedule where there is none."""
+    """An option for schedules on a pipeline without one."""
 
     code = "FD728"
     title = "`{name}` means nothing without `schedule`"
-    label = "of a schedule"
+    label = "for schedules only"
     help = 'add a schedule such as schedule="0 3 * * *", or leave `{name}` out'
     name: str
 
 
 class NoSchedule(Finding):
-    """A pipeline without a schedule that is to become a CronWorkflow."""
+    """A pipeline without a schedule that is compiled to a CronWorkflow."""
 
     code = "FD729"
-    title = "`{pipeline}` has no schedule, which a CronWorkflow needs"
+    title = "`{pipeline}` has no schedule, but a CronWorkflow needs one"
     label = "no `schedule`"
     help = 'write @pipeline(schedule="0 3 * * *"), or compile it without `--as cron`'
     pipeline: str
 
 
 class ScheduledWithout(Finding):
-    """A parameter that nobody gives to the runs of a schedule."""
+    """A parameter without a default in a pipeline with a schedule."""
 
     code = "FD730"
     title = "nothing gives `{name}` to the runs that a schedule starts"
@@ -93,7 +93,7 @@ class SameObject(Finding):
     code = "FD731"
     title = "two pipelines are the {kind} `{name}`"
     label = "the same name again"
-    help = 'give one of them another name: @pipeline(name="...")'
+    help = 'rename one of them: @pipeline(name="...")'
     kind: str
     name: str
 
@@ -114,7 +114,7 @@ class ReservedKey(Finding):
 
 
 class OwnField(Finding):
-    """A patch of what flowdsl writes by itself."""
+    """A patch of what flowdsl writes itself."""
 
     code = "FD733"
     title = "`{field}` cannot be patched"
@@ -135,22 +135,22 @@ class OwnField(Finding):
 
 
 class NotJson(Finding):
-    """A part of a patch that no YAML can say."""
+    """A part of a patch that YAML cannot express."""
 
     code = "FD734"
     title = "`argo` holds {have}"
-    label = "no JSON"
+    label = "not JSON"
     help = "write dicts with strings as keys, lists, strings, numbers, True, False and None"
     have: str
 
 
 class UnknownRights(Finding):
-    """A step whose rights cannot be read off its manifest."""
+    """A step whose permissions cannot be read off its manifest."""
 
     code = "FD735"
     severity = "warning"
-    title = "`--with-rbac` does not know what `{template}` needs to be allowed"
+    title = "`--with-rbac` does not know which permissions `{template}` needs"
     label = "{reason}"
-    help = "allow it in a Role of your own, bound to the account of the step"
+    help = "grant them in a Role of your own, bound to the account of the step"
     template: str
     reason: str

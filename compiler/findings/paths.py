@@ -22,10 +22,10 @@ class UnknownPathName(Finding):
 
 
 class PathOfValue(Finding):
-    """A path for an input that is no file."""
+    """A path for an input that is not a file."""
 
     code = "FD751"
-    title = "`{name}` of `{step}` is no file, and has no path"
+    title = "`{name}` of `{step}` is not a file, and has no path"
     label = "annotated as `{kind}`"
     help = 'pass it in the command, or as a variable: `env={{"NAME": {name}}}`; or annotate it as a `Path`'
     step: str
@@ -37,7 +37,7 @@ class BadFixedPath(Finding):
     """A path at which nothing can be put."""
 
     code = "FD752"
-    title = "`{text}` is no path for `{name}`"
+    title = "nothing can be put at `{text}` for `{name}`"
     label = "{reason}"
     help = 'write the path from the root of the container: "/data/{name}"'
     text: str
@@ -58,7 +58,7 @@ class SamePath(Finding):
 
 
 class PathNotChosen(Finding):
-    """A file that lies on a volume, where a program expects it elsewhere."""
+    """A file on a volume that a program expects at another place."""
 
     code = "FD754"
     title = "`{name}` is {what}, so it cannot be at {path}"

@@ -48,14 +48,14 @@ def _shown(table: str) -> str:
 
 
 class OwnShortName(Finding):
-    """A short name for a label that is spelled nearly as one of the usual ones."""
+    """A short name for a label that is nearly one of the usual ones."""
 
     code = "FD874"
     severity: ClassVar[Severity] = "warning"
     title = "`{key}` in [{table}] is a name of your own"
     label = "did you mean `{meant}`?"
     help = (
-        "write `{meant}`, for which flowdsl has another label; a name of your own that is called so is right"
+        "write `{meant}`, for which flowdsl has another label; if `{key}` is a name of your own, ignore this"
     )
     table: str
     key: str

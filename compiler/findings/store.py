@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class NoStore(Finding):
-    """A place for files that is not on a volume."""
+    """A `store` that is not on a volume."""
 
     code = "FD650"
     title = "`store` must be a folder of a volume, not {have}"
@@ -24,18 +24,18 @@ class NoStore(Finding):
 
 
 class StoreNotWritable(Finding):
-    """A place for files that cannot be written to."""
+    """A `store` that cannot be written to."""
 
     code = "FD651"
     title = "files cannot be stored on `{volume}`: {reason}"
     label = "cannot be written to"
-    help = "name a volume that steps may write to, ReadWriteMany where several run at a time"
+    help = "name a volume that steps may write to, ReadWriteMany if several run at a time"
     volume: str
     reason: str
 
 
 class NothingStored(Finding):
-    """A step that returns no file, told where to keep it."""
+    """A `store` for a step that returns no file."""
 
     code = "FD652"
     severity: ClassVar[Severity] = "warning"
@@ -46,9 +46,9 @@ class NothingStored(Finding):
 
 
 class StoreOfRun(Finding):
-    """A place for files with a value of the run in its path."""
+    """A `store` with a value of the run in its path."""
 
     code = "FD653"
     title = "the folder of `store` depends on a value of the run"
-    label = "fixed while compiling"
-    help = "name a folder for all runs: each run makes a folder of its own name in it"
+    label = "it is fixed while compiling"
+    help = "name a folder for all runs: each run makes its own folder in it"
