@@ -126,7 +126,7 @@ def _tokens(text: str) -> list[_Token]:
 def _unreadable(rest: str) -> str:
     """What may stand where no token begins."""
     if rest[0] in "'\"`":
-        return f"a second {rest[0]} behind this one"
+        return f"a second {rest[0]} after this one"
     if rest[0] == "&":
         return "`&&`"
     return "a number" if rest[0].isdecimal() else "a value or an operator"

@@ -151,7 +151,7 @@ def _lalr() -> Lalr:
 def _unreadable(rest: str, _: frozenset[str]) -> str:
     """What may stand where no token begins."""
     if rest[0] in "'\"":
-        return "a second quote behind this one"
+        return "a second quote after this one"
     if rest[0] == "=":
         return "`==`"
     return "a value, or quotes around the text"
@@ -191,7 +191,7 @@ class _Builder:
                 self.separate(sign, operand)
                 if kind_of(operand) in ("STRING", "WORD", "NAMED"):
                     raise GrammarError(
-                        self.text, start, end, "a number or a condition behind the sign, not text"
+                        self.text, start, end, "a number or a condition after the sign, not text"
                     )
                 return Unary(str(sign), self.node(operand), start, end)
             case "binary":
@@ -215,7 +215,7 @@ class _Builder:
         start, end = span(sign)
         following = span(right)[0]
         if end == following and (run := _RUN.match(self.text, start)) is not None and run.end() > end:
-            raise GrammarError(self.text, start, run.end(), f"a space behind `{sign}`")
+            raise GrammarError(self.text, start, run.end(), f"a space after `{sign}`")
 
     def token(self, kind: str, text: str, start: int, end: int) -> Condition:
         match kind:

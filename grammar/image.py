@@ -32,7 +32,7 @@ def fault(text: str) -> str:
     registry, path = _parted(name)
     path, colon, tag = path.partition(":")
     if colon and not _TAG.fullmatch(tag):
-        return "a tag has up to 128 letters, digits, `_`, `-` and `.`" if tag else "no tag behind the `:`"
+        return "a tag has up to 128 letters, digits, `_`, `-` and `.`" if tag else "no tag after the `:`"
     if path != path.lower():
         return "capitals are for tags only"
     if not 0 < len(path) <= _LONGEST:

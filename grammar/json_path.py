@@ -118,7 +118,7 @@ def _instead(found: str, allowed: frozenset[str]) -> str:
     if "ROOT" in allowed:
         return "`$`, then `.` or `[`" if found == "$" else "`$`"
     if found[:1] in ("'", '"') and "STRING" in allowed:
-        return f"a second {found[0]} behind this one"
+        return f"a second {found[0]} after this one"
     if "NUMBER" in allowed:
         return "a path such as `@.name`, or a value"
     if "NAME" in allowed:

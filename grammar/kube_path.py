@@ -48,14 +48,14 @@ def _instead(found: str, allowed: frozenset[str]) -> str:
         if found in ("=", "=~"):
             return "`==`"
         if "_END" in allowed:
-            return "`)]` behind the filter"
+            return "`)]` after the filter"
         return "a path such as `@.type`, or a value"
     if "FIELD" not in allowed:
         return "`]`"
     if not found or found.isspace():
         return _CLOSE
     if found[0] in "'\"":
-        return f"a second {found[0]} behind this one"
+        return f"a second {found[0]} after this one"
     return f"`.{found}`" if found[0].isalpha() else "a path such as `.status.phase`"
 
 

@@ -296,7 +296,7 @@ def unbalanced(expression: str) -> tuple[int, str] | None:
         if token.kind != "operator":
             continue
         if token.text in ('"', "'", "`"):
-            return token.start, f"a second {token.text} behind this one"
+            return token.start, f"a second {token.text} after this one"
         if token.text in _CLOSING:
             open_brackets.append(token)
         elif token.text in (")", "]", "}"):

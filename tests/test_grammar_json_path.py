@@ -74,7 +74,7 @@ def test_steps(text: str, steps: list[Step]) -> None:
         ("$.", 2, "", "a name or `*`"),
         ("$.a.[0]", 4, "[", "a name or `*`"),
         ("$.a b", 4, "b", "`.` or `[`"),
-        ("$['a", 2, "'a", "a second ' behind this one"),
+        ("$['a", 2, "'a", "a second ' after this one"),
         ("$[0", 3, "", "`]`"),
         ("$[?(@.a > )]", 10, ")", "a path such as `@.name`, or a value"),
         ("$[?(@.a = 1)]", 8, "=", "`==`"),

@@ -135,8 +135,8 @@ def test_variables_of_any_text(text: str) -> None:
         ('"a" === ((', (9, "a closing `)`")),
         ("a)", (1, "an opening bracket before this `)`")),
         ("(a]", (2, "an opening bracket before this `]`")),
-        ("a == 'b", (5, "a second ' behind this one")),
-        (r"'a\'", (0, "a second ' behind this one")),
+        ("a == 'b", (5, "a second ' after this one")),
+        (r"'a\'", (0, "a second ' after this one")),
     ],
 )
 def test_what_cannot_be_read(expression: str, fault: tuple[int, str] | None) -> None:

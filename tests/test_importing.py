@@ -190,7 +190,7 @@ def test_a_file_without_a_workflow_is_refused(
     file = tmp_path / "other.yaml"
     file.write_text(text, encoding="utf-8")
     assert flowdsl(["import", str(file), "-o", str(tmp_path / "pipeline.py")]) == 2
-    assert "error[FD124]: there is no manifest of Argo in " in capsys.readouterr().err
+    assert "error[FD124]: there is no Argo manifest in " in capsys.readouterr().err
     assert not (tmp_path / "pipeline.py").exists()
 
 

@@ -113,7 +113,7 @@ def test_an_unknown_field_is_named_with_its_type_and_a_near_miss() -> None:
             (*CONTAINER, "gpu"),
             "write it below `resources.limits`, under the name of the device, such as `nvidia.com/gpu`",
         ),
-        ((*CONTAINER, "entrypoint"), "write `command`, or take the field out"),
+        ((*CONTAINER, "entrypoint"), "write `command`, or remove the field"),
         (
             (*TASK, "volumeMounts"),
             "it is a field of Container: move it to `spec.templates[1].container.volumeMounts`",
@@ -179,7 +179,7 @@ def test_a_missing_field_is_reported_at_the_object_that_lacks_it() -> None:
             ("spec", "templates", 0),
             None,
             "`spec.templates[0]` is null, not a mapping with the fields of Template",
-            "write a value, or take the entry out",
+            "write a value, or remove the entry",
         ),
         (
             ("spec", "tolerations"),

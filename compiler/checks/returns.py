@@ -46,9 +46,9 @@ def ends_without(step: StepDef, body: Body, end: ast.stmt | None, calls: Calls) 
         case ast.Match(shown):
             where = "where no case fits,"
         case ast.For(_, shown) | ast.AsyncFor(_, shown) | ast.While(shown):
-            where = "behind the loop"
+            where = "after the loop"
         case shown:
-            where = "behind this"
+            where = "after this"
     if not _tells_apart(shown, body.node, step.signature.by_name):
         finding = EndsWithout(step.name, t.spell(step.signature.returns), where)
         yield Diagnostic(finding, body.module.span(shown))

@@ -102,9 +102,11 @@ class EmptyBlock(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out."""
-        way = "call a step in it that returns the value, and take `either(value, other)` behind it; or take it out"
+        way = (
+            "call a step in it that returns the value, and take `either(value, other)` after it; or remove it"
+        )
         if self.word.startswith("on_"):
-            way = "call a step in it, which does what is to be done then; or take it out"
+            way = "call a step in it, which does what is to be done then; or remove it"
         return {**super().words(), "way": way}
 
 

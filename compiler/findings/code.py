@@ -32,7 +32,7 @@ class UnpinnedPackage(Finding):
         """The fields, and how to pin the package."""
         way = f'name one: "{self.name}==1.2.3"'
         if "@" in self.have:
-            way = f"add a tag or a commit behind the address: `{self.have.strip()}@v1.2.3`"
+            way = f"add a tag or a commit after the address: `{self.have.strip()}@v1.2.3`"
         return {**super().words(), "way": way}
 
 

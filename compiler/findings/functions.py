@@ -141,7 +141,7 @@ class NotAFunction(Finding):
         """The fields, and the way out."""
         way = f"write a function with `def` that calls it, and put `@{self.what}` above that"
         if self.is_pipeline:
-            way = "take one of the two away: a pipeline says which steps run, and a step is what runs"
+            way = "remove one of the two: a pipeline says which steps run, and a step is what runs"
         return {**super().words(), "way": way}
 
 

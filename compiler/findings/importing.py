@@ -6,10 +6,10 @@ from flowdsl.diagnostic import Finding
 
 
 class NotSayable(Finding):
-    """Something that the language has no words for, and that cannot be put on top of what it writes either."""
+    """Something that the language cannot express, and that cannot be added to its output either."""
 
     code = "FD860"
-    title = "{what} cannot be said in a pipeline"
+    title = "{what} cannot be expressed in a pipeline"
     label = "nothing is written"
     help = "{way}"
     what: str
@@ -17,13 +17,15 @@ class NotSayable(Finding):
 
 
 class ByVariable(Finding):
-    """Values that stood in the text of a script, and are handed to it as variables now."""
+    """Values that were part of a script's text, and are now passed to it as variables."""
 
     code = "FD861"
     severity = "warning"
     title = "{values} in a script {become} {variables}"
     label = "here the value is run as code, there it is data"
-    help = "look at what is written: quotes and signs in the value mean nothing to the program any more"
+    help = (
+        "check the result: quotes and special characters in the value no longer mean anything to the program"
+    )
     values: tuple[str, ...]
     variables: tuple[str, ...]
 
@@ -34,7 +36,7 @@ class ByVariable(Finding):
 
 
 class AsItIs(Finding):
-    """A script that is left to Argo, since a value stands in its text where no variable can."""
+    """A script that is left to Argo, because a value is in its text where no variable can be."""
 
     code = "FD885"
     severity = "warning"
@@ -45,7 +47,7 @@ class AsItIs(Finding):
 
 
 class OtherName(Finding):
-    """A name by which people or programs outside know something, and that Python cannot have."""
+    """A name that people or programs outside use, and that Python cannot have."""
 
     code = "FD862"
     severity = "warning"
@@ -59,7 +61,7 @@ class OtherName(Finding):
 
 
 class Otherwise(Finding):
-    """Something that is said in a way that differs a little."""
+    """Something that is expressed in a slightly different way."""
 
     code = "FD863"
     severity = "warning"
@@ -71,40 +73,40 @@ class Otherwise(Finding):
 
 
 class LeftOut(Finding):
-    """A document that is no workflow."""
+    """A document that is not a workflow."""
 
     code = "FD864"
     severity = "warning"
-    title = "the {kind} is left out: it is no workflow of Argo"
-    help = "keep it in a file of its own, and apply that beside what is compiled"
+    title = "the {kind} is left out: it is not an Argo workflow"
+    help = "keep it in its own file, and apply that beside what is compiled"
     kind: str
 
 
 class CallsItself(Finding):
-    """A template that is run inside of itself."""
+    """A template that calls itself."""
 
     code = "FD865"
     title = "the template `{name}` calls itself"
     label = "a pipeline cannot call itself"
-    help = "run a loop over a list that is long enough, or a program that goes on until it is done"
+    help = "loop over a list that is long enough, or use a program that continues until it is done"
     name: str
 
 
 class Compiled(Finding):
-    """YAML that flowdsl has compiled, and that says what no pipeline says."""
+    """YAML compiled by flowdsl, with something that no pipeline expresses."""
 
     code = "FD868"
-    title = "flowdsl compiled this from the pipeline `{name}`, and cannot make a pipeline of it"
+    title = "flowdsl compiled this from the pipeline `{name}`, and cannot turn it back into one"
     label = "nothing is written"
     help = (
-        "change the Python file that has `{name}`, and compile it; to import the YAML as any other, "
-        "take this label out"
+        "change the Python file that has `{name}`, and compile it; to import the YAML like any other, "
+        "remove this label"
     )
     name: str
 
 
 class DoesNotCompile(Finding):
-    """What was written is refused by the compiler."""
+    """The compiler would refuse what was written."""
 
     code = "FD866"
     title = "as a pipeline this would be refused ({refusal}): {said}"

@@ -84,7 +84,7 @@ class UnknownCluster(Finding):
 
 
 class UnreadableSettings(Finding):
-    """A file of settings that cannot be read as TOML."""
+    """A settings file that is not valid TOML."""
 
     code = "FD699"
     title = "the settings cannot be read: {reason}"

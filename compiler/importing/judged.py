@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
 
 _NOTHING = "nothing is written"
-_WAY = "change it in the manifest, or take it out, and write it into the pipeline by hand"
+_WAY = "change it in the manifest, or remove it, and write it into the pipeline by hand"
 
 
 def findings(made: Imported, documents: Sequence[Document]) -> list[Diagnostic]:

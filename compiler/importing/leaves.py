@@ -168,7 +168,7 @@ class Leaf(Scope):
                 )
             return
         what = f"a step with a GPU tolerates the taint `{device}` of such nodes, too"
-        way = "to take it away: `argo={...}` with the tolerations as they are to be"
+        way = "to remove it: `argo={...}` with the tolerations as they are to be"
         self.reader.add((*self.path, "resources"), Otherwise(what, way))
 
     def _ports(self) -> Json:

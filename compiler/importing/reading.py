@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
 
-_WAY = "change it, or take it out, and import the rest"
+_WAY = "change it, or remove it, and import the rest"
 
 
 _KFP = "pipelines.kubeflow.org/"
@@ -199,9 +199,7 @@ class Reading:
                     call = target.graph.tasks.get(task) if target.graph is not None else None
                     if rest == ["status"] and call is not None and "may_fail" in call.options:
                         what = f"`{'.'.join(path)}` at this place, of a task that may fail,"
-                        self.refuse(
-                            call.path, what, "take `continueOn` away, or ask in a condition with `==`"
-                        )
+                        self.refuse(call.path, what, "remove `continueOn`, or ask in a condition with `==`")
                     return "tasks", slug(task), *rest
                 case _:
                     return None

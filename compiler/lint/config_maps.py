@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class MapLacks(Finding):
-    """A ConfigMap of the same files that lacks what is read of it."""
+    """A ConfigMap of the same files that lacks a key which is read."""
 
     code = "FD853"
     title = "ConfigMap `{name}` {found}"

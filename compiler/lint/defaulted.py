@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class WrongTogether(Finding):
-    """A template that only the defaults make wrong."""
+    """A template that is wrong only because of `templateDefaults`."""
 
     code = "FD854"
     title = "with `templateDefaults`, `{template}` cannot run: {found}"

@@ -40,10 +40,10 @@ _BETWEEN = regex(r"[-_]")
 
 
 class MisspeltName(Finding):
-    """A name that nothing uses, where one much like it is used and does not exist."""
+    """A name that nothing uses, while a similar one is used and does not exist."""
 
     code = "FD800"
-    title = "`{meant}` is used and does not exist, and `{name}` is not used"
+    title = "`{meant}` is used but does not exist, and `{name}` is not used"
     label = "did you mean `{meant}`?"
     help = "write `{meant}`"
     name: str

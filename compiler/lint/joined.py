@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class FailsHere(Finding):
-    """A template of another object that fails with what the workflow has that uses it."""
+    """A template of another object that fails with the parameters, volumes or defaults of this workflow."""
 
     code = "FD830"
     title = "`{template}` of `{owner}` fails in this workflow: {found}"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class BadExperiment(Finding):
-    """An Experiment that the webhook of Katib refuses, or of which no trial begins."""
+    """An Experiment that Katib's webhook refuses, or whose trials never begin."""
 
     code = "FD793"
     title = "{found}"
@@ -32,7 +32,7 @@ class BadExperiment(Finding):
 
 
 class BadSensor(Finding):
-    """A Sensor that Argo Events does not take, or a trigger of it that fails."""
+    """A Sensor that Argo Events refuses, or one of whose triggers fails."""
 
     code = "FD794"
     title = "{found}"
@@ -136,7 +136,7 @@ def _experiment(document: Object, spec: Object) -> Iterator[tuple[Path, str, str
             yield path, "the objective has no `objectiveMetricName`", "add the name of the metric"
         if is_list(more) and metric in more:
             place = (*path, "additionalMetricNames", more.index(metric))
-            yield place, f"`{metric}` is the metric of the objective already", "take it out here"
+            yield place, f"`{metric}` is the metric of the objective already", "remove it here"
     algorithm, path = spec.get("algorithm"), (*_SPEC, "algorithm")
     if algorithm is None:
         yield _SPEC, "the Experiment has no `algorithm`", "add `algorithm: {algorithmName: random}`"
@@ -250,7 +250,7 @@ def _trials(spec: Object) -> Iterator[tuple[Path, str, str]]:
     for field in ("name", "namespace"):
         if is_mapping(metadata) and metadata.get(field):
             place = (*path, "trialSpec", "metadata", field)
-            yield place, f"a trial cannot have a `{field}` of its own", "take it out: Katib names its trials"
+            yield place, f"a trial cannot have a `{field}` of its own", "remove it: Katib names its trials"
     if template.get("trialParameters") is None:
         way = "add a list of `name` and `reference`, or an empty one"
         yield path, "the trials have no `trialParameters`", way
@@ -283,7 +283,7 @@ def _replaced(spec: Object, template: Object, text: str, path: Path) -> Iterator
             found = f"the Experiment has no parameter `{reference}`"
             yield (*place, "reference"), found, instead(reference, drawn)
         elif name not in used:
-            way = f"write ${{trialParameters.{name}}} where it belongs, or take the parameter out"
+            way = f"write ${{trialParameters.{name}}} where it belongs, or remove the parameter"
             if unknown:  # which is the same mistake
                 way = f"write `{unknown.pop(0)}` here, or `{name}` there"
             yield (*place, "name"), f"`{name}` stands nowhere in the `trialSpec`", way

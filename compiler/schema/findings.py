@@ -95,7 +95,7 @@ def way_to(expression: str, value: object, written: str = "") -> str:
     outer, _, inner = expression.partition(":")
     given: Any = value
     if value is None:
-        return "write a value, or take the entry out"
+        return "write a value, or remove the entry"
     if outer == "int-or-string" and isinstance(value, float):
         return "write a whole number"
     if outer in ("string", "int-or-string", "quantity") and isinstance(value, (bool, int, float)):
@@ -236,7 +236,7 @@ class UnknownField(Finding):
         if there[:-1] != self.steps[:-1]:
             around = expression_at(self.kind, there[:-1])
             return "stands in the wrong place", f"it is a field of {around}: move it to `{dotted(there)}`"
-        return f"did you mean `{there[-1]}`?", f"write `{there[-1]}`, or take the field out"
+        return f"did you mean `{there[-1]}`?", f"write `{there[-1]}`, or remove the field"
 
     @cached_property
     def target(self) -> Path | None:

@@ -56,7 +56,7 @@ _AMOUNTS = {"cpu": _AMOUNT, "memory": _AMOUNT, "gpu": _DEVICE, "gpus": _DEVICE}
 _SOURCE = "only a script has one: write it in `script`, in place of `container`"
 _SCRIPT = "write `script` in place of `container`, with the text as its `source`"
 _OF_HOOKS = "write it as a template of its own among `templates`, and name it in `template`"
-_WRITTEN = {"creationTimestamp": "take it out: a cluster writes it"}
+_WRITTEN = {"creationTimestamp": "remove it: a cluster writes it"}
 
 _NOWHERE: Mapping[str, Mapping[str, str]] = {
     "Container": {**_AMOUNTS, "script": _SCRIPT, "source": _SOURCE},
@@ -64,8 +64,8 @@ _NOWHERE: Mapping[str, Mapping[str, str]] = {
     "LifecycleHook": dict.fromkeys(("inline", *BODIES), _OF_HOOKS),
     "Metadata": {
         **_WRITTEN,
-        **dict.fromkeys(("generateName", "name"), "take it out: Argo names the pods itself"),
-        "namespace": "take it out: a pod is in the namespace of its workflow",
+        **dict.fromkeys(("generateName", "name"), "remove it: Argo names the pods itself"),
+        "namespace": "remove it: a pod is in the namespace of its workflow",
     },
     "PersistentVolumeClaimSpec": {"storage": "write `resources: {requests: {storage: ...}}`"},
     "ScriptTemplate": _AMOUNTS,

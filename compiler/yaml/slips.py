@@ -99,7 +99,7 @@ def _joined(lines: Sequence[str], at: int) -> Slip | None:
     found = None if before is None else _JOINED.fullmatch(lines[before].rstrip())
     if before is None or found is None or len(found[1]) != _indent(lines[at]):
         return None
-    way = f"write a space behind the colon: `{found[2]}: {found[3]}`"
+    way = f"write a space after the colon: `{found[2]}: {found[3]}`"
     return Slip(before + 1, found.start(3) + 1, way)
 
 

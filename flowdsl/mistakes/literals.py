@@ -33,7 +33,7 @@ class ObjectText(Finding):
         """The fields, and the way out."""
         way = "write the field of it that is meant"
         if self.what.endswith("Ended`"):
-            way = "write `.status` behind it"
+            way = "write `.status` after it"
         return {**super().words(), "way": way}
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class TakenLiterally(Finding):
-    """A text that other tools read more into than Argo, Kubernetes or the system does."""
+    """A text that other tools interpret, but Argo, Kubernetes or the system take literally."""
 
     code = "FD824"
     severity = "warning"
@@ -65,7 +65,7 @@ def commands(view: View) -> Iterator[Problem]:
                 yield from _one_text(words, container, path)
             elif place[0] == "script" and words[-1:] == [_WITH_TEXT.get(_VERSION.sub("", kind))]:
                 found = f"`{kind} {words[-1]}` runs a text, and gets the path of the file with the source"
-                finding = TakenLiterally(found, "the path is no program", f"take `{words[-1]}` out")
+                finding = TakenLiterally(found, "the path is no program", f"remove `{words[-1]}`")
                 yield Problem((*path, "command", len(words) - 1), finding)
             if place[0] == "script" and len(words) == 1:
                 yield from _before_source(_VERSION.sub("", kind), container, path)
@@ -270,7 +270,7 @@ def times(view: View) -> Iterator[Problem]:
             finding = TakenLiterally(
                 f"`{field}: {seconds}` is over before the run ends",
                 "the run is deleted as soon as it ends",
-                f"take `{field}` out to keep the run, or write 0",
+                f"remove `{field}` to keep the run, or write 0",
             )
             yield Problem((*view.path, "ttlStrategy", field), finding)
     for template in view.templates:
@@ -283,7 +283,7 @@ def times(view: View) -> Iterator[Problem]:
             yield Problem((*template.path, "memoize", "maxAge"), finding)
         text = string(template.data, "suspend", "duration")
         if _is_below_zero(text):
-            way = "take `duration` out to wait until somebody resumes it"
+            way = "remove `duration` to wait until somebody resumes it"
             finding = TakenLiterally(f"`duration: {text}` is over at once", "nothing waits here", way)
             yield Problem((*template.path, "suspend", "duration"), finding)
 

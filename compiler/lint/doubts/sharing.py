@@ -28,8 +28,8 @@ class SharedClaim(Finding):
     title = "{who} may run at the same time, and mount `{claim}`, which is ReadWriteOnce"
     label = "waits for `{claim}` on any other node"
     help = (
-        "let one run after the other, or ask for ReadWriteMany in `volumeClaimTemplates`, "
-        "or for ReadWriteOncePod, for which pods wait"
+        "let one run after the other, or use ReadWriteMany in `volumeClaimTemplates`, or ReadWriteOncePod, "
+        "for which pods wait"
     )
     who: str
     claim: str

@@ -40,7 +40,7 @@ class WrittenSecret(Finding):
 
 
 class NeverReached(Finding):
-    """A time that is longer than the one after which the run, or the step, ends anyway."""
+    """A time limit longer than another one that ends the run, or the step, anyway."""
 
     code = "FD802"
     severity = "warning"
@@ -55,7 +55,7 @@ class NeverReached(Finding):
 
 
 class EmptyScript(Finding):
-    """A script without a source: its container starts, and does nothing."""
+    """A script without a source: its container starts and does nothing."""
 
     code = "FD816"
     severity = "warning"
@@ -66,21 +66,21 @@ class EmptyScript(Finding):
 
 
 class TwoExits(Finding):
-    """Two templates for one end: Argo runs that of `onExit`, and the hook `exit` never."""
+    """Two templates for one end: Argo runs `onExit`, and never the hook `exit`."""
 
     code = "FD821"
     severity = "warning"
-    title = "the hook `exit` never runs, because there is `onExit`"
+    title = "the hook `exit` never runs, because `onExit` is set"
     label = "never runs"
     help = "keep one of them, or call both templates from one"
 
 
 class NeverTriedAgain(Finding):
-    """A strategy that says how something is tried again, and never has it tried again."""
+    """A retry strategy that never retries."""
 
     code = "FD817"
     severity = "warning"
-    title = "the template is never tried again: {reason}"
+    title = "the template is never retried: {reason}"
     label = "no second attempt"
     help = "{way}"
     reason: str
@@ -175,7 +175,7 @@ def attempts(view: View) -> Iterator[Problem]:
             and asked[1] != _AGAIN[policy]
         ):
             reason = f"`retryPolicy: {policy}` and the `expression` never hold together"
-            finding = NeverTriedAgain(reason, "take `retryPolicy` out: the `expression` says when")
+            finding = NeverTriedAgain(reason, "remove `retryPolicy`: the `expression` says when")
             yield Problem((*path, "retryStrategy", "retryPolicy"), finding)
         elif policy == "OnError" and all("lastRetry.exitCode" in each for each in expression.split("||")):
             reason = (

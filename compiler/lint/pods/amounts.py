@@ -24,13 +24,13 @@ _NUMBER = regex(r"[0-9]+(?:\.[0-9]+)?")
 
 
 class DoubtfulAmount(Finding):
-    """So much or so little that another unit was probably meant."""
+    """An amount so large or so small that another unit was probably meant."""
 
     code = "FD778"
     severity = "warning"
     title = "`{name}: {text}` is {read}"
     label = "{read}"
-    help = "write `{meant}`, if that is meant"
+    help = "write `{meant}` if that is meant"
     name: str
     text: str
     read: str

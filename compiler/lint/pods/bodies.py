@@ -78,24 +78,24 @@ class OutputSource(Finding):
 
 
 class NeverGiven(Finding):
-    """An output that a request or an object declares, and that nothing is put into."""
+    """An output that a request or an object declares, but that never gets a value."""
 
     code = "FD806"
     severity = "warning"
-    title = "output `{name}` is never there: {gives}"
+    title = "output `{name}` never exists: {gives}"
     label = "nothing can read it"
-    help = "take it out; {way}"
+    help = "remove it; {way}"
     name: str
     gives: str = "a request gives `outputs.result` alone"
     way: str = "the body of the answer is `outputs.result`"
 
 
 class NeverSupplied(Finding):
-    """An output of a gate that nobody can give a value."""
+    """An output of a gate that can never get a value."""
 
     code = "FD855"
     severity = "warning"
-    title = "output `{name}` is never there: only what is `supplied` is, where a run waits for it"
+    title = "output `{name}` never exists: a run waits only for what is `supplied`"
     label = "nothing can read it"
     help = "write `valueFrom: {{supplied: {{}}}}`"
     name: str
@@ -146,7 +146,7 @@ def _artifact(template: Template, side: str, artifact: Object, path: Path) -> It
     name: str = artifact.get("name") or ""
     at: str = artifact.get("path") or ""
     if at and not template.is_leaf and template.body:
-        finding = ArtifactPath(name, f"has a path in a template with `{template.body}`", "take `path` out")
+        finding = ArtifactPath(name, f"has a path in a template with `{template.body}`", "remove `path`")
         yield Problem((*path, "path"), finding)
     elif not at and template.is_leaf:
         yield Problem(
@@ -157,7 +157,7 @@ def _artifact(template: Template, side: str, artifact: Object, path: Path) -> It
         yield Problem((*path, "path"), ArtifactPath(name, "leaves its folder by `..`", way))
     if side == "inputs":
         if artifact.get("from"):
-            way = "take `from` out, and hand the artifact on in the arguments of the call"
+            way = "remove `from`, and hand the artifact on in the arguments of the call"
             yield Problem((*path, "from"), ArtifactPath(name, "is an input with `from`", way))
         yield from _location(name, artifact, path)
 
@@ -294,7 +294,7 @@ def _declared(template: Template, name: str, parameter: Object, path: Path) -> I
 def _way(template: Template) -> str:
     """The sources that an output of a template can have, in words."""
     if template.body == "http":
-        return "take it out; the body of the answer is `outputs.result`"
+        return "remove it; the body of the answer is `outputs.result`"
     return "use " + " or ".join(
         f"`valueFrom.{field}`" for field in SOURCES_OF.get(template.body, ("supplied",))
     )
@@ -325,7 +325,7 @@ def container_sets(view: View) -> Iterator[Problem]:
             for number, name in enumerate(names):
                 if name not in index:
                     finding = SetContainer(
-                        f"there is no container `{name}`", suggest(name, index) or "take it out"
+                        f"there is no container `{name}`", suggest(name, index) or "remove it"
                     )
                     yield Problem((*path, position, "dependencies", number), finding)
         for cycle in cycles(needs):

@@ -42,23 +42,26 @@ class Incomplete(Finding):
 
 
 class EmptyClaim(Finding):
-    """The source of a claim that Kubernetes drops without a word."""
+    """The source of a claim that Kubernetes drops silently."""
 
     code = "FD829"
     severity = "warning"
     title = "the claim begins empty: Kubernetes drops a `dataSource` of the kind `{kind}`"
-    label = "dropped without a word"
+    label = "dropped silently"
     help = "{way}"
     kind: str
     way: str
 
 
 class NotOfArgo(Finding):
-    """A variable in the path of a mount, which Argo's container in the pod has too, without the variable."""
+    """A variable in the path of a mount that Argo's own container also has, without the variable."""
 
     code = "FD856"
     severity = "warning"
-    title = "Argo's container `wait` has this mount too, and no variable `{name}`"
+    title = "Argo's container `wait` also has this mount, but no variable `{name}`"
     label = "the pod does not start"
-    help = "write `subPath` with a tag, such as `{{{{pod.name}}}}`, or give `wait` the variable by `podSpecPatch`"
+    help = (
+        "write `subPath` with a tag, such as `{{{{pod.name}}}}`, or give `wait` the variable by "
+        "`podSpecPatch`"
+    )
     name: str

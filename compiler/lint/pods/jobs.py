@@ -177,7 +177,7 @@ def _failing(spec: Object, owner: str) -> Iterator[Flaw]:
         yield f"{owner} has `podFailurePolicy`, and its pods have `restartPolicy: OnFailure`", way
     if spec.get("podReplacementPolicy") == "TerminatingOrFailed":
         found = f"{owner} has `podFailurePolicy`, and `podReplacementPolicy: TerminatingOrFailed`"
-        yield found, "write `podReplacementPolicy: Failed`, or take it out"
+        yield found, "write `podReplacementPolicy: Failed`, or remove it"
     rules = listed(policy, "rules")
     if len(rules) > _RULES:
         yield f"`podFailurePolicy` of {owner} has {len(rules)} rules", f"write at most {_RULES}"

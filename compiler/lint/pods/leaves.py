@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class NoAnswer(Finding):
-    """A gate that opens by itself, and then has no value for what it is to give: the run fails."""
+    """A gate that opens by itself without a value for its output: the run fails."""
 
     code = "FD819"
     severity = "warning"
     title = "if nobody supplies `{name}` within {duration}, the run fails at `{gate}`"
-    label = "no value then"
-    help = "add `default`, or take `duration` out to wait for an answer"
+    label = "then it has no value"
+    help = "add `default`, or remove `duration` to wait for an answer"
     gate: str
     name: str
     duration: str
@@ -36,7 +36,7 @@ class NotSent(Finding):
 
     code = "FD828"
     severity = "warning"
-    title = "`{field}` is not sent, because there is `{field}From`"
+    title = "`{field}` is not sent, because `{field}From` is set"
     label = "not sent"
     help = "keep one of them"
     field: str
@@ -76,7 +76,7 @@ def requests(view: View) -> Iterator[Problem]:
         seconds = inside(template.data, "http").get("timeoutSeconds")
         if isinstance(seconds, int) and seconds < 1:
             found = f"is over after {seconds} seconds, before there is an answer"
-            finding = BadRequest("the time", found, "write at least 1, or take it out")
+            finding = BadRequest("the time", found, "write at least 1, or remove it")
             yield Problem((*template.path, "http", "timeoutSeconds"), finding)
         yield from _body(inside(template.data, "http"), (*template.path, "http"))
 

@@ -71,15 +71,19 @@ class ObjectBig(_Big):
 
 
 class StatusBig(Finding):
-    """A workflow with so many nodes that what Argo keeps of them may not fit into its object."""
+    """A workflow with so many nodes that their status may not fit into its object."""
 
     code = "FD774"
     severity = "warning"
     title = (
-        "the run has about {nodes} nodes: with their status the {kind} comes to {size} KiB, of at most {most}"
+        "the run has about {nodes} nodes: with their status, the {kind} grows to {size} KiB, of at most "
+        "{most}"
     )
     label = "{nodes} nodes"
-    help = "give each item more to do, run the work as several workflows, or let Argo keep the status in a database"
+    help = (
+        "give each item more to do, split the work into several workflows, or let Argo keep the status in "
+        "a database"
+    )
     kind: str
     nodes: int
     size: int
@@ -114,15 +118,15 @@ class TextTooBig(Finding):
 
 
 class LongArgument(Finding):
-    """An argument so long that its program is given the path of a file instead."""
+    """An argument so long that its program gets the path of a file instead."""
 
     code = "FD867"
     severity = "warning"
     title = (
-        "{what} is {size} KiB; above {most} Argo 4 keeps an argument in a file, and gives `@` and its path"
+        "{what} is {size} KiB; above {most}, Argo 4 puts an argument into a file, and passes `@` and its path"
     )
     label = "{size} KiB"
-    help = "hand it on as a file, unless the program reads what is named by `@`"
+    help = "pass it as a file, unless the program reads the file after `@`"
     what: str
     size: int
     most: int

@@ -24,12 +24,12 @@ _TERMS = (
 
 
 class NoSuchNode(Finding):
-    """Demands on one label of a node that exclude each other."""
+    """Requirements on one node label that exclude each other."""
 
     code = "FD843"
     title = "no node has both {one} and {other}"
-    label = "the pod would wait for ever"
-    help = "leave one of the two out"
+    label = "the pod would wait forever"
+    help = "remove one of the two"
     one: str
     other: str
 

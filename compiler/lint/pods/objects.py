@@ -51,11 +51,11 @@ class BadObjectCondition(Finding):
 
 
 class NeverFails(Finding):
-    """A wait for an object to end well, which goes on when it has failed."""
+    """A wait for an object to succeed that does not end when it fails."""
 
     code = "FD857"
     severity = "warning"
-    title = "if the {kind} fails, this waits for ever"
+    title = "if the {kind} fails, this waits forever"
     label = "no `failureCondition`"
     help = "add `failureCondition`, such as `{failed}`, or a `timeout`"
     kind: str
@@ -63,13 +63,13 @@ class NeverFails(Finding):
 
 
 class UnseenEnd(Finding):
-    """A wait for the replicas of a training whose end they do not tell."""
+    """A wait for the replicas of a training, which do not show that it has ended."""
 
     code = "FD876"
     severity = "warning"
     title = "when `{limit}` ends the {kind}, this waits for ever"
     label = "the operator counts no replica as failed then"
-    help = "add a `timeout` to the template, which ends the wait, or leave out `{limit}`"
+    help = "add a `timeout` to the template, which ends the wait, or leave `{limit}` out"
     limit: str
     kind: str
 
@@ -115,7 +115,7 @@ def _asked_of_nothing(template: Template, resource: Object) -> Iterator[Problem]
     asked += [(("outputs", "parameters"), "output parameters")] if template.output_parameters else []
     for place, what in asked:
         found = f"a template that deletes an object has {what}, which fails in the run"
-        way = "take it out: nothing is asked of an object that is gone"
+        way = "remove it: nothing is asked of an object that is gone"
         yield Problem((*template.path, *place), ResourceManifest(found, way), on_key=True)
 
 

@@ -43,12 +43,12 @@ class BadPatch(Finding):
 
 
 class LeftOut(Finding):
-    """A field of a `podSpecPatch` that pods do not have: it is left out of the pod without a word."""
+    """A field of a `podSpecPatch` that pods do not have: it is dropped silently."""
 
     code = "FD780"
     severity = "warning"
     title = "`podSpecPatch` has `{path}`, which pods do not have"
-    label = "left out without a word"
+    label = "dropped silently"
     help = "{way}"
     path: str
     way: str

@@ -169,7 +169,7 @@ RANGES: Mapping[Field, Bounds] = {
 
 NEEDED: Mapping[Field, str] = {
     ("AWSElasticBlockStoreVolumeSource", "volumeID"): "add the ID of the disk",
-    ("AppArmorProfile", "type"): "write `type: RuntimeDefault`, or take the profile out",
+    ("AppArmorProfile", "type"): "write `type: RuntimeDefault`, or remove the profile",
     ("AzureDiskVolumeSource", "diskName"): "add the name of the disk",
     ("AzureDiskVolumeSource", "diskURI"): "add the address of the disk",
     ("AzureFileVolumeSource", "secretName"): "add the name of the Secret with the account and its key",
@@ -235,7 +235,7 @@ NEEDED: Mapping[Field, str] = {
     ("Memoize", "cache", "configMap", "name"): "add the name of the ConfigMap",
     ("NFSVolumeSource", "path"): "add the path that the server exports",
     ("NFSVolumeSource", "server"): "add the address of the server",
-    ("NodeSelector", "nodeSelectorTerms"): "add a term, or take the affinity out",
+    ("NodeSelector", "nodeSelectorTerms"): "add a term, or remove the affinity",
     ("PersistentVolumeClaimVolumeSource", "claimName"): "add the name of the claim",
     ("PhotonPersistentDiskVolumeSource", "pdID"): "add the ID of the disk",
     ("PodCertificateProjection", "signerName"): "add the name of the signer, such as `example.com/signer`",
@@ -252,7 +252,7 @@ NEEDED: Mapping[Field, str] = {
     ("ScaleIOVolumeSource", "gateway"): "add the address of the gateway",
     ("ScaleIOVolumeSource", "system"): "add the name of the system",
     ("ScaleIOVolumeSource", "volumeName"): "add the name of the volume",
-    ("SeccompProfile", "type"): "write `type: RuntimeDefault`, or take the profile out",
+    ("SeccompProfile", "type"): "write `type: RuntimeDefault`, or remove the profile",
     ("SecretProjection", "name"): "add the name of the Secret",
     ("SecretVolumeSource", "secretName"): "add the name of the Secret",
     ("ServiceAccountTokenProjection", "path"): "add the name of the file",
@@ -488,7 +488,7 @@ FORMS: Mapping[Field, Form] = {
     ("ContainerPort", "name"): Form("the name of a port", is_port_name, "not the name of a port", _PORT_FORM),
     ("DownwardAPIVolumeFile", "path"): _FILE,
     ("EmptyDirVolumeSource", "medium"): Form(
-        "`medium`", is_medium, "not what a volume is made of", "write `Memory`, or take it out for a disk"
+        "`medium`", is_medium, "not what a volume is made of", "write `Memory`, or remove it for a disk"
     ),
     ("EnvFromSource", "configMapRef", "name"): _object("ConfigMap"),
     ("EnvFromSource", "prefix"): Form(
@@ -603,7 +603,7 @@ FORMS: Mapping[Field, Form] = {
         "`resource`",
         is_told_amount,
         "not an amount that a container can be told",
-        "write `limits.` or `requests.` with `cpu`, `memory` or `ephemeral-storage` behind it",
+        "write `limits.` or `requests.` with `cpu`, `memory` or `ephemeral-storage` after it",
     ),
     ("SeccompProfile", "localhostProfile"): Form(
         "`localhostProfile`",

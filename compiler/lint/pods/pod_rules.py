@@ -102,12 +102,12 @@ def _container(found: Typed) -> Iterator[Problem]:
     data, path = found.data, found.path
     yield from _resized(found)
     if data.get("restartPolicyRules") and not data.get("restartPolicy"):
-        way = "add `restartPolicy: Never`, or take the rules out"
+        way = "add `restartPolicy: Never`, or remove the rules"
         yield Problem((*path, "restartPolicyRules"), Incomplete("the container", "`restartPolicy`", way))
     probes = [probe for probe in PROBES if data.get(probe) is not None]
     if path[-2] == "initContainers" and string(data, "restartPolicy") in ("", "Never", "OnFailure"):
         for field in (*probes, *(("lifecycle",) if _has_hooks(data.get("lifecycle")) else ())):
-            way = f"add it, so that the container runs beside the others, or take `{field}` out"
+            way = f"add it, so that the container runs beside the others, or remove `{field}`"
             what = f"an init container with `{field}`"
             yield Problem((*path, field), Incomplete(what, "`restartPolicy: Always`", way), on_key=True)
         return
@@ -118,10 +118,10 @@ def _container(found: Typed) -> Iterator[Problem]:
                 "terminationGracePeriodSeconds",
                 given.get("terminationGracePeriodSeconds") is not None,
             )
-            reason, way = "not in a readiness probe, which ends nothing", "take it out"
+            reason, way = "not in a readiness probe, which ends nothing", "remove it"
         else:
             field, wrong = "successThreshold", (given.get("successThreshold") or 0) > 1
-            reason, way = f"1 in a {probe}", "take it out: only a readiness probe counts successes"
+            reason, way = f"1 in a {probe}", "remove it: only a readiness probe counts successes"
         if wrong:
             yield Problem((*path, probe, field), NotForPods(f"`{field}`", str(given[field]), reason, way))
 
@@ -130,7 +130,7 @@ def _alike(found: Typed) -> Iterator[Problem]:
     """The labels by which pods are alike, which Kubernetes adds to a selector. Source: validatePodAffinityTerm."""
     for field in ("matchLabelKeys", "mismatchLabelKeys"):
         if found.data.get(field) and found.data.get("labelSelector") is None:
-            way = f"add the labels of the pods that are meant, or take `{field}` out"
+            way = f"add the labels of the pods that are meant, or remove `{field}`"
             yield Problem((*found.path, field), Incomplete(f"`{field}`", "`labelSelector` beside it", way))
 
 
@@ -140,7 +140,7 @@ def _spread(found: Typed) -> Iterator[Problem]:
     if found.data.get("minDomains") and found.data.get("whenUnsatisfiable") == "ScheduleAnyway":
         reason, way = (
             "not where pods may run anyway",
-            "write `whenUnsatisfiable: DoNotSchedule`, or take it out",
+            "write `whenUnsatisfiable: DoNotSchedule`, or remove it",
         )
         finding = NotForPods("`minDomains`", str(found.data["minDomains"]), reason, way)
         yield Problem((*found.path, "minDomains"), finding)
@@ -161,7 +161,7 @@ def _profile(found: Typed) -> Iterator[Problem]:
         way = "add the file of the profile on the node, or write `type: RuntimeDefault`"
         yield Problem(found.path, Incomplete("the profile", "`localhostProfile`", way))
     elif file and sort in ("RuntimeDefault", "Unconfined"):
-        reason, way = f"not in a profile of type `{sort}`", "write `type: Localhost`, or take the file out"
+        reason, way = f"not in a profile of type `{sort}`", "write `type: Localhost`, or remove the file"
         yield Problem((*found.path, "localhostProfile"), NotForPods("`localhostProfile`", file, reason, way))
 
 
@@ -173,7 +173,7 @@ def _privileges(found: Typed) -> Iterator[Problem]:
     if data.get("privileged") or more:
         granted = "privileged: true" if data.get("privileged") else "CAP_SYS_ADMIN"
         both = f"{title(found)} has `{granted}` and `allowPrivilegeEscalation: false` at once"
-        yield Problem(found.path, Alternatives(both, "take one of the two out"))
+        yield Problem(found.path, Alternatives(both, "remove one of the two"))
 
 
 def _parameter(found: Typed) -> Iterator[Problem]:
@@ -194,7 +194,7 @@ def _servers(found: Typed) -> Iterator[Problem]:
     """The name servers of pods that take none from their node or cluster."""
     data = found.data
     if data.get("dnsPolicy") == "None" and not inside(data, "dnsConfig").get("nameservers"):
-        way = "add `nameservers` under `dnsConfig`, or take `dnsPolicy` out"
+        way = "add `nameservers` under `dnsConfig`, or remove `dnsPolicy`"
         if data.get("workflowTemplateRef") is None:
             missing = "`dnsConfig.nameservers`"
             yield Problem((*found.path, "dnsPolicy"), Incomplete("`dnsPolicy: None`", missing, way))
@@ -253,7 +253,7 @@ def _portal(found: Typed) -> Iterator[Problem]:
     """The Secret with which an initiator of iSCSI makes itself known."""
     checks = [field for field in ("chapAuthDiscovery", "chapAuthSession") if found.data.get(field)]
     if checks and found.data.get("secretRef") is None:
-        way = "add it with the name of the Secret, or take `chap...` out"
+        way = "add it with the name of the Secret, or remove `chap...`"
         yield Problem(found.path, Incomplete(f"`{checks[0]}`", "`secretRef` beside it", way))
 
 
@@ -279,7 +279,7 @@ def _unnamed(found: Typed) -> Iterator[Problem]:
         if field not in ("annotations", "labels") and value:
             reason, way = (
                 "not in the claim of an ephemeral volume, which has the name of its pod",
-                "take it out",
+                "remove it",
             )
             path = (*found.path, "metadata", field)
             yield Problem(path, NotForPods(f"`{field}`", str(value), reason, way))

@@ -92,10 +92,10 @@ class RequestAboveLimit(Finding):
 
 
 class AbovePod(Finding):
-    """What containers have of a resource, which is more than their pod has."""
+    """Containers with more of a resource than their pod has."""
 
     code = "FD839"
-    title = "{found} of {name}, and the pod has `{most}`"
+    title = "{found} of {name}, but the pod has `{most}`"
     label = "the pod has `{most}`"
     help = "raise `{name}` under `podResources`, or lower it in the containers"
     name: str
@@ -124,12 +124,12 @@ class BadToleration(Finding):
 
 
 class NoNode(Finding):
-    """Terms of a node affinity that no node fits, since nothing is in them: the pod waits for ever."""
+    """Empty terms of a node affinity, which no node matches: the pod waits forever."""
 
     code = "FD825"
-    title = "no node fits an empty term"
-    label = "the pod waits for ever"
-    help = "add `matchExpressions` to the term, or take the affinity out for a pod that may run anywhere"
+    title = "no node matches an empty term"
+    label = "the pod waits forever"
+    help = "add `matchExpressions` to the term, or remove the affinity to allow any node"
 
 
 class BadRequirement(Finding):
@@ -226,7 +226,7 @@ def _amount(name: str, value: Any, path: Path, read: dict[str, tuple[Decimal, st
         pass  # which one it is, is known later
     elif name.startswith(_PAGES):
         if not _page(name):
-            way = "write the size of a page behind it, such as `hugepages-2Mi`"
+            way = "write the size of a page after it, such as `hugepages-2Mi`"
             yield Problem(path, UnknownResource(name, way), on_key=True)
     elif not is_native(name):
         if name.startswith("requests."):
@@ -244,7 +244,7 @@ def _amount(name: str, value: Any, path: Path, read: dict[str, tuple[Decimal, st
             and profile[:1].isdigit()
             and not is_mig_profile(profile)
         ):
-            way = "write a profile that GPUs have behind `mig-`, such as `1g.5gb` or `3g.40gb`"
+            way = "write a profile that GPUs have after `mig-`, such as `1g.5gb` or `3g.40gb`"
             yield Problem(path, UnknownResource(name, way), on_key=True)
     text = "0" if value is None else str(value)  # Kubernetes takes what is left empty for nothing
     if "{{" in text:
@@ -359,7 +359,7 @@ def _toleration_faults(toleration: Object) -> Iterator[tuple[Path, str, str]]:
     if effect and effect not in _EFFECTS:
         yield ("effect",), f"has the effect `{effect}`", f"write one of {', '.join(_EFFECTS)}"
     if operator == "Exists" and value:
-        yield ("value",), "has a value beside `Exists`", "take `value` out"
+        yield ("value",), "has a value beside `Exists`", "remove `value`"
     if key and not is_qualified_name(key):
         yield ("key",), f"has the key `{key}`", "write the key of a taint, as `name` or `domain/name`"
     if operator in ("Lt", "Gt") and not _WHOLE.fullmatch(value):
@@ -368,7 +368,7 @@ def _toleration_faults(toleration: Object) -> Iterator[tuple[Path, str, str]]:
         way = "use at most 63 letters, digits, `-`, `_` and `.`"
         yield ("value",), f"has the value `{value}`", way
     if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
-        way = "write `effect: NoExecute`, or take `tolerationSeconds` out"
+        way = "write `effect: NoExecute`, or remove `tolerationSeconds`"
         yield ("tolerationSeconds",), "stays for a time, which only evictions have", way
     if not key and operator != "Exists":
         yield (), "has no key", "add `key`, or `operator: Exists` for every taint"
@@ -443,7 +443,7 @@ def requirement_faults(requirement: Object, path: Path) -> Iterator[Problem]:
     elif operator in ("Exists", "DoesNotExist"):
         if values:
             yield Problem(
-                (*path, "values"), BadRequirement(key, f"has values beside `{operator}`", "take `values` out")
+                (*path, "values"), BadRequirement(key, f"has values beside `{operator}`", "remove `values`")
             )
     elif operator in ("Gt", "Lt"):
         if len(values) != 1 or not values[0].lstrip("-").isdecimal():

@@ -137,7 +137,7 @@ def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
     for field in map(str, metadata):
         if field not in fields("ObjectMeta") and TAG not in field:
             close = near(field, fields("ObjectMeta"))
-            way = f"write `{close}`" if close else "take it out, or move it to where it belongs"
+            way = f"write `{close}`" if close else "remove it, or move it to where it belongs"
             yield f"the {kind} has `metadata.{field}`, which is not a field there, and is refused", way
     name = metadata.get("name") or (f"{given}x" if (given := metadata.get("generateName")) else "")
     label = (version, kind) in (("v1", "Service"), ("v1", "Namespace"))

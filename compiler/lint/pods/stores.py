@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class BadArtifact(Finding):
-    """An artifact with which Argo cannot do in the run what is asked for."""
+    """An artifact for which Argo cannot do what the run needs."""
 
     code = "FD810"
     title = "artifact `{name}` {found}"
@@ -38,12 +38,12 @@ class BadArtifact(Finding):
 
 
 class UnusedLocation(Finding):
-    """The bucket of an artifact that Argo does not look at, because the location is not whole."""
+    """The bucket of an artifact that Argo ignores, because the location is incomplete."""
 
     code = "FD811"
     severity = "warning"
     title = "`{field}` of artifact `{name}` is ignored: the location has no `{missing}`"
-    label = "the bucket of the cluster's artifact repository is taken"
+    label = "the bucket of the cluster's artifact repository is used"
     help = "add `{missing}`, or {otherwise}"
     name: str
     field: str
@@ -52,31 +52,31 @@ class UnusedLocation(Finding):
 
 
 class SeveralForms(Finding):
-    """An artifact that is to be packed in several ways: Argo packs it in one, and may unpack it in another."""
+    """An artifact with several packing formats: Argo packs it with one, and may unpack it with another."""
 
     code = "FD791"
     severity = "warning"
-    title = "an artifact is packed in one way, and `archive` has {forms}"
-    label = "several ways"
-    help = "keep one of them: which one Argo takes depends on where the file is"
+    title = "an artifact has one packing format, but `archive` has {forms}"
+    label = "several formats"
+    help = "keep one of them: which one Argo uses depends on where the file is"
     forms: str
 
 
 class SameKey(Finding):
-    """A key under which each item of a loop writes its artifact: the last one stays."""
+    """A key to which every item of a loop writes its artifact: only the last one is kept."""
 
     code = "FD812"
     severity = "warning"
     title = "all items of `{call}` write artifact `{name}` to `{key}`, so only the last one is kept"
     label = "the same for all items"
-    help = "put a part into the key that each item has for itself, such as `{{{{pod.name}}}}`"
+    help = "put a part into the key that differs for each item, such as `{{{{pod.name}}}}`"
     call: str
     name: str
     key: str
 
 
 class SameGlobal(Finding):
-    """A global output that each item of a loop writes: that of the item that ends last stays."""
+    """A global output that every item of a loop writes: only the one that ends last is kept."""
 
     code = "FD822"
     severity = "warning"
@@ -238,9 +238,7 @@ def _encryption(location: Object) -> tuple[str, str, str] | None:
         way = "keep one of `kmsKeyId` and `serverSideCustomerKeySecret`"
         return field, "is to be encrypted with two keys", way
     return (
-        (field, "sends its key without encryption", "take `insecure` out")
-        if location.get("insecure")
-        else None
+        (field, "sends its key without encryption", "remove `insecure`") if location.get("insecure") else None
     )
 
 
@@ -268,7 +266,7 @@ def _written(view: View, artifact: Object, path: Path) -> Iterator[Problem]:
     name = string(artifact, "name")
     for field in _READ_ONLY.keys() & {key for key, value in artifact.items() if value is not None}:
         found = f"is an output to {_READ_ONLY[field]}, which Argo only reads"
-        way = f"take `{field}` out, or write to a bucket, such as `s3`"
+        way = f"remove `{field}`, or write to a bucket, such as `s3`"
         yield Problem((*path, field), BadArtifact(name, found, way), on_key=True)
     level = inside(artifact, "archive", "tar").get("compressionLevel")
     if isinstance(level, int) and level not in _LEVELS:
@@ -307,7 +305,7 @@ def _part(artifact: Object, path: Path, is_output: bool) -> Iterator[Problem]:
         location = inside(artifact, field)
         given = [each for each in location if each != "key" and location[each] not in (None, "", False)]
         if given and is_output and not location.get("key"):
-            finding = UnusedLocation(string(artifact, "name"), given[0], "key", f"take `{field}` out")
+            finding = UnusedLocation(string(artifact, "name"), given[0], "key", f"remove `{field}`")
             yield Problem((*path, field, given[0]), finding, on_key=True)
             continue
         missing = [each for each in needed if not location.get(each)]

@@ -35,17 +35,17 @@ class NoText(Finding):
     """A text with a character that UTF-8 does not have, or that no program can be given."""
 
     code = "FD842"
-    title = "`{holder}` holds the character {character}, which {why}"
-    label = "holds {character}"
+    title = "`{holder}` contains the character {character}, which {why}"
+    label = "contains {character}"
     help = "{way}"
     holder: str
     character: str
 
     def words(self) -> dict[str, str]:
         """The fields, why there is no such character there, and the way out."""
-        why, way = "is half of one", "decode the bytes as UTF-8, or take it out"
+        why, way = "is half of one", "decode the bytes as UTF-8, or remove it"
         if self.character == "U+0000":
-            why, way = "ends a text on Linux", "take it out, or let the program read it from a file"
+            why, way = "ends a text on Linux", "remove it, or let the program read it from a file"
         return {**super().words(), "why": why, "way": way}
 
 

@@ -51,9 +51,7 @@ def _root(context: Object, around: Object, path: Path) -> Iterator[Problem]:
     given = {field: value for field, value in context.items() if value is not None}
     if given and _is_root({**around, **given}):
         both = "a container with `runAsNonRoot: true` has `runAsUser: 0`, which is root"
-        yield Problem(
-            path, Alternatives(both, "write the number of another user, or take one of the two out")
-        )
+        yield Problem(path, Alternatives(both, "write the number of another user, or remove one of the two"))
 
 
 def accounts(view: View) -> Iterator[Problem]:
@@ -106,7 +104,7 @@ def propagation(view: View) -> Iterator[Problem]:
                     yield Problem((*path, "mountPropagation"), finding)
                 if both not in ("IfPossible", "Enabled") or (main and is_patched):
                     continue
-                reason, advice = "", "take it out, or mount the volume in a sidecar"
+                reason, advice = "", "remove it, or mount the volume in a sidecar"
                 if main:
                     reason = "Argo mounts it in its container `wait` too, where it is not read-only"
                 elif not mount.get("readOnly"):
@@ -114,7 +112,7 @@ def propagation(view: View) -> Iterator[Problem]:
                 elif way not in ("", "None"):
                     reason, advice = (
                         f"not in a mount with `mountPropagation: {way}`",
-                        "take one of the two out",
+                        "remove one of the two",
                     )
                 if reason:
                     finding = NotForPods("`recursiveReadOnly`", both, reason, advice)
@@ -228,7 +226,7 @@ def kept(view: View) -> Iterator[Problem]:
             word = string(container, "securityContext", "procMount")
             if word == "Unmasked" and not _may_patch(view, template, "hostUsers"):
                 reason = "only in a pod with `hostUsers: false`"
-                way = 'take it out, or add `podSpecPatch: "hostUsers: false"`'
+                way = 'remove it, or add `podSpecPatch: "hostUsers: false"`'
                 finding = NotForPods("`procMount`", word, reason, way)
                 yield Problem((*path, "securityContext", "procMount"), finding)
 
@@ -276,7 +274,7 @@ def sysctls(view: View) -> Iterator[Problem]:
         taken: set[str] = set()
         for index, each in enumerate(entries(owner, "securityContext", "sysctls")):
             name = string(each, "name")
-            reason, way = "", "take it out"
+            reason, way = "", "remove it"
             if name in taken:
                 reason = "set already"
             elif network and name.replace("/", ".").startswith("net."):
@@ -326,7 +324,7 @@ def _apart(port: Object, network: bool) -> bool:
 
 def _other_port(port: Object) -> NotForPods:
     reason = "not the `containerPort`, and the pod is in the network of its node"
-    way = f"write `{port.get('containerPort')}`, or take it out"
+    way = f"write `{port.get('containerPort')}`, or remove it"
     return NotForPods("`hostPort`", str(port["hostPort"]), reason, way)
 
 

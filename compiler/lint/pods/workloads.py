@@ -154,7 +154,7 @@ def _pod(pod: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
         )
     elif sort.selects and policy in _ENDING:
         found = f"the pod of the {kind} cannot have `restartPolicy: {policy}`"
-        yield found, "take it out, or make a Job of the object"
+        yield found, "remove it, or make a Job of the object"
 
 
 def _containers(pod: Object, claims: list[Object], kind: str, sort: Sort) -> Iterator[Flaw]:
@@ -215,6 +215,6 @@ def _selected(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
 def _unknown(kind: str, path: Path, known: Any, there: str) -> Flaw:
     """The finding about a field that an object does not have at its place."""
     close = near(str(path[-1]), known)
-    way = f"write `{close}`, or take it out" if close else "take it out, or move it to where it belongs"
+    way = f"write `{close}`, or remove it" if close else "remove it, or move it to where it belongs"
     way = f"move it to `{there}`" if there else way
     return f"the {kind} has `{dotted(path)}`, which is not a field there, and is refused", way

@@ -28,39 +28,44 @@ _MOST = 100
 
 
 class Deadly(Finding):
-    """Tasks without a place in what a hook of the workflow runs: Argo's controller ends itself, with all its runs."""
+    """Tasks without a place in a graph that a hook of the run calls: Argo's controller crashes."""
 
     code = "FD803"
-    title = "Argo's controller dies where this waits for a place in `{graph}`, which a hook of the run calls"
+    title = (
+        "Argo's controller crashes when this waits for a place in `{graph}`, which a hook of the run calls"
+    )
     label = "has no place beside `{before}`: `parallelism` is {limit}"
-    help = "let the tasks of `{graph}` run one after the other, make a list of steps of it, or raise `parallelism`"
+    help = (
+        "let the tasks of `{graph}` run one after the other, turn it into a list of steps, or raise "
+        "`parallelism`"
+    )
     graph: str
     before: str
     limit: int
 
 
 class NoPlaceLeft(Finding):
-    """Daemons that keep all places of their graph, in which Argo then does nothing any more."""
+    """Daemons that hold all places of their graph, so that nothing else in it can run."""
 
     code = "FD807"
-    title = "the run never ends: `parallelism` is {limit}, and daemons of `{graph}` keep all of it"
-    label = "keeps its place until `{graph}` ends, which waits for a place"
-    help = "raise `parallelism` above the number of daemons, or take it out"
+    title = "the run never ends: `parallelism` is {limit}, and daemons of `{graph}` hold all of it"
+    label = "holds its place until `{graph}` ends, which waits for a place"
+    help = "raise `parallelism` above the number of daemons, or remove it"
     graph: str
     limit: int
 
 
 class Sought(Finding):
-    """Tasks without a place behind a containerSet, behind whose containers Argo looks for their nodes."""
+    """Tasks without a place after a containerSet, where Argo looks for their nodes."""
 
     code = "FD835"
     title = (
-        "the run ends in Error: Argo looks for this behind the containers of `{before}` before it has a place"
+        "the run ends in Error: Argo looks for this after the containers of `{before}`, before it has a place"
     )
-    label = "has to wait for a place beside `{beside}`: `parallelism` is {limit}"
+    label = "waits for a place beside `{beside}`: `parallelism` is {limit}"
     help = (
-        "let the tasks behind `{before}` run one after the other, raise `parallelism`, or give the template with the "
-        "containers a `retryStrategy`, with which Argo does not look for them"
+        "let the tasks after `{before}` run one after the other, raise `parallelism`, or give the template "
+        "with the containers a `retryStrategy`: then Argo does not look for them"
     )
     before: str
     beside: str
@@ -68,15 +73,15 @@ class Sought(Finding):
 
 
 class PerhapsSought(Finding):
-    """A task behind a containerSet that may have to wait for a place, while Argo looks for its node."""
+    """A task after a containerSet that may have to wait for a place, while Argo looks for its node."""
 
     code = "FD836"
     severity = "warning"
-    title = "the run ends in Error if this waits for a place behind the containers of `{before}`"
+    title = "the run ends in Error if this waits for a place after the containers of `{before}`"
     label = "other tasks may have all places that `parallelism: {limit}` leaves"
     help = (
-        "give the template with the containers a `retryStrategy`, with which Argo does not look for what is behind "
-        "them, or raise `parallelism`"
+        "give the template with the containers a `retryStrategy`, with which Argo does not look for what "
+        "follows, or raise `parallelism`"
     )
     before: str
     limit: int
@@ -92,7 +97,7 @@ class LeftOut(Finding):
         "other tasks may have all places that `parallelism: {limit}` leaves, and `failFast` of the template ends "
         "`{graph}` without it"
     )
-    help = "take `failFast` out of the template `{graph}`, or raise `parallelism`"
+    help = "remove `failFast` from the template `{graph}`, or raise `parallelism`"
     graph: str
     limit: int
 
@@ -104,7 +109,7 @@ class Endless(Finding):
     severity = "warning"
     title = "the run never ends if a pod of `{graph}` fails while the daemon `{daemon}` runs"
     label = "lets `{graph}` wait for its other pods then, and only the end of `{graph}` ends the daemon"
-    help = "take `failFast` out of the template `{graph}`, or give the daemon a template around `{graph}`"
+    help = "remove `failFast` from the template `{graph}`, or give the daemon a template around `{graph}`"
     graph: str
     daemon: str
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class LostDaemon(Finding):
-    """A daemon that Argo waits for, because it does not find where the template says that it is one."""
+    """A daemon that Argo waits for, because it does not find `daemon` where the template has it."""
 
     code = "FD851"
-    title = "Argo does not take {what} for a daemon, and waits for it to end"
+    title = "Argo does not treat {what} as a daemon, and waits for it to end"
     label = "{reason}"
     help = "{way}"
     what: str

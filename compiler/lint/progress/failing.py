@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 
 class InSpite(Finding):
-    """A task that may fail in a graph with `failFast`, which lets nothing begin behind it all the same."""
+    """A task that may fail in a graph with `failFast`, after which nothing begins anyway."""
 
     code = "FD877"
     severity = "warning"
-    title = "nothing begins behind `{task}` when it has failed, whatever `{field}` says"
-    label = "`failFast` of the template `{graph}` lets nothing begin when something has failed"
-    help = "take `failFast` out of the template `{graph}`"
+    title = "nothing begins after `{task}` has failed, whatever `{field}` says"
+    label = "`failFast` of the template `{graph}` lets nothing begin once something has failed"
+    help = "remove `failFast` from the template `{graph}`"
     task: str
     field: str
     graph: str
 
 
 class NeverReached(Finding):
-    """A graph with `failFast` of its template, behind which the DAG around it looks for a task in vain."""
+    """A graph with `failFast` of its template, after which the DAG around it looks for a task in vain."""
 
     code = "FD887"
     severity = "warning"
-    title = "{effect} if `{task}` fails: Argo does not find `{waiting}` behind it then"
+    title = "{effect} if `{task}` fails: Argo does not find `{waiting}` after it then"
     label = "`failFast` of the template `{graph}` ends it without its outbound nodes"
-    help = "take `failFast` out of the template `{graph}`: {way}"
+    help = "remove `failFast` from the template `{graph}`: {way}"
     effect: str
     task: str
     waiting: str

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class NoPlace(Finding):
-    """A hook that is an error, or does not run, where as many pods run as may."""
+    """A hook that fails or does not run while `parallelism` leaves no place for it."""
 
     code = "FD697"
     severity = "warning"
@@ -38,17 +38,17 @@ class NoPlace(Finding):
     way: str
 
 
-_BEHIND = "run `{template}` as a call of its own behind `{task}`, with `when`"
+_BEHIND = "run `{template}` as a call of its own after `{task}`, with `when`"
 
 
 class UnknownToHook(Finding):
-    """An output of a task in the expression of its own hook, which Argo evaluates without it."""
+    """An output of a task in the expression of the task's own hook, which Argo evaluates without it."""
 
     code = "FD698"
     severity = "warning"
     title = "`{name}` has no value in the expression of a hook of `{task}`"
     label = "{effect}"
-    help = _BEHIND
+    help = "run `{template}` as a call of its own after `{task}`, with `when`"
     name: str
     task: str
     effect: str
@@ -56,13 +56,13 @@ class UnknownToHook(Finding):
 
 
 class TriedTogether(Finding):
-    """A hook that is tried again, beside a task that is: Argo takes it for an attempt of the task."""
+    """A retried hook of a retried task: Argo takes the hook for an attempt of the task."""
 
     code = "FD832"
     severity = "warning"
-    title = "this hook counts as an attempt of `{task}`: both are tried again"
+    title = "this hook counts as an attempt of `{task}`: both have retries"
     label = "{effect}"
-    help = "take the `retryStrategy` of `{template}` away, or run it {way}"
+    help = "remove the `retryStrategy` of `{template}`, or run it {way}"
     task: str
     template: str
     effect: str
@@ -70,20 +70,18 @@ class TriedTogether(Finding):
 
 
 class EndNotFound(Finding):
-    """A hook at the end of a task in front of the last ones, where both are tried again: Argo never finds their end."""
+    """A hook at the end of a task that others follow, where both have retries: Argo never finds their end."""
 
     code = "FD833"
-    title = "a run in which this hook has run never ends: Argo does not find `{last}` behind it"
-    label = "it is tried again, as `{task}` is"
-    help = (
-        "take the `retryStrategy` of `{template}` away, or run it as a task behind `{task}`, with `depends`"
-    )
+    title = "a run in which this hook has run never ends: Argo does not find `{last}` after it"
+    label = "it has retries, as `{task}` has"
+    help = "remove the `retryStrategy` of `{template}`, or run it as a task after `{task}`, with `depends`"
     task: str
     template: str
     last: str
 
 
-_OWN_TASK = "take `parallelism` away, or run `{template}` as {part} of its own"
+_OWN_TASK = "remove `parallelism`, or run `{template}` as {part} of its own"
 
 
 def places(view: View) -> Iterator[Problem]:
@@ -95,7 +93,7 @@ def places(view: View) -> Iterator[Problem]:
     whole = view.spec.get("parallelism")
     for call in view.hooks:
         if whole == 1 and call.place[-1] != "exit" and may_begin(call.data, _RUN, "Running"):
-            way = "take `parallelism` away, or let the first task do what the hook does"
+            way = "remove `parallelism`, or let the first task do what the hook does"
             yield Problem(call.path, NoPlace(1, "the run ends in Error", way), on_key=True)
     found: list[tuple[Call, Object, Path, bool]] = []
     for call in view.outlines:
@@ -205,8 +203,8 @@ def attempts(view: View) -> Iterator[Problem]:
         if may_begin(call.data, _RUN if call.parent is None else _status(call.parent), "Running"):
             effect, way = f"its end is taken for that of `{name}`", f"when `{name}` has ended"
         elif call.parent is not None and call.parent.is_awaited and _ends_well(call.data, call.parent):
-            effect = f"where Argo takes what is behind `{name}` for an attempt, too, the run never ends"
-            way = f"as a task behind `{name}`, with `depends`"
+            effect = f"where Argo takes what is after `{name}` for an attempt, too, the run never ends"
+            way = f"as a task after `{name}`, with `depends`"
         else:
             continue
         if view.tries(template) and view.tries(call.callee):
@@ -283,14 +281,14 @@ def _in_argument(call: Call, own: tuple[str, str], field: tuple[str, ...], tag: 
         and tag.kind != "expression"
         and (wanted in _TO_NO_HOOK or field[:1] == ("outputs",))
     ):
-        way = "call the hook `exit`, which begins when the step has ended, or run it as a step behind it"
+        way = "call the hook `exit`, which begins when the step has ended, or run it as a step after it"
         return UnknownVariable(name, (), way)
     if wanted not in _TO_NO_HOOK:
         return None
     reason = "a hook gets the status of its task or step, its output parameters and its artifacts"
     if wanted == "outputs.result":
         return LiteralTag(name, reason, f"declare an output parameter of `{own[1]}`, and ask for that")
-    return LiteralTag(name, reason, f"hand it to a task or step behind `{own[1]}`, with `when`")
+    return LiteralTag(name, reason, f"hand it to a task or step after `{own[1]}`, with `when`")
 
 
 def _named(tag: Tag) -> list[tuple[str, ...]]:
@@ -319,9 +317,9 @@ class OfHook(Finding):
     """A plain tag with a global output that only hooks make, which Argo's validator does not know."""
 
     code = "FD804"
-    title = "only a hook makes `{name}`, and Argo refuses a plain tag with what no task or step makes"
+    title = "only a hook makes `{name}`, and Argo refuses a plain tag with a value that no task or step makes"
     label = "not known when the workflow is submitted"
-    help = "write `{{{{={name}}}}}`, which is looked at when it is needed, or let a task or step make it"
+    help = "write `{{{{={name}}}}}`, which is evaluated when it is needed, or let a task or step make it"
     name: str
 
 

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class NeverLeft(Finding):
-    """The exit hook of a loop in a DAG, of a template that needs more of Argo than the end of a pod."""
+    """The exit hook of a loop in a DAG, whose template needs more from Argo than the end of a pod."""
 
     code = "FD783"
     severity = "warning"
-    title = "the run never ends behind this exit hook: `{task}` has a loop, and `{template}` {what}"
-    label = "it runs for each round, and Argo 4.1 comes to no round any more when all have ended"
+    title = "the run never ends after this exit hook: `{task}` has a loop, and `{template}` {what}"
+    label = "it runs for each item, and Argo 4.1 visits no item any more once all have ended"
     help = "let the loop call a DAG in which one task has the hook, or let the hook be a single container"
     task: str
     template: str
@@ -29,12 +29,12 @@ class NeverLeft(Finding):
 
 
 class Lost(Finding):
-    """The exit hook of a loop in a DAG, which some rounds may not have."""
+    """The exit hook of a loop in a DAG, which may not run for some items."""
 
     code = "FD784"
     severity = "warning"
-    title = "this exit hook may not run for each round of `{task}`"
-    label = "a round that ends last, while the hook of another runs, has none in Argo 4.1"
+    title = "this exit hook may not run for each item of `{task}`"
+    label = "an item that ends last, while the hook of another runs, gets none in Argo 4.1"
     help = "let the loop call a DAG in which one task has the hook"
     task: str
 

@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
 
 class Kept(Finding):
-    """The lock of a suspension that ends by its duration where Argo does not come to it again."""
+    """The lock of a suspend template that ends by its duration, where Argo does not release it."""
 
     code = "FD837"
     severity = "warning"
     title = "Argo keeps this lock until the run ends, once the `duration` of `{template}` is over"
-    label = "`{call}` {where}, where Argo does not come to it again, and `{other}` asks for the lock too"
+    label = "`{call}` {where}, where Argo does not visit it again, and `{other}` takes the lock too"
     help = (
-        "give `{template}` a `retryStrategy`, with which Argo gives the lock back, or take it in what follows"
+        "give `{template}` a `retryStrategy`, with which Argo releases the lock, or take the lock in what "
+        "follows"
     )
     template: str
     call: str
@@ -38,7 +39,7 @@ class Kept(Finding):
 
 
 class PlaceInside(Finding):
-    """A template that waits for a second place of a semaphore of which what calls it holds one."""
+    """A template that waits for a second place of a semaphore, while its caller holds one."""
 
     code = "FD886"
     severity = "warning"

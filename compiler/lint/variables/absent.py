@@ -21,12 +21,12 @@ _SOURCE = "inputs.artifacts."
 
 
 class MayBeAbsent(Finding):
-    """An artifact that a template may lack, handed on to one that cannot do without it."""
+    """An artifact that a template may lack, passed on to one that requires it."""
 
     code = "FD834"
-    title = "`{callee}` needs the artifact `{name}`, and `{owner}` has no `{source}` to hand on"
+    title = "`{callee}` needs the artifact `{name}`, but `{owner}` has no `{source}` to pass on"
     label = "{giver} gives `{first}` none"
-    help = "give it there, or write `optional: true` at the input of `{callee}`, too"
+    help = "give it there, or also write `optional: true` at the input of `{callee}`"
     callee: str
     name: str
     owner: str

@@ -52,7 +52,7 @@ class MissingArgument(Finding):
 
 
 class NeverGiven(Finding):
-    """A parameter of the object that a CronWorkflow or an event runs without a value: nobody can give it one."""
+    """A parameter without a value in an object that a CronWorkflow or an event runs."""
 
     code = "FD849"
     title = "nothing gives parameter `{name}` of `{base}` a value"
@@ -82,13 +82,13 @@ class NotGiven(NeverGiven):
 
 
 class OnlyOfRun(Finding):
-    """An input of what `onExit` runs, which gets an argument of the run itself alone, and no value that stands here."""
+    """An input of the `onExit` template, which gets only the arguments of the run itself."""
 
     code = "FD850"
     severity = "warning"
-    title = "every run has to be given `{name}`: `onExit` does not get the value that stands here"
+    title = "every run has to be given `{name}`: `onExit` does not get the value given here"
     label = "Argo refuses a run that has no `{name}` of its own"
-    help = "call `{template}` in `hooks`, as `exit`: without `arguments`, it has all of the run"
+    help = "call `{template}` in `hooks`, as `exit`: without `arguments`, it gets all of the run's"
     name: str
     template: str
 
@@ -116,7 +116,7 @@ class UnknownArgument(Finding):
             "hint": f"did you mean `{close}`?" if close else "dropped",
             "way": f"write `{close}`"
             if close
-            else f"take it out, or declare it in the inputs of `{self.template}`",
+            else f"remove it, or declare it in the inputs of `{self.template}`",
         }
 
 
@@ -136,7 +136,7 @@ class MisspeltArgument(Finding):
     def words(self) -> dict[str, str]:
         """Both names, and the way out: of names that are not alike, the argument may be a mistake of its own."""
         hint = f"did you mean `{self.close}`?" if self.alike else f"nothing gives `{self.close}`"
-        both = "" if self.alike else f", or take `{self.name}` out and add `{self.close}`"
+        both = "" if self.alike else f", or remove `{self.name}` and add `{self.close}`"
         return super().words() | {"hint": hint, "or_both": both}
 
 
@@ -151,13 +151,13 @@ class NoValue(Finding):
 
 
 class ToBeGiven(Finding):
-    """A parameter of the workflow without a value: a run begins only if it is given one."""
+    """A parameter of the workflow without a value: every run has to be given one."""
 
     code = "FD820"
     severity = "warning"
-    title = "parameter `{name}` has no value, so a run has to be given one"
+    title = "parameter `{name}` has no value, so every run has to be given one"
     label = "a run without it fails"
-    help = "add `value`, or give it by `-p {name}=...` to whoever submits the workflow"
+    help = "add `value`, or pass `-p {name}=...` when submitting the workflow"
     name: str
 
 

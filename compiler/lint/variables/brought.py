@@ -35,5 +35,5 @@ def brought(view: View) -> Iterator[Problem]:
             for tag in tags(value) if "{{" in value and not is_filled(value) else ():
                 if (path, tag.body) not in told:
                     told.add((path, tag.body))
-                    way = f"take it out: it comes into the loop `{call.name}`, where Argo replaces every tag or fails"
+                    way = f"remove it: it comes into the loop `{call.name}`, where Argo replaces every tag or fails"
                     yield Problem(path, UnknownVariable(tag.body.strip(), (), way), part=(tag.start, tag.end))

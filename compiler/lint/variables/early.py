@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class TooEarly(Finding):
-    """A plain tag with a global output that is made later: Argo refuses the workflow."""
+    """A plain tag with a global output that is made only later: Argo refuses the workflow."""
 
     code = "FD823"
     title = "`{name}` is not known here yet{reason}"
@@ -54,7 +54,7 @@ class OnlyAtEnd(Finding):
     )
     label = "with `kubectl apply`, what a run ends with may be this template"
     help = (
-        "write `{{{{=workflow.failures}}}}`, which is looked up in the run, or give the template an `onExit`"
+        "write `{{{{=workflow.failures}}}}`, which is evaluated in the run, or give the template an `onExit`"
     )
 
 
@@ -131,7 +131,7 @@ _IN_RUN = ": a `globalName` with a tag in it is known in the run only"
 def _looked_up(name: str, prefix: str) -> str:
     """How a global output is named where Argo does not look for it before the run."""
     if ".artifacts." in prefix:
-        return "take it in the graph that makes it, behind the call that does, or at the end of the run"
+        return "take it in the graph that makes it, after the call that does, or at the end of the run"
     return f"write `{{{{={prefix[:-1]}['{name.removeprefix(prefix)}']}}}}`, which is looked up in the run"
 
 

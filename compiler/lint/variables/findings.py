@@ -31,7 +31,7 @@ class UnknownVariable(Finding):
         if self.expression:
             close, beside = as_keys(close), [as_keys(each) for each in beside]
         reason = self.reason or _key_in_text(self.name, self.known)
-        way = reason or (f"write `{close}`" if close else suggest("", beside)) or "take it out"
+        way = reason or (f"write `{close}`" if close else suggest("", beside)) or "remove it"
         hint = f"did you mean `{close}`?" if close and not reason else ""
         return {"name": self.name, "hint": hint, "way": way}
 
@@ -181,7 +181,7 @@ class LiteralTag(Finding):
 
 
 class NotDeclared(Finding):
-    """A parameter that a template for workflows does not have, and whose name is nearly that of one."""
+    """A parameter that a template for workflows does not have, whose name is nearly that of one."""
 
     code = "FD840"
     severity = "warning"
@@ -213,7 +213,7 @@ class Overlooked(Finding):
 
     code = "FD845"
     title = "Argo does not see that `{name}` is read here, and keeps no result of it"
-    label = "the run waits for it for ever, or goes on without it"
+    label = "the run waits for it forever, or continues without it"
     help = "write `{spelled}`"
     name: str
     spelled: str

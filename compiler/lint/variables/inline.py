@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Overwritten(Finding):
-    """An input of an inline template with the name of one around it: Argo puts that one in place of it."""
+    """An input of an inline template with the name of one around it, which Argo uses instead."""
 
     code = "FD852"
     severity = "warning"

@@ -30,10 +30,13 @@ _MEASURED = frozenset(("duration", "status", "exitCode", "resourcesDuration", "o
 
 
 class SignInKept(Finding):
-    """An expression with `<`, `>` or `&` that Argo can compute only after it has made the pod: no pod is made."""
+    """An expression with `<`, `>` or `&` that Argo can compute only after it has made the pod."""
 
     code = "FD841"
-    title = "`{name}` has no value when the pod is made, and Argo cannot keep an expression with `{sign}` until then"
+    title = (
+        "`{name}` has no value when the pod is made, and until then Argo cannot keep an expression with "
+        "`{sign}`"
+    )
     label = "`{sign}` in the template of a pod"
     help = "{way}"
     name: str
@@ -81,4 +84,4 @@ def _way(place: Path, name: str) -> str:
         )
     if name.startswith("workflow"):
         return "only a CronWorkflow has a scheduled time: use `workflow.creationTimestamp`"
-    return "give the template a `retryStrategy`, or take it out"
+    return "give the template a `retryStrategy`, or remove it"

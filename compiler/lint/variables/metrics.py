@@ -156,7 +156,7 @@ def _values(metric: Object, place: Path) -> Iterator[Problem]:
     for index, (one, other) in enumerate(pairwise(buckets), 1):
         if is_number(one) and is_number(other) and other <= one:
             path = (*place, "histogram", "buckets", index)
-            found = f"has the bucket {other} behind {one}"
+            found = f"has the bucket {other} after {one}"
             yield Problem(path, BadMetric(name, found, "write the bounds of the buckets in rising order"))
 
 

@@ -93,7 +93,7 @@ def _unfilled(view: View, name: str, path: Path) -> Finding | None:
     if name.startswith("inputs.parameters.") and (reason or place == ("podSpecPatch",)):
         return _in_all(view, name, path)
     if reason and (root in _OF_CALLS or name.startswith("inputs.artifacts.")):
-        return UnknownVariable(name, (), f"take it out: {reason}")
+        return UnknownVariable(name, (), f"remove it: {reason}")
     tried = root in _OF_TRIES and any(view.tries(each) for each in view.templates if each.is_pod)
     if place == ("podSpecPatch",) and root in _OF_CALLS and name not in ALWAYS and not tried:
         return LiteralTag(
@@ -121,7 +121,7 @@ def _in_metadata(view: View, known: frozenset[str], name: str, place: Path) -> F
         )
         return UnknownVariable(name, (), way)
     if without and name.startswith(_OF_TEMPLATES):
-        return UnknownVariable(name, (), "take it out: no pod has it by itself")
+        return UnknownVariable(name, (), "remove it: no pod has it by itself")
     if without or any(each.is_pod and each.around is not None for each in view.templates):
         return _unfilled(view, name, (*view.path, *place)) or misspelt(name)
     return None

@@ -598,7 +598,7 @@ class Reader:
         if call is None:
             own = loop_around(place)
             why = "there is no loop" if own is None else "a loop has no items before it begins"
-            reason = "add a loop here, or hand the item on as an argument" if own is None else "take it out"
+            reason = "add a loop here, or hand the item on as an argument" if own is None else "remove it"
             if key or text is None:
                 yield spot.problem(UnknownVariable(name, (), reason if own is None else f"{reason}: {why}"))
             elif (

@@ -96,7 +96,7 @@ class Scope:
     def _fault(self, name: str) -> Finding | None:
         root, dot, rest = name.partition(".")
         if dot and not rest and root in _NEVER_ALONE:
-            return UnknownVariable(name, (), "write the rest of the name behind the dot, or take it out")
+            return UnknownVariable(name, (), "write the rest of the name after the dot, or remove it")
         if name in OF_CALLERS:
             return self._of_callers(name)
         if root == "inputs" and (finding := self._input(name, rest)) is not None:
@@ -109,16 +109,16 @@ class Scope:
             known = [*self.template.output_parameters, *self.template.output_artifacts]
             near_by = f"{name}.path" if rest.partition(".")[2] in known and self.template.is_pod else ""
             reason = "a template knows the paths of its own outputs, and not what they are"
-            way = "take it out: only metrics know the outputs"
+            way = "remove it: only metrics know the outputs"
             if near_by:
-                way = f"take it out, or write `{{{{{near_by}}}}}` for the path of its file"
+                way = f"remove it, or write `{{{{{near_by}}}}}` for the path of its file"
             return LiteralTag(name, reason, way)
         if root == "pod" and rest:
             return UnknownVariable(name, (), "only a template that runs in a pod has `pod.name`")
         if root in ("retries", "lastRetry") and "retries" in self.allowed:
             return UnknownVariable(name, RETRY, "")
         if root in ("retries", "lastRetry"):
-            way = "give the template a `retryStrategy`, or take the tag out"
+            way = "give the template a `retryStrategy`, or remove the tag"
             return LiteralTag(name, "the template has no `retryStrategy`", way)
         if root == "cronworkflow" and rest:
             way = "write the name itself, or use a variable of the workflow"
@@ -221,7 +221,7 @@ def workflow_fault(view: View, name: str, known: frozenset[str]) -> Finding | No
         form = name.split(".")[2:]
         if not form or form[0] in _FORMS:
             return None
-        way = f"write one of {', '.join(f'`{each}`' for each in _FORMS)} behind `workflow.creationTimestamp.`"
+        way = f"write one of {', '.join(f'`{each}`' for each in _FORMS)} after `workflow.creationTimestamp.`"
         return LiteralTag(name, "Argo does not write times so", way)
     if word == "scheduledTime":
         if view.kind != "Workflow":

@@ -151,7 +151,7 @@ class WrongResult(Finding):
 
 
 class Uncomputable(Finding):
-    """A part of an expression that fails in every run: all that it is computed of is written in the manifest."""
+    """A part of an expression that fails in every run: all its values are written in the manifest."""
 
     code = "FD871"
     title = "`{found}` fails{given}: {reason}"
@@ -168,7 +168,7 @@ class FailsByDefault(Finding):
 
     code = "FD872"
     severity = "warning"
-    title = "`{found}` fails where `{name}` is `{value}`, as by default: {reason}"
+    title = "`{found}` fails when `{name}` is `{value}`, its default: {reason}"
     label = "fails by default"
     help = "{way}"
     found: str
@@ -192,7 +192,7 @@ class PassedOn(Finding):
 
 
 class OnlyDefault(Finding):
-    """The expression of an output that always fails, so that the output is never anything but its `default`."""
+    """The expression of an output that always fails, so that the output is always its `default`."""
 
     code = "FD779"
     severity = "warning"
@@ -219,7 +219,7 @@ class MayBeMissing(Finding):
 
 
 class NothingLooped(Finding):
-    """An output of a loop that is written without an item: the run fails there, or waits for it for ever."""
+    """An output of a loop without items: the run fails there, or waits for it forever."""
 
     code = "FD826"
     title = "`{producer}` has no items, so there is no `{found}`, and {effect}"

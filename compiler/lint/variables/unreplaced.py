@@ -61,7 +61,7 @@ def _way(name: str) -> str:
     parts = _NAME.fullmatch(name)
     root = near(parts[1], ROOTS) if parts is not None else None
     meant = f"{root}{parts[2]}" if parts is not None and root else name
-    return f"write `{{{{{meant}}}}}`" if meant != name else "take it out"
+    return f"write `{{{{{meant}}}}}`" if meant != name else "remove it"
 
 
 def _failing(name: str, path: Path, text: str, place: Place) -> str:

@@ -76,13 +76,13 @@ class CallTarget(Finding):
 
 
 class BesideInline(Finding):
-    """A task or step that names a template, and runs another one, which stands in it."""
+    """A task or step that names a template, but runs an inline one."""
 
     code = "FD846"
     severity = "warning"
     title = "`{field}` of `{name}` is not used: the template in `inline` runs"
     label = "never runs"
-    help = "take `{field}` out, or `inline`"
+    help = "remove `{field}`, or `inline`"
     name: str
     field: str
 
@@ -98,22 +98,20 @@ class HookWithoutExpression(Finding):
 
 
 class UnaskedExpression(Finding):
-    """The expression of the hook `exit` of a run, which Argo does not ask: the hook runs at every end."""
+    """The expression of a run's `exit` hook, which Argo does not evaluate: the hook runs at every end."""
 
     code = "FD870"
     severity = "warning"
-    title = "the `expression` of the hook `exit` of a run is not asked"
+    title = "the `expression` of the `exit` hook of a run is not evaluated"
     label = "the hook runs at every end"
-    help = (
-        "take it out, and write it as a `when` of a step, such as `'{{{{workflow.status}}}}' != 'Succeeded'`"
-    )
+    help = "remove it, and write it as a `when` of a step, such as `'{{{{workflow.status}}}}' != 'Succeeded'`"
 
 
 class TaggedHook(Finding):
-    """A hook whose expression has its own task, or the run, in braces: Argo evaluates the text as it stands."""
+    """A hook whose expression has a tag of its own task, or of the run: Argo evaluates the text as it is."""
 
     code = "FD838"
-    title = "the expression of hook `{name}` has `{tag}` in it"
+    title = "the expression of hook `{name}` contains `{tag}`"
     label = "{reason}"
     help = "write `{variable}` without the braces"
     name: str
@@ -123,11 +121,11 @@ class TaggedHook(Finding):
 
 
 class WrongScope(Finding):
-    """A reference that is looked for in the namespace where the object is of the cluster, or the other way round."""
+    """A reference to a namespaced object that needs a cluster-scoped one, or the reverse."""
 
     code = "FD831"
     severity = "warning"
-    title = "`{name}` is a {kind}, and a {wanted} is asked for"
+    title = "`{name}` is a {kind}, but a {wanted} is referenced"
     label = "looked for {where}"
     help = "{way}"
     name: str
@@ -153,7 +151,7 @@ def scopes(view: View) -> Iterator[Problem]:
         if (kind, name) in view.library:
             far = kind.startswith("Cluster")
             where = "in the namespace of the workflow" if far else "in the whole cluster"
-            way = "add `clusterScope: true` beside the name" if far else "take `clusterScope` out"
+            way = "add `clusterScope: true` beside the name" if far else "remove `clusterScope`"
             yield Problem((*path, field, "name"), WrongScope(name, kind, wanted, where, way))
 
 

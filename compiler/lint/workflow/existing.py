@@ -19,32 +19,32 @@ if TYPE_CHECKING:
 
 
 class OverBefore(Finding):
-    """A run that is over before it begins: nothing of it is executed."""
+    """A run that has ended before it begins: nothing of it is executed."""
 
     code = "FD814"
-    title = "{found}, so the run is over before it begins"
+    title = "{found}, so the run has ended before it begins"
     label = "nothing is executed"
-    help = "take it out"
+    help = "remove it"
     found: str
 
 
 class FromCluster(Finding):
-    """A field that only an object has that a cluster keeps: the API server creates none with it."""
+    """A field that only stored objects have: the API server refuses to create one with it."""
 
     code = "FD818"
     title = "`metadata.{field}` says that the object was read from a cluster"
     label = "refused when the object is created"
-    help = "take it out, and `uid`, `creationTimestamp`, `managedFields` and `status` with it"
+    help = "remove it, along with `uid`, `creationTimestamp`, `managedFields` and `status`"
     field: str
 
 
 class OwnLabel(Finding):
-    """A label or annotation by which Argo finds its pods: with another value, the run waits for ever."""
+    """A label or annotation by which Argo finds its pods: with another value, the run waits forever."""
 
     code = "FD815"
-    title = "Argo finds its pods by the {what} `{key}`, and writes it itself"
+    title = "Argo finds its pods by the {what} `{key}`, and sets it itself"
     label = "Argo does not find the pod, and waits for it"
-    help = "take it out, or use a name with a domain of your own"
+    help = "remove it, or use a name with your own domain"
     what: str
     key: str
 

@@ -43,7 +43,7 @@ class NoBody(Finding):
             way = f"give it exactly one of {', '.join(self.bodies)}"
             return {"name": self.name, "reason": "nothing says what it does", "way": way}
         way = "write `suspend: {}`" if self.empty == "suspend" else f"write its fields below `{self.empty}`"
-        return {"name": self.name, "reason": f"nothing stands behind `{self.empty}:`", "way": way}
+        return {"name": self.name, "reason": f"nothing follows `{self.empty}:`", "way": way}
 
 
 class SeveralBodies(Finding):
@@ -99,11 +99,11 @@ class UndefinedTask(Finding):
 
 
 class EmptyTarget(Finding):
-    """A `target` with a space too many, behind which Argo looks for a task without a name."""
+    """A `target` with an extra space, after which Argo looks for a task without a name."""
 
     code = "FD805"
-    title = "`target` has an extra space, and Argo looks for a task without a name there"
-    help = "write one space between two names, and none around them"
+    title = "`target` has an extra space, where Argo looks for a task without a name"
+    help = "put one space between two names, and none around them"
 
 
 class Cycle(Finding):
@@ -204,7 +204,7 @@ class EndlessRecursion(Finding):
 
 
 class TooDeep(Finding):
-    """Templates so deep in one another that Argo ends the run."""
+    """Templates nested so deeply that Argo ends the run."""
 
     code = "FD782"
     title = "what `{name}` runs is {depth} templates deep, and Argo ends a run at {most}"
@@ -367,7 +367,7 @@ def _one_way(template: Template) -> Iterator[Problem]:
         data = call.data
         names = data.get("dependencies")
         if names is not None and ((used and names) or data.get("depends") is not None):
-            way = "write `depends: " + " && ".join(map(str, names)) + "`" if names else "take it out"
+            way = "write `depends: " + " && ".join(map(str, names)) + "`" if names else "remove it"
             yield Problem((*call.path, "dependencies"), MixedDependencies("dependencies", way), on_key=True)
         if not (used or data.get("depends") is not None):
             continue

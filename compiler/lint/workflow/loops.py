@@ -56,8 +56,8 @@ class BadFormat(Finding):
 
     code = "FD848"
     severity = "warning"
-    title = "`format` of `withSequence` is `{form}`, which is no format of one number"
-    label = "each item has an error message of Go in it, such as `%!d(MISSING)`"
+    title = "`format` of `withSequence` is `{form}`, which does not format one number"
+    label = "each item contains an error message of Go, such as `%!d(MISSING)`"
     help = "write one `%d`, as in `host-%02d`"
     form: str
 

@@ -65,10 +65,10 @@ class BadObjectName(Finding):
 
 
 class NoPodName(Finding):
-    """A template that runs in a pod, and whose name cannot be part of the name of one."""
+    """A template that runs in a pod, and whose name cannot be part of a pod's name."""
 
     code = "FD844"
-    title = "no pod can be made of template `{name}`: its name has capital letters"
+    title = "template `{name}` cannot run in a pod: its name has capital letters"
     label = "part of the name of its pods"
     help = "write `{lower}` here, and where it is called"
     name: str
@@ -88,13 +88,13 @@ class DuplicateName(Finding):
 
 
 class HiddenClaim(Finding):
-    """A claim that is made for a run and that no pod mounts, because another volume has its name."""
+    """A claim made for a run that no pod mounts, because another volume has its name."""
 
     code = "FD847"
     severity = "warning"
     title = "the claim `{name}` is never mounted: another {what} has this name"
     label = "the same name as {what} {first}"
-    help = "give it a name of its own, or take it out"
+    help = "give it its own name, or remove it"
     name: str
     what: str
     first: int
@@ -157,11 +157,11 @@ class BadVariableName(Finding):
 
 
 class OwnVariable(Finding):
-    """A variable that Argo sets in each container itself, so that the container never has the value given here."""
+    """A variable that Argo sets in each container itself, so that this value never arrives."""
 
     code = "FD827"
     severity = "warning"
-    title = "Argo sets `{name}` itself, and this value does not arrive"
+    title = "Argo sets `{name}` itself, so this value does not arrive"
     label = "never there"
     help = "use another name"
     name: str

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class NeverDepends(Finding):
-    """A `depends` that holds however the tasks end: its task is left out, and what waits for it."""
+    """A `depends` that can never hold: its task is skipped, and what waits for it."""
 
     code = "FD813"
     severity = "warning"
     title = "`{task}` never runs: its `depends` can never be true"
     label = "{reason}"
-    help = "ask for results that can come together, such as `a.Succeeded || b.Failed`"
+    help = "require results that can occur together, such as `a.Succeeded || b.Failed`"
     task: str
     reason: str
 

@@ -32,13 +32,13 @@ class BadSchedule(Finding):
 
 
 class BelowZero(Finding):
-    """A number of runs to keep that is below zero: Argo takes it for none that was given."""
+    """A number of runs to keep that is below zero: Argo ignores it."""
 
     code = "FD792"
     severity = "warning"
-    title = "`{field}: {limit}` counts as left out"
+    title = "`{field}: {limit}` is ignored"
     label = "{kept}"
-    help = "write how many runs are to be kept: 0 for none of them, or a large number for all"
+    help = "write how many runs to keep: 0 for none, or a large number for all"
     field: str
     limit: str
     kept: str

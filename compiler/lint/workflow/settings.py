@@ -308,9 +308,7 @@ def locks(view: View) -> Iterator[Problem]:
                     yield Problem((*place, "namespace"), finding)
                 text = _canonical(lock)
                 if text in seen:
-                    yield Problem(
-                        place, BadLock("the same lock is asked for twice", "take one of the two out")
-                    )
+                    yield Problem(place, BadLock("the same lock is asked for twice", "remove one of the two"))
                 seen.add(text)
 
 
