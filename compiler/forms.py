@@ -1,6 +1,6 @@
 """How a value travels: a property of the call, not of its type.
 
-One parameter may be a file that Argo hands on in one call, an object's key in the next, and a path on
+One parameter may be a file that Argo passes on in one call, an object's key in the next, and a path on
 a volume in a third. A form says which; two calls with different forms need two templates of one step.
 A value becomes *ports*: one text or file each, named after the parameter.
 """

@@ -98,8 +98,8 @@ def test_every_kind_has_a_case() -> None:
     ("text", "place", "way"),
     [
         ("a:\n\tb: c\n", "2:1", "indent with spaces: YAML takes no tabs there"),
-        ("a:b\nc: d\n", "1:3", "write a space behind the colon: `a: b`"),
-        ("a:\n- b:c\n  d: e\n", "2:5", "write a space behind the colon: `b: c`"),
+        ("a:b\nc: d\n", "1:3", "write a space after the colon: `a: b`"),
+        ("a:\n- b:c\n  d: e\n", "2:5", "write a space after the colon: `b: c`"),
         ("a: {{b}}/c\n", "1:4", "put text that begins with `{{` in quotes: YAML takes a brace for a mapping"),
         ('a: "{{b}}" c\n', "1:12", "put the whole text in quotes: it ends where the quotes end"),
         ("a: |\nb c\nd: e f\ng\n", "2:1", "indent the text of `a` further than `a` itself"),

@@ -135,7 +135,7 @@ def travelling(texts: Mapping[str, str]) -> dict[str, str]:
                 f"-p {name}={text}: Argo would evaluate what follows `{{{{`; a value cannot hold it"
             )
         if not CONTROL.isdisjoint(text):
-            raise RunError(f"-p {name}={text!r}: Argo cannot hand on control characters")
+            raise RunError(f"-p {name}={text!r}: Argo cannot pass on control characters")
         try:
             text.encode()
         except UnicodeEncodeError:

@@ -90,7 +90,7 @@ class UnusualResource(Finding):
     severity: ClassVar[Severity] = "warning"
     title = "`{have}` is nearly the name of a usual device"
     label = "did you mean `{close}`?"
-    help = "a pod that asks for a device that no node has waits for ever: correct the name"
+    help = "a pod that asks for a device that no node has waits forever: correct the name"
     have: str
     close: str
 

@@ -288,7 +288,7 @@ class LookedUp(Finding):
         if self.missing:
             reason = f"needs the class `{self.missing}`, which is not carried into its script"
             asked = f"isinstance(found, {self.missing})"
-            way = f"name it in `{self.step}`, as in `{asked}`; or hand on what it holds, as JSON"
+            way = f"name it in `{self.step}`, as in `{asked}`; or pass on what it holds, as JSON"
         return {**super().words(), "reason": reason, "way": way}
 
 

@@ -86,6 +86,6 @@ class ServersAlone(Finding):
 
     code = "FD367"
     title = "`ps={ps}`: parameter servers need an operator that ends them with the training"
-    label = "would run for ever"
+    label = "would run forever"
     help = 'use operator="tfjob", on a cluster that has Kubeflow\'s training operator; or leave `ps` out'
     ps: int

@@ -103,7 +103,7 @@ class ReturnsComputed(Finding):
 
     code = "FD299"
     title = "`{pipeline}` returns a value that Argo would have to compute"
-    label = "a computation that fails here would leave the run waiting for ever"
+    label = "a computation that fails here would leave the run waiting forever"
     help = "{way}"
     pipeline: str
     part: bool  # of what a step returned as one value

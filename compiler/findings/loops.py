@@ -35,7 +35,7 @@ class UnlistedFiles(Finding):
         reason = "what is in it is known only to the step that made it"
         way = "give `over` what a step of Python returned, in the pipeline that calls it"
         if self.why == "item":
-            reason = "the files of each item are handed on together"
+            reason = "the files of each item are passed on together"
             way = "let an item be a `Path`, or a record or tuple of `Path`s and values"
         return {**super().words(), "reason": reason, "way": way}
 

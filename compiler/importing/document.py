@@ -112,7 +112,7 @@ class Reader(Reading):
                 self.usual(made, one)
             elif self.library:
                 what = f"`{made.name}` of `{target.name}` has no default: that of the manifest needs a run"
-                self.add(one.path, Otherwise(what, "hand the value on where it is called"))
+                self.add(one.path, Otherwise(what, "pass the value on where it is called"))
             if made.optional and all(where not in one.said for where in LOCATIONS):
                 made.default = lambda: "None"
         for needed in self.needs.of(name):

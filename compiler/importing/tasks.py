@@ -162,7 +162,7 @@ def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | 
             if one.said.get("subPath"):
                 _part(graph, call, one, taken, loop)
         elif "value" not in one.said:
-            way = "let a parameter of the workflow have it, and hand that on"
+            way = "let a parameter of the workflow have it, and pass that on"
             graph.refuse(one.path, "an argument that is looked up", way)
         else:
             _parameter(graph, call, one, taken, loop)

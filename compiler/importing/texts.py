@@ -68,10 +68,10 @@ def pieces(text: str, scope: Scope, path: Path) -> list[Piece]:
 _WAYS = {
     "outputs.result": "let the program write what it prints to a file, and say that as one more of its outputs",
     "exitCode": "let the program end well in any case, and print or write what is asked about its end",
-    "workflow.outputs": "return it from the template that makes it, and hand it on from there",
+    "workflow.outputs": "return it from the template that makes it, and pass it on from there",
     "workflow.uid": "take `{{workflow.name}}`, which no other run of the namespace has",
     "workflow.creationTimestamp": "let a step print the time, or let the one who starts a run give it",
-    "workflow.parameters": "hand on the parameters that are needed, each by its name",
+    "workflow.parameters": "pass on the parameters that are needed, each by its name",
     "pod.name": "take `{{workflow.name}}` and what tells the tasks apart",
 }
 
@@ -82,7 +82,7 @@ def way_out(text: str) -> str:
 
 
 def _way(tag: Tag) -> str:
-    computed = "let a step compute it, and hand on what that gives" if tag.kind == "expression" else ""
+    computed = "let a step compute it, and pass on what that gives" if tag.kind == "expression" else ""
     return computed or way_out(tag.body)
 
 

@@ -274,7 +274,7 @@ def _reason(call: Call, name: str) -> str:
         step = given.task.target
         if step.kind != "python":
             what = "a template of the cluster" if step.kind == "template" else "a container step"
-            return f"`{step.name}` is {what}, which hands on no digest"
+            return f"`{step.name}` is {what}, which passes on no digest"
     if isinstance(given, Param):
         return "a run may be given another file"
     return "it does not come straight from one step of Python"

@@ -195,7 +195,7 @@ def _source(definition: StepDef, said: Described, found: list[Diagnostic]) -> Ex
 def _flaws(source: str) -> Iterator[tuple[str, str, str]]:
     """What would not arrive as it stands in a script: what, why, and what to do. See `carry_text`."""
     for _, name in control_characters(source):
-        yield name, "Argo cannot hand on this character", "write it by its escape, or leave it out"
+        yield name, "Argo cannot pass on this character", "write it by its escape, or leave it out"
     for tag in argo_tags(source):
         yield (
             f"`{tag.text}`",

@@ -112,7 +112,7 @@ class WrongType(Finding):
     have: str
     part: str = ""  # what is wrong with a part of the argument
     members: tuple[str, ...] = ()  # the values that there are, if they are few
-    maker: str = ""  # the step that hands on nothing
+    maker: str = ""  # the step that passes on nothing
     fields: tuple[str, ...] = ()  # those of the argument that would fit
 
     def words(self) -> dict[str, str]:

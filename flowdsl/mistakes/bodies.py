@@ -74,7 +74,7 @@ class WrongReturn(Finding):
     want: str
     have: str
     fields: tuple[str, ...] = ()  # those of what is returned that would fit
-    maker: str = ""  # the step that hands on nothing
+    maker: str = ""  # the step that passes on nothing
 
     def words(self) -> dict[str, str]:
         """The fields, with types as the user knows them."""
@@ -153,7 +153,7 @@ class UsedBefore(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out: also of a variable that hides a function in all of the body."""
-        way = f"call first what makes `{self.name}`; tasks that wait for each other would wait for ever"
+        way = f"call first what makes `{self.name}`; tasks that wait for each other would wait forever"
         if self.hides:
             way = f"give the variable another name: in all of this body `{self.name}` is no longer the {self.hides}"
         return {**super().words(), "way": way}

@@ -120,7 +120,7 @@ class RunTimeLoop(Finding):
         )
         if self.what == "unpacked":
             way = (
-                f"take it as one {self.type}, `value = ...`; to hand on several, let the step return a NamedTuple "
+                f"take it as one {self.type}, `value = ...`; to pass on several, let the step return a NamedTuple "
                 "or dataclass"
             )
         elif self.function:
@@ -296,7 +296,7 @@ class NoFields(Finding):
             reason = "a list has elements, and no fields"
             way = f"take it of an element, `[0].{self.name}`, or pass all of them to a step"
         elif self.name in OUTPUTS:
-            way = "pass the value as it is; to hand on several, let the step return a NamedTuple or dataclass"
+            way = "pass the value as it is; to pass on several, let the step return a NamedTuple or dataclass"
         elif plain is not None and not hasattr(plain, self.name):
             way = f"pass the value as it is: it has no `{self.name}` inside a step either"
         elif self.type == "Path":
@@ -332,7 +332,7 @@ class NoItem(Finding):
         way = "index a list with a number and a dict with one of its keys; take files out of a folder inside a step"
         if self.files:
             way = "pass all of it to a step, and take that there; or let the step return it as an output of its own"
-            return {**super().words(), "reason": "its files are handed on together", "way": way}
+            return {**super().words(), "reason": "its files are passed on together", "way": way}
         name = self.key.strip("[]'\"")
         if (
             name != self.key[1:-1]

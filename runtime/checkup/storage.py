@@ -178,7 +178,7 @@ def classes(visit: Visit) -> Iterator[Check]:
     if found and modes == {_ONE}:
         text = f"no storage class gives {_MANY}: steps that run at the same time on several nodes cannot share a volume"
         yield Check(
-            "volumes", "note", text, "install one for a file system, as NFS; or hand files on as artifacts"
+            "volumes", "note", text, "install one for a file system, as NFS; or pass files on as artifacts"
         )
 
 

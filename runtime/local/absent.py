@@ -50,7 +50,7 @@ def no_json(node: RunNode, messages: Collection[str]) -> str:
             start = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
             return (
                 f"it printed {json.dumps(start, ensure_ascii=False)}, and Argo reads each result of a loop as JSON: "
-                "print JSON, or hand the value on as an output parameter"
+                "print JSON, or pass the value on as an output parameter"
             )
     return ""
 

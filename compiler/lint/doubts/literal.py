@@ -205,7 +205,7 @@ def bare(view: View) -> Iterator[Problem]:
                     continue
                 name = f"{found[2]}.{found[3]}.{found[4]}"
                 way = f"write `{{{{{name}}}}}`"
-                finding = TakenLiterally(f"`{found[0]}` is handed on as this text", "no variable", way)
+                finding = TakenLiterally(f"`{found[0]}` is passed on as this text", "no variable", way)
                 yield Problem((*call.path, "arguments", "parameters", index, "value"), finding)
 
 
@@ -342,7 +342,7 @@ def paths(view: View) -> Iterator[Problem]:
             if "{{" not in at and (at.startswith("~") or "*" in at):
                 found = f"`{at}` is looked for under that name"
                 effect = "no pattern is expanded" if "*" in at else "no home directory is filled in"
-                way = "hand on the folder with the files" if "*" in at else "write the whole path"
+                way = "pass on the folder with the files" if "*" in at else "write the whole path"
                 yield Problem(path, TakenLiterally(found, effect, way))
 
 

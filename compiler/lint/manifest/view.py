@@ -165,7 +165,7 @@ class Template:
         known = {"id", "startedAt", "finishedAt", "status"}
         if self.is_pod:
             known.add("hostNodeName")
-        if self.data.get("daemon") and self.is_pod:  # which runs on, with nothing to hand on before it ends
+        if self.data.get("daemon") and self.is_pod:  # which runs on, with nothing to pass on before it ends
             return frozenset((*known, "ip"))
         if self.body == "suspend":
             known |= {

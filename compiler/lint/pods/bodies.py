@@ -157,7 +157,7 @@ def _artifact(template: Template, side: str, artifact: Object, path: Path) -> It
         yield Problem((*path, "path"), ArtifactPath(name, "leaves its folder by `..`", way))
     if side == "inputs":
         if artifact.get("from"):
-            way = "remove `from`, and hand the artifact on in the arguments of the call"
+            way = "remove `from`, and pass the artifact on in the arguments of the call"
             yield Problem((*path, "from"), ArtifactPath(name, "is an input with `from`", way))
         yield from _location(name, artifact, path)
 

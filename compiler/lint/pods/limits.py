@@ -51,7 +51,7 @@ class _Big(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out for what is most of the object."""
-        way = "let a step make the items or values and hand them on, or run the work as several workflows"
+        way = "let a step make the items or values and pass them on, or run the work as several workflows"
         return {**super().words(), "way": _OTHER_CODE if self.by_code else way}
 
 

@@ -67,7 +67,7 @@ class UnseenEnd(Finding):
 
     code = "FD876"
     severity = "warning"
-    title = "when `{limit}` ends the {kind}, this waits for ever"
+    title = "when `{limit}` ends the {kind}, this waits forever"
     label = "the operator counts no replica as failed then"
     help = "add a `timeout` to the template, which ends the wait, or leave `{limit}` out"
     limit: str

@@ -288,7 +288,7 @@ def _in_argument(call: Call, own: tuple[str, str], field: tuple[str, ...], tag: 
     reason = "a hook gets the status of its task or step, its output parameters and its artifacts"
     if wanted == "outputs.result":
         return LiteralTag(name, reason, f"declare an output parameter of `{own[1]}`, and ask for that")
-    return LiteralTag(name, reason, f"hand it to a task or step after `{own[1]}`, with `when`")
+    return LiteralTag(name, reason, f"pass it to a task or step after `{own[1]}`, with `when`")
 
 
 def _named(tag: Tag) -> list[tuple[str, ...]]:

@@ -46,7 +46,7 @@ class PlaceInside(Finding):
     title = (
         "`{inner}` waits for a second place of the semaphore {lock}, of which `{outer}` around it holds one"
     )
-    label = "with a limit of 1, it waits for ever; with more, as soon as all places are held so"
+    label = "with a limit of 1, it waits forever; with more, as soon as all places are held so"
     help = "let one of the two take the semaphore: what calls, or what is called"
     inner: str
     outer: str

@@ -61,8 +61,8 @@ class OnlyAtEnd(Finding):
 FAILURES = "workflow.failures"
 _AT_END = "read it in what `onExit` runs, or give it to a hook of the workflow as an argument"
 _PERHAPS = "only what runs at an end may have this template"
-_STEPS = "move the step that makes it to a group before, or hand the value on as an argument"
-_OTHERS = "let what makes it come first, by `depends` or in the list, or hand the value on as an argument"
+_STEPS = "move the step that makes it to a group before, or pass the value on as an argument"
+_OTHERS = "let what makes it come first, by `depends` or in the list, or pass the value on as an argument"
 
 
 def early(view: View) -> Iterator[Problem]:

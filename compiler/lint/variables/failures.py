@@ -66,7 +66,7 @@ def can_fail(view: View, template: Template, text: str, node: t.Node) -> Iterato
             if (failing := _failing(node, _FAILING)) is None:
                 return
             effect = f"the run never ends, because a task waits for `{call.name}`"
-            way = "hand the text on as it is, and compute where it is used"
+            way = "pass the text on as it is, and compute where it is used"
             yield _passed_on(text, failing, effect, way)
             return
 

@@ -91,7 +91,7 @@ def _handed_on(call: Call | None, name: str) -> bool:
 
 
 _NAMED = "give the template a name among `templates`, and call it: its own names are not known here"
-_ARGUMENT = "hand it on in the `arguments` of the call, to an input of the template"
+_ARGUMENT = "pass it on in the `arguments` of the call, to an input of the template"
 
 
 def _first(view: View) -> Path | None:

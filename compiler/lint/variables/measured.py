@@ -131,7 +131,7 @@ class Measured:
         """What is found about a variable that there is not, and the way out."""
         if name in self.before:
             found = f"names `{name}`, which Argo has not filled in when it measures a task of a DAG"
-            return found, "hand the value on as an input parameter, or remove it"
+            return found, "pass the value on as an input parameter, or remove it"
         if name == "retries":
             found = "names `retries`, and there is no `retryStrategy`"
             return found, "give the template a `retryStrategy`, or remove it"

@@ -520,7 +520,7 @@ class Reader:
         graph, call = place
         if graph is None:
             other = WORD_OF.get(self.template.body)
-            reason = f"write `{other}.`, for its own {other}" if other else "hand the value on as an argument"
+            reason = f"write `{other}.`, for its own {other}" if other else "pass the value on as an argument"
             yield spot.problem(UnknownVariable(f"{word}.{name}.{output}".rstrip("."), (), reason))
             return
         position = graph.call_index.get(name)
@@ -598,7 +598,7 @@ class Reader:
         if call is None:
             own = loop_around(place)
             why = "there is no loop" if own is None else "a loop has no items before it begins"
-            reason = "add a loop here, or hand the item on as an argument" if own is None else "remove it"
+            reason = "add a loop here, or pass the item on as an argument" if own is None else "remove it"
             if key or text is None:
                 yield spot.problem(UnknownVariable(name, (), reason if own is None else f"{reason}: {why}"))
             elif (

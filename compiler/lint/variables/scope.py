@@ -138,7 +138,7 @@ class Scope:
         way = (
             f"write `{{{{{other}}}}}`"
             if other and name == "steps.name"
-            else "hand the name on as an argument"
+            else "pass the name on as an argument"
         )
         return LiteralTag(name, f"{which} `{self.template.title}` {caller}", way)
 

@@ -180,13 +180,13 @@ _SORTS = {
         "artifacts",
         "an artifact",
         "a parameter",
-        "hand it on in `artifacts`, with `from`",
+        "pass it on in `artifacts`, with `from`",
     ),
     ("artifacts", "from"): (
         "parameters",
         "a parameter",
         "an artifact",
-        "hand it on in `parameters`, with `value`",
+        "pass it on in `parameters`, with `value`",
     ),
 }
 
@@ -242,7 +242,7 @@ def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
     if callee is not None and output in callee.outputs:
         if output.startswith("outputs."):
             return LoopArtifact(producer.name)
-        reason = "each round of a loop has its own, the loop has none, and Argo would wait for it for ever"
+        reason = "each round of a loop has its own, the loop has none, and Argo would wait for it forever"
     elif output == "outputs.parameters":
         reason = "only `withItems` and `withParam` collect the parameters of all items"
     elif callee is not None and callee.data.get("daemon") and callee.is_pod:
