@@ -152,6 +152,27 @@ def trees(count: int, width: int) -> dict[int, list[int]]:
     return edges
 
 
+def epochs(count: int) -> dict[int, list[int]]:
+    """A state that is handed on, and of which each is looked at beside what goes on."""
+    edges: dict[int, list[int]] = {0: [], 1: [0]}
+    for _ in range(count):
+        state, judged, said = (len(edges) + one for one in range(3))
+        edges.update(
+            {state: [0, state - 3] if state > 2 else [0, 1], judged: [0, state], said: [judged, state]}
+        )
+    return edges
+
+
+def sums(count: int) -> dict[int, list[int]]:
+    """A sum to which each task adds one that waits for nothing."""
+    return {one: [one - 2, one - 1] if one % 2 == 0 and one else [] for one in range(2 * count + 1)}
+
+
+def pairs(count: int) -> dict[int, list[int]]:
+    """Two states, of which each takes both that were before, with a task beside them."""
+    return {one: [] if one < 3 else [one - one % 3 - 3, one - one % 3 - 2] for one in range(3 * count)}
+
+
 @pytest.mark.parametrize(
     "edges",
     [
@@ -164,8 +185,14 @@ def trees(count: int, width: int) -> dict[int, list[int]]:
         rounds(4, 150),
         rounds(2, 420),
         trees(3, 230),
+        epochs(600),
+        sums(1100),
+        pairs(700),
     ],
-    ids=["200", "201", "chain", "independent", "diamond", "chains", "rounds", "wide rounds", "trees"],
+    ids=[
+        *("200", "201", "chain", "independent", "diamond", "chains", "rounds", "wide rounds", "trees"),
+        *("epochs", "sums", "pairs"),
+    ],
 )
 def test_order_and_values_are_kept(tmp_path: Path, edges: dict[int, list[int]]) -> None:
     document, codes = compiled(tmp_path, graph(edges))

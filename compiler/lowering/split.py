@@ -2,15 +2,16 @@
 
 The full CRDs allow 200 tasks in a DAG. Tasks are grouped so that a group waits for nothing that each of its
 members does not wait for anyway: parts of a graph that do not depend on each other are apart, and a part is
-cut in two only where everything behind the cut waits for everything before it. Both are found in one pass over
-the edges. A graph that has neither and is still too large is cut in topological order, which makes some tasks
-wait for others; `Waiting` says so.
+cut in two only where everything behind the cut waits for everything before it. What is left of a part of which
+something is taken off is not read again: loops that hand on a state lose a task at a time. A graph that has neither
+and is still too large is cut in topological order, which makes some tasks wait for others; `Waiting` says so.
 
 A group becomes a template with the values it takes as inputs and those others take of it as outputs.
 """
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
 from itertools import accumulate, pairwise
@@ -21,7 +22,7 @@ from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Either, Expr, Op, Out, Param, Ran, Stored, children, substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 LIMIT = 200
 """The most tasks of one DAG. Source: Argo's full CRDs, maxItems of dag.tasks."""
@@ -96,44 +97,46 @@ class _Splitter:
 
     def units(self, members: list[int]) -> list[Unit]:
         """At most LIMIT units of tasks in topological order, each a task or a list of units."""
-        if len(members) <= LIMIT:
-            return list(members)
-        parts = self.components(members)
-        if len(parts) == 1:
-            parts = self.series(members)
-        if len(parts) == 1:
-            self.waits = True
-            parts = [members[at : at + LIMIT] for at in range(0, len(members), LIMIT)]
-        bins: list[list[int]] = []
-        for part in parts:
-            if bins and len(bins[-1]) + len(part) <= LIMIT:
-                bins[-1].extend(part)
-            else:
-                bins.append(list(part))
-        found: list[Unit] = [one[0] if len(one) == 1 else self.units(sorted(one)) for one in bins]
-        while len(found) > LIMIT:
-            found = [found[at : at + LIMIT] for at in range(0, len(found), LIMIT)]
-        return _unfolded(found)
+        # Around the largest part, around the largest part of that, and so on.
+        around: list[tuple[list[Unit], list[Unit]]] = []
+        part = _Part(members, self.before, self.after)
+        while len(part) > LIMIT:
+            bins: list[list[int] | _Part] = []
+            for one in self.parts(part):
+                last = bins[-1] if bins else None
+                if isinstance(last, list) and len(last) + len(one) <= LIMIT:
+                    last.extend(one)
+                else:
+                    bins.append(list(one) if len(one) <= LIMIT else one)
+            at = max(range(len(bins)), key=lambda index: len(bins[index]))
+            around.append((self._each(bins[:at]), self._each(bins[at + 1 :])))
+            largest = bins[at]
+            part = largest if isinstance(largest, _Part) else _Part(sorted(largest), self.before, self.after)
+        found: list[Unit] = list(part)
+        for before, behind in reversed(around):
+            found = [*before, found if len(found) > 1 else found[0], *behind]
+            while len(found) > LIMIT:
+                found = [found[at : at + LIMIT] for at in range(0, len(found), LIMIT)]
+            found = _unfolded(found)
+        return found
 
-    def components(self, members: list[int]) -> list[list[int]]:
-        """The parts that do not depend on each other."""
-        inside = set(members)
-        seen: set[int] = set()
-        parts: list[list[int]] = []
-        for first in members:
-            if first in seen:
-                continue
-            seen.add(first)
-            stack, part = [first], list[int]()
-            while stack:
-                one = stack.pop()
-                part.append(one)
-                for other in (*self.before[one], *self.after[one]):
-                    if other in inside and other not in seen:
-                        seen.add(other)
-                        stack.append(other)
-            parts.append(sorted(part))
-        return parts
+    def _each(self, bins: Sequence[list[int] | _Part]) -> list[Unit]:
+        parts = [sorted(one) for one in bins]
+        return [one[0] if len(one) == 1 else self.units(one) for one in parts]
+
+    def parts(self, part: _Part) -> list[list[int] | _Part]:
+        """The parts of a part in topological order; what was only taken something off is among them itself."""
+        if apart := part.apart():
+            return sorted([*apart, part], key=lambda one: next(iter(one)))
+        first, last = part.ends()
+        if first or last:
+            return [*first, part, *last]
+        members = list(part)
+        cut = self.series(members)
+        if len(cut) == 1:
+            self.waits = True
+            cut = [members[at : at + LIMIT] for at in range(0, len(members), LIMIT)]
+        return [*cut]
 
     def series(self, members: list[int]) -> list[list[int]]:
         """The pieces between cuts at which everything after waits for everything before.
@@ -238,6 +241,119 @@ class _Splitter:
         while (name := f"{self.template.name}-part-{number}") in self.tasks or name in taken:
             number += 1
         return name
+
+
+class _Part:
+    """Tasks that are apart from others, of which some are taken off: what that costs depends on those alone."""
+
+    def __init__(self, members: list[int], before: list[list[int]], after: list[list[int]]) -> None:
+        self.members, self.before, self.after = members, before, after
+        self.first = 0  # where the members begin that are left
+        self.inside = set(members)
+        self.waits = {one: sum(other in self.inside for other in before[one]) for one in members}
+        self.awaited = {one: sum(other in self.inside for other in after[one]) for one in members}
+        self.sources = {one for one in members if not self.waits[one]}
+        self.sinks = {one for one in members if not self.awaited[one]}
+
+    def __len__(self) -> int:
+        return len(self.inside)
+
+    def __iter__(self) -> Iterator[int]:
+        while self.members[self.first] not in self.inside:
+            self.first += 1
+        left = (self.members[at] for at in range(self.first, len(self.members)))
+        return (one for one in left if one in self.inside)
+
+    def ends(self) -> tuple[list[list[int]], list[list[int]]]:
+        """Take off tasks at both ends, as long as all tasks next to them wait for all of them; in topological order.
+
+        Of the two ends it is the one with fewer tasks that is looked at first: the other may be long, and stay.
+        """
+        first: list[list[int]] = []
+        last: list[list[int]] = []
+        while True:
+            if len(self.sources) <= len(self.sinks) and self._joined(self.sources, self.after, self.waits):
+                first.append(self._remove(self.sources))
+            elif self._joined(self.sinks, self.before, self.awaited):
+                last.append(self._remove(self.sinks))
+            else:
+                return first, last[::-1]
+
+    def _joined(self, ends: set[int], beyond: list[list[int]], edges: dict[int, int]) -> bool:
+        """Whether each task that has only edges to these ends has one to each of them."""
+        reached = Counter(other for one in ends for other in beyond[one] if other in self.inside)
+        next_to = [count for other, count in reached.items() if count == edges[other]]
+        return bool(next_to) and min(next_to) == len(ends)
+
+    def _remove(self, ends: set[int]) -> list[int]:
+        removed = sorted(ends)
+        for those in (self.inside, self.sources, self.sinks):
+            those.difference_update(removed)
+        for beyond, edges, beginning in (
+            (self.after, self.waits, self.sources),
+            (self.before, self.awaited, self.sinks),
+        ):
+            for other in (other for one in removed for other in beyond[one] if other in self.inside):
+                edges[other] -= 1
+                if not edges[other]:
+                    beginning.add(other)
+        return removed
+
+    def apart(self) -> list[list[int]]:
+        """Take off the parts that do not depend on each other, but for one.
+
+        A search begins at each end, and each goes on by a task in turn; those that meet become one. All but the last
+        have come to their ends when that has gone about as far as they have.
+        """
+        turns = deque(_Search(one) for one in min(self.sources, self.sinks, key=len))
+        reached = {search.found[0]: search for search in turns}
+        found: list[list[int]] = []
+        running = len(turns)
+        while running > 1:
+            search = turns.popleft()
+            if search.into is not None:
+                continue
+            if not search.next:
+                found.append(sorted(search.found))
+                running -= 1
+                continue
+            one = search.next.pop()
+            for other in (*self.before[one], *self.after[one]):
+                if other not in reached and other in self.inside:
+                    reached[other] = search
+                    search.found.append(other)
+                    search.next.append(other)
+                elif other in reached and (met := reached[other].whole()) is not search:
+                    search.join(met)
+                    running -= 1
+            turns.append(search)
+        for those in (self.inside, self.sources, self.sinks):
+            those.difference_update(*found)
+        return found
+
+
+class _Search:
+    """What a search has found, and where it goes on."""
+
+    def __init__(self, first: int) -> None:
+        self.found, self.next = [first], [first]
+        self.into: _Search | None = None
+
+    def whole(self) -> _Search:
+        """The search that this one has become a part of."""
+        search = self
+        while search.into is not None:
+            search.into = search.into.into or search.into
+            search = search.into
+        return search
+
+    def join(self, other: _Search) -> None:
+        """Take over another search."""
+        if len(other.found) > len(self.found):  # the shorter lists are moved
+            self.found, self.next, other.found, other.next = other.found, other.next, self.found, self.next
+        self.found += other.found
+        self.next += other.next
+        other.into = self
 
 
 class _Group:
