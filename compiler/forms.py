@@ -24,6 +24,7 @@ from flowdsl.compiler.ports import (
 )
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
+from flowdsl.values.changes import arriving
 from flowdsl.values.expr import Cell, Expr, Get, Item, Join, Param
 from flowdsl.values.node import Node
 
@@ -339,7 +340,8 @@ def reader(name: str, form: Form, kind: t.Type) -> Reader:
         case Gathered(item, folders):
             found = tuple((folder, f"{IN}/{name}-{folder}") for folder in folders)
             source = variable(name) if form.variable else FromFile(f"{IN}/{name}")
-            return FromRows(source, item, found, _others(form))
+            kept = form.changed(item=arriving(item, part_kinds(plain, 1)[0]))
+            return FromRows(source, kept.item, found, _others(kept))
         case Parts(_, forms, True):
             *others, last = (reader(f"{name}-{at}", one, t.Maybe(t.FILE)) for at, one in enumerate(forms))
             if not form.maybe:

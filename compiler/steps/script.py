@@ -173,7 +173,7 @@ class _Ending:
 
     def _maker(self, cls: type) -> str:
         """What makes an object of a class from its fields; `__post_init__` has changed them before they were sent."""
-        made = self._class(cls)
+        made = "dict" if cls is dict else self._class(cls)
         return self._part("as_sent", made) if hasattr(cls, "__post_init__") else made
 
     def _part(self, name: str, *arguments: str) -> str:
@@ -266,7 +266,7 @@ class _Ending:
 
     def _record(self, kind: t.Record | t.Fixed, parts: list[str]) -> str:
         if isinstance(kind, t.Fixed):
-            return _tuple(parts)
+            return f"[{', '.join(parts)}]" if kind.listed else _tuple(parts)
         return f"{self._maker(kind.cls)}({_named([field.name for field in kind.fields], parts)})"
 
     def _cell(self, port: str, kind: t.Type, folder: str | None) -> str:
@@ -435,8 +435,9 @@ class _Ending:
                 return self._part("list_of", inner(item))
             case t.Mapping(item):
                 return self._part("dict_of", inner(item))
-            case t.Fixed(items):
-                return self._part("tuple_of", *map(inner, items))
+            case t.Fixed(items, listed):
+                checked = self._part("tuple_of", *map(inner, items))
+                return f"lambda value: [*{checked}(value)]" if listed else checked
             case t.Maybe(item):
                 return self._part("maybe", inner(item))
             case t.File():

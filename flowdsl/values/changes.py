@@ -75,3 +75,28 @@ def _of_type(have: t.Type, want: t.Type) -> Iterator[_Change]:
                 yield from _of_type(one, two)
         case _:
             return
+
+
+def arriving(have: t.Type, want: t.Type) -> t.Type:
+    """The type as which a value is rebuilt that is taken as another: where JSON is wanted, as what JSON has."""
+    if isinstance(have, t.Maybe) or isinstance(want, t.Maybe):
+        inner = arriving(*(one.item if isinstance(one, t.Maybe) else one for one in (have, want)))
+        return t.Maybe(inner) if isinstance(have, t.Maybe) else inner
+    loose = isinstance(want, t.Json)
+    kinds = t.parts(have, 1) or []
+    wanted = [t.JSON] * len(kinds) if loose else t.parts(want, len(kinds)) or kinds
+    parts = [arriving(one, other) for one, other in zip(kinds, wanted, strict=True)]
+    match have:
+        case t.Enumeration() if loose:
+            return t.TEXT
+        case t.Record(_, fields):
+            kept = tuple(one.changed(type=part) for one, part in zip(fields, parts, strict=True))
+            return t.Record(dict, kept) if loose else have.changed(fields=kept)
+        case t.Fixed():
+            return t.Fixed(tuple(parts), listed=loose)
+        case t.Sequence(_, tupled):
+            return t.Sequence(parts[0], tupled=tupled and not loose)
+        case t.Mapping(_, numbered):
+            return t.Mapping(parts[0], numbered=numbered and not loose)
+        case _:
+            return have

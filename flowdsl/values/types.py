@@ -81,9 +81,10 @@ class Mapping(Node):
 
 
 class Fixed(Node):
-    """`tuple[A, B, ...]` of a known length."""
+    """`tuple[A, B, ...]` of a known length; `listed`: as a list, as JSON has it."""
 
     items: tuple[Type, ...]
+    listed: bool = False
 
 
 class Field(Node):
@@ -95,7 +96,7 @@ class Field(Node):
 
 
 class Record(Node):
-    """A NamedTuple or a dataclass; `arguments` are those of a generic one."""
+    """A NamedTuple or a dataclass, or a `dict` of these fields; `arguments` are those of a generic one."""
 
     cls: type[Any]
     fields: tuple[Field, ...]

@@ -175,3 +175,90 @@ def test_a_file_is_not_zipped_alone(alone: bool, world: World) -> None:
         assert done.task("make").log == f"step make, output whole (Path): {said}\n"
     else:
         assert (done.task("show").parameters or {})["return"] == "inside None text"
+
+
+LOOPS = """\
+from enum import Enum
+from typing import Any, NamedTuple
+
+from flowdsl import fan_out, maximize, pipeline, step, sweep
+
+PYTHON = "python:3.12-slim"
+
+
+class Kind(Enum):
+    SMALL = 1
+
+
+class Row(NamedTuple):
+    size: int
+    kind: Kind
+    pair: tuple[Kind, int]
+
+
+@step(image=PYTHON)
+def make(x: int) -> Row:
+    return Row(x, Kind.SMALL, (Kind.SMALL, 2))
+
+
+@step(image=PYTHON)
+def mixed(x: int) -> tuple[Row, Kind, dict[int, tuple[int, ...]]]:
+    return make(x), Kind.SMALL, {1: (2, 3)}
+
+
+@step(image=PYTHON)
+def named(x: int) -> dict[str, Row | None]:
+    return {"made": make(x), "none": None}
+
+
+@step(image=PYTHON)
+def anything(value: Any) -> str:
+    return repr(value)
+
+
+@step(image=PYTHON)
+def perhaps(value: list[Any] | None) -> str:
+    return repr(value)
+
+
+@step(image=PYTHON)
+def partly(value: list[tuple[Any, Kind, Any]]) -> str:
+    return repr(value)
+
+
+@step(image=PYTHON)
+def within(value: list[dict[str, Any]]) -> str:
+    return repr(value)
+
+
+@pipeline
+def main() -> None:
+    rows = fan_out(make, over={"x": [1]})
+    anything.options(name="rows")(rows)
+    anything.options(name="inside")({"in": [rows]})
+    anything.options(name="points")(sweep(make, over={"x": [1]}, objective=maximize("size")).results)
+    both = fan_out(mixed, over={"x": [1]})
+    perhaps.options(name="both")(both)
+    partly.options(name="partly")(both)
+    within.options(name="within")(fan_out(named, over={"x": [1]}))
+"""
+
+
+def test_results_of_a_loop_arrive_as_json_has_them_where_anything_is_wanted(world: World) -> None:
+    file = world.folder / "pipeline.py"
+    file.write_text(LOOPS, encoding="utf-8")
+    result = compile_loaded(load(file), "main")
+    assert {one.finding.code for one in result.diagnostics} == {"FD397"}
+    done = world.run(result.documents[-1], {}, fake=small)
+    assert done.phase == "Succeeded"
+    row = "{'size': 1, 'kind': 'SMALL', 'pair': ['SMALL', 2]}"
+    wanted = {
+        "rows": f"[{row}]",
+        "inside": f"{{'in': [[{row}]]}}",
+        "points": f"[{row}]",
+        "both": f"[[{row}, 'SMALL', {{'1': [2, 3]}}]]",
+        "partly": f"[({row}, <Kind.SMALL: 1>, {{'1': [2, 3]}})]",
+        "within": f"[{{'made': {row}, 'none': None}}]",
+    }
+    found = {name: (done.task(name).parameters or {})["return"] for name in wanted}
+    assert found == wanted
