@@ -199,6 +199,24 @@ def unpacked(site: Site) -> tuple[int, int | None] | None:
     return (number % 256 + number // 256, None) if name == "UNPACK_EX" else None
 
 
+def falls_back(site: Site) -> bool:
+    """Whether an instruction asks for the truth of a value that `or` gives if it is true, and else something else."""
+    import opcode
+
+    name = operation(site)[0]
+    if name == "JUMP_IF_TRUE_OR_POP":
+        return True
+    # From 3.12 on the value is copied, asked, and then perhaps left.
+    names = [opcode.opname[one] for one in site.code.co_code[::2]]
+    at = site.lasti // 2
+    while names[at] == "CACHE":
+        at -= 1
+    asked = at + 1
+    while name == "TO_BOOL" and names[asked] in ("CACHE", "EXTENDED_ARG"):
+        asked += 1
+    return "POP_JUMP_IF_TRUE" in (name, names[asked]) and names[at - 1] == "COPY"
+
+
 def words(site: Site) -> set[str]:
     """The names that the expression of an instruction reads."""
     import dis

@@ -12,7 +12,7 @@ import pathlib
 from functools import partial
 from typing import TYPE_CHECKING, Any, Never, TypeGuard
 
-from flowdsl.places.place import here, operation, unpacked, words
+from flowdsl.places.place import falls_back, here, operation, unpacked, words
 from flowdsl.tracing.trace import DAMAGED, TOKEN, Call, complain, current, hidden, token
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Get, Many, Out, Poison, Rows
@@ -106,9 +106,12 @@ class RunTimeValue:
         return bool(_refuse(self, "RunTimeLoop", what="searched"))
 
     def __bool__(self) -> bool:
-        if not isinstance(used(self), Poison):
+        expr = used(self)
+        if not isinstance(expr, Poison):
             complain("RunTimeCondition")
         trace = current()
+        if isinstance(expr.type, t.Maybe) and falls_back(here()):
+            return False  # so that the default goes on, which is judged like what is written instead
         return trace is None or trace.truth(here())
 
     def __hash__(self) -> int:
