@@ -77,7 +77,7 @@ def _checked(trace: Trace, sources: Sources, profile: Profile) -> list[Diagnosti
         found += checkpoints.checkpoints(graph, root, profile)
         found += definitions.of_runs(graph.owner, root)
     if not trace.failed:  # a mistake may be why there are none
-        found += [one for graph in trace.graphs.values() for one in definitions.calls(graph)]
+        found += definitions.calls(trace)
         found += definitions.unused(trace, sources)
         found += sharing.sharing(trace)
         found += unwritten.unwritten(trace)

@@ -228,13 +228,16 @@ def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             yield Diagnostic(NoImage(step.name), Definition(step.code))
 
 
-def calls(graph: Graph) -> Iterator[Diagnostic]:
-    """A pipeline that calls nothing: Argo takes no graph without tasks. Its runs may be those of a template."""
-    patch = graph.owner.options.get("argo")
-    if isinstance(patch, Mapping) and "workflowTemplateRef" in patch:
-        return
-    if not graph.calls and graph.around is None and is_function(graph.owner.plain):
-        yield Diagnostic(EmptyPipeline(graph.owner.name), Definition(graph.owner.code))
+def calls(trace: Trace) -> Iterator[Diagnostic]:
+    """Pipelines that call nothing: Argo takes no graph without tasks. Their runs may be those of a template."""
+    graphs = trace.graphs.values()
+    for graph in graphs:
+        patch = graph.owner.options.get("argo")
+        if isinstance(patch, Mapping) and "workflowTemplateRef" in patch:
+            continue
+        if not graph.calls and graph.around is None and is_function(graph.owner.plain):
+            ends = any(one.around is graph and one.calls for one in graphs)
+            yield Diagnostic(EmptyPipeline(graph.owner.name, ends), Definition(graph.owner.code))
 
 
 def unused(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:

@@ -149,7 +149,14 @@ class EmptyPipeline(Finding):
     """A pipeline that calls nothing."""
 
     code = "FD347"
-    title = "the pipeline `{name}` calls no step"
-    label = "nothing would run"
-    help = "call a step in its body, or leave the pipeline out"
+    title = "the pipeline `{name}` calls no step{before}"
+    label = "{would}"
+    help = "call a step in its body{outside}, or leave the pipeline out"
     name: str
+    ends: bool = False  # steps are called for the end of its runs
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what the steps for the end of a run do not count for."""
+        before, outside = (" before its end", ", outside of its end") if self.ends else ("", "")
+        label = "only what is for the end would run" if self.ends else "nothing would run"
+        return {**super().words(), "before": before, "outside": outside, "would": label}

@@ -153,6 +153,12 @@ class WrongType(Finding):
             way = (
                 f'write `{option}={{"{name}": {self.have}(name, key)}}` of the step, which reads the variable'
             )
+        elif self.want == "str" and self.have.partition(" ")[0] in ("int", "float"):
+            known = self.have.partition(" ")[2]
+            text = f'in quotes, `"{known}"`' if known else 'as text, `f"{...}"`'
+            way = f"write it {text}; or change the annotation of `{self.parameter}`"
+        elif self.want == "str" and self.have in ("date", "datetime", "time"):
+            way = "write it as text: `.isoformat()`"
         elif self.have == f"{self.want} | None":
             way = f"give it a default: `either(value, default)`; or annotate `{self.parameter}` as `{self.have}`"
         types = plain(self.want, self.have)
