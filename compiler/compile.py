@@ -212,7 +212,7 @@ def judge(manifest: Manifest, traces: Iterable[Trace], version: str) -> list[Dia
     from flowdsl.compiler.ours import typed
     from flowdsl.compiler.schema.versions import misfits
 
-    found = (one for one in lint(manifest.body) if not typed(one, manifest.body))
+    found = (one for one in lint(manifest.body) if not typed(one, manifest))
     problems = (*found, *misfits(manifest.body, version))
     return _in_the_file((for_version(problem, version) for problem in problems), manifest, traces)
 

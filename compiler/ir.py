@@ -316,7 +316,7 @@ class Settings(NamedTuple):
 
 
 class Pod(NamedTuple):
-    """A container: a script, or a command line."""
+    """A container: a script, or a command line; `typed`: what it writes is what the types of its outputs say."""
 
     command: tuple[Expr, ...]
     source: str | None
@@ -324,6 +324,7 @@ class Pod(NamedTuple):
     mounts: tuple[Mount, ...]
     output_folder: bool = False  # whether the folder of the outputs has to be made for it
     volumes: tuple[PodVolume, ...] = ()  # those of this pod alone
+    typed: bool = False
 
 
 class Resource(NamedTuple):

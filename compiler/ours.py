@@ -9,30 +9,31 @@ from flowdsl.compiler.tree import inside
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
+    from flowdsl.compiler.argo import Manifest
     from flowdsl.compiler.problem import Problem
     from flowdsl.compiler.tree import Object
 
 _TASK = regex(r"tasks(?:\['|\.)([\w-]+)")
 
 
-def typed(problem: Problem, body: Object) -> bool:
+def typed(problem: Problem, manifest: Manifest) -> bool:
     """Whether a problem is that an output of a graph fails where a text is no JSON, which steps of Python write."""
     if problem.finding.code != "FD578" or "outputs" not in problem.path:
         return False
     at = problem.path.index("templates")
-    templates: list[Object] = inside(body, *map(str, problem.path[:at])).get("templates", [])
+    templates: list[Object] = inside(manifest.body, *map(str, problem.path[:at])).get("templates", [])
     named: dict[str, Object] = {one["name"]: one for one in templates}
     tasks = _TASK.findall(problem.finding.words()["found"])
-    return all(_in_python(templates[int(problem.path[at + 1])], task, named) for task in tasks)
+    return all(_typed(templates[int(problem.path[at + 1])], task, named, manifest.typed) for task in tasks)
 
 
-def _in_python(graph: Object, name: str, templates: dict[str, Object]) -> bool:
-    """Whether all that gives the outputs of a task are steps of Python."""
+def _typed(graph: Object, name: str, templates: dict[str, Object], known: frozenset[str]) -> bool:
+    """Whether all that gives the outputs of a task writes what its types say."""
     tasks: list[Object] = [one for one in graph["dag"]["tasks"] if one["name"] == name]
     called = templates.get(tasks[0].get("template", "")) if tasks else None
     if called is None:
         return False
     if "dag" in called:
         inner = _TASK.findall(json.dumps(called.get("outputs", {})))
-        return all(_in_python(called, one, templates) for one in inner)
-    return "_flowdsl_main" in inside(called, "script").get("source", "")
+        return all(_typed(called, one, templates, known) for one in inner)
+    return called["name"] in known

@@ -26,17 +26,24 @@ API_VERSION = "argoproj.io/v1alpha1"
 
 
 class Manifest(NamedTuple):
-    """One object for the cluster, where its parts come from, and what patches of it must not touch."""
+    """One object for the cluster, where its parts come from, and what patches of it must not touch.
+
+    `typed`: the templates whose outputs are surely what their types say.
+    """
 
     body: Json
     origins: Origins
     refused: list[Diagnostic]
+    typed: frozenset[str]
 
 
 def to_argo(program: ir.Program, kind: str) -> Manifest:
     """A program as an object of that kind: a `Workflow` is to be created, everything else to be applied."""
     patcher = Patcher(Origins())
-    return Manifest(_document(program, kind, patcher), patcher.origins, patcher.refused)
+    typed = frozenset(
+        one.name for one in program.templates if isinstance(one.body, ir.Pod) and one.body.typed
+    )
+    return Manifest(_document(program, kind, patcher), patcher.origins, patcher.refused, typed)
 
 
 def _document(program: ir.Program, kind: str, patcher: Patcher) -> Json:

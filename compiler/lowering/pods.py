@@ -183,6 +183,7 @@ class Pods:
             tuple(mount._replace(volume=volume_name(mount.volume)) for mount in mounts),
             definition.kind == "container" and self._writes(variant),
             (*local(setting), *([ir.PodVolume(INSTALLED, "scratch")] if setting.code.packages else [])),
+            typed=definition.kind == "python",
         )
 
     def _checkpoint(self, variant: Variant, call: Call) -> ir.Mount:
