@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from flowdsl.cli.app import run
 from flowdsl.compiler.lint import lint
 from tests.corpus import corpus
 from tests.corpus.closed import KINDS
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
     from flowdsl.compiler.problem import Problem
 
@@ -44,6 +47,16 @@ def test_manifests_with_known_verdicts() -> None:
     expected = dict(verdicts())
     assert len(expected) == 40
     assert {name: verdict(lint(documents(corpus("lint", name))[0])) for name in expected} == expected
+
+
+def test_the_command_gives_them_the_same_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
+    expected = dict(verdicts())
+    found: dict[str, str] = {}
+    for name in expected:
+        run(["check", str(corpus("lint", name)), "--format", "json"])
+        severities = {one["severity"] for one in json.loads(capsys.readouterr().out)}
+        found[name] = "error" if "error" in severities else "warning" if severities else "clean"
+    assert found == expected
 
 
 def test_both_mistakes_of_a_manifest_are_found() -> None:

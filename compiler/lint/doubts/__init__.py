@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 RULES: tuple[Rule, ...] = (unlikely.times, unlikely.attempts)
 
 OF_YAML: tuple[Rule, ...] = (
-    unlikely.images,
     unlikely.commands,
     unlikely.secrets,
     unlikely.devices,

@@ -1,4 +1,4 @@
-"""What the API server takes as written, and is probably not meant: images without a version, scripts without a line.
+"""What the API server takes as written, and is probably not meant: secrets in the open, scripts without a line.
 
 What of this is told of Python at its options is looked for in manifests that somebody wrote only.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.amounts import UnusualResource
-from flowdsl.compiler.findings.bodies import NoTag, is_secret, untagged
+from flowdsl.compiler.findings.bodies import is_secret
 from flowdsl.compiler.lint.pods.bodies import NoCommand
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
@@ -16,7 +16,6 @@ from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -240,15 +239,6 @@ def _seconds(text: str) -> float | None:
         return duration(text) if text and "{{" not in text else None
     except GrammarError:
         return None
-
-
-def images(view: View) -> Iterator[Problem]:
-    """Images have a tag or a digest."""
-    for template in view.templates:
-        for place, container in template.containers:
-            image = string(container, "image")
-            if untagged(image) and not image_fault(image):
-                yield Problem((*template.path, *place, "image"), NoTag(image))
 
 
 def commands(view: View) -> Iterator[Problem]:
