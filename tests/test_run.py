@@ -1634,6 +1634,70 @@ def test_a_disk_that_is_full(flowdsl: Callable[..., Result], monkeypatch: pytest
     assert flowdsl("--resume", "one").code == 0
 
 
+FULL = """
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: full-}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    steps: [[{name: small, template: small}], [{name: big, template: big}]]
+  - name: small
+    container: {image: busybox:1.37.0, command: [sh, -c, "echo 1 >> /kept/small"]}
+  - name: big
+    retryStrategy: {limit: 3}
+    container: {image: busybox:1.37.0, command: [sh, -c, "head -c 3000000 /dev/zero > /tmp/big"]}
+  templateDefaults:
+    container: {volumeMounts: [{name: kept, mountPath: /kept}]}
+  volumes:
+  - name: kept
+    persistentVolumeClaim: {claimName: kept}
+"""
+OF_ITS_OWN = """
+mount -t tmpfs -o size=$1 disk disk && cd disk && cp ../full.yaml . || exit 77
+"$2" -m flowdsl.cli run full.yaml --name one --quiet
+echo "first $?"
+mount -o remount,size=9m disk .
+"$2" -m flowdsl.cli run --resume one --quiet
+echo "then $?"
+wc -l < .flowdsl/volumes/kept/small
+"""
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="there is no way to a disk of a test's own")
+def test_a_disk_that_a_step_finds_full(folder: Path) -> None:
+    """The step is not to blame: it is not tried again meanwhile, and runs once there is room."""
+    (folder / "disk").mkdir()
+    (folder / "full.yaml").write_text(FULL)
+    (folder / "go.sh").write_text(OF_ITS_OWN)
+    command = ["unshare", "--map-root-user", "--mount", "sh", "go.sh", "1m", sys.executable]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+    if done.returncode == 77 or "unshare" in done.stderr:
+        pytest.skip("this system gives nobody a disk of his own")
+    first, then, small = (line for line in done.stdout.splitlines() if re.match(r"first|then|\d+$", line))
+    assert (first, then, small) == ("first 4", "then 0", "1")
+    assert "No space left on device: the run is stopped; when that is mended, go on with" in done.stderr
+
+
+@pytest.mark.parametrize("where", ["store.Store.take", "store.Store.get"])
+def test_a_disk_that_is_full_when_files_are_handed_on(
+    flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "a file")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"flowdsl.runtime.local.pods.{where}", full)
+        done = flowdsl("pipeline.py", "--name", "one")
+    assert (done.code, done.err.splitlines()[-2]) == (
+        4,
+        "flowdsl: a file: No space left on device: the run is stopped; when that is mended, go on with",
+    )
+    assert flowdsl("--resume", "one").code == 0
+
+
 def test_a_disk_that_keeps_nothing(flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
     def fdatasync(file: int) -> None:
         raise OSError(errno.EIO, "Input/output error")

@@ -17,7 +17,7 @@ from typing import Any
 from flowdsl.runtime.local.error import said
 from flowdsl.runtime.local.pods.archive import BadArchive, is_tar, unpack_tar, unpack_zip
 from flowdsl.runtime.local.pods.environment import keyed
-from flowdsl.runtime.local.pods.refusal import Refusal
+from flowdsl.runtime.local.pods.refusal import Refusal, of_the_step
 from flowdsl.runtime.local.pods.settings import GIVE_ARTIFACT, Settings
 from flowdsl.runtime.local.pods.store import BadKey, Store, copied, located, place
 from flowdsl.runtime.local.pods.web import UNANSWERED, add_header, request
@@ -49,12 +49,16 @@ def load(artifact: Json, target: Path, store: Store, settings: Settings) -> bool
         if artifact.get("optional"):
             return False
         raise failed(f"artifact {name} failed to load: {error}") from None
-    except (LoadError, BadKey, OSError) as error:
-        raise failed(f"artifact {name} failed to load: {said(error)}") from None
+    except (LoadError, BadKey) as error:
+        raise failed(f"artifact {name} failed to load: {error}") from None
+    except OSError as error:
+        raise failed(f"artifact {name} failed to load: {said(of_the_step(error))}") from None
     try:
         unarchive(artifact, temporary, target)
-    except (BadArchive, OSError) as error:
-        raise failed(said(error)) from None
+    except BadArchive as error:
+        raise failed(str(error)) from None
+    except OSError as error:
+        raise failed(said(of_the_step(error))) from None
     if artifact.get("mode") is not None:
         try:
             change_mode(target, int(artifact["mode"]), bool(artifact.get("recurseMode")))

@@ -20,7 +20,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.events import Outcome, StartPod
 from flowdsl.runtime.local.error import said
 from flowdsl.runtime.local.pods.environment import keyed
-from flowdsl.runtime.local.pods.refusal import Refusal
+from flowdsl.runtime.local.pods.refusal import Refusal, of_the_step
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.store import BadKey, Store, place
 from flowdsl.runtime.parts import part, several, texts
@@ -163,8 +163,11 @@ def data(wanted: Json, store: Store, settings: Settings) -> Outcome:
         if given is not None:
             store.put(key, given)
         found: Any = list(store.keys(key))
-    except (BadKey, OSError) as error:
-        return _bad_data(f"unable to process data source: unable to source artifact paths: {said(error)}")
+    except BadKey as error:
+        return _bad_data(f"unable to process data source: unable to source artifact paths: {error}")
+    except OSError as error:
+        why = said(of_the_step(error))
+        return _bad_data(f"unable to process data source: unable to source artifact paths: {why}")
     for number, step in enumerate(several(wanted, "transformation")):
         if step.get("expression"):
             try:

@@ -18,6 +18,7 @@ from flowdsl.grammar.artifact_path import leads_up
 from flowdsl.runtime.local.controller.events import Outcome, Phase
 from flowdsl.runtime.local.error import said
 from flowdsl.runtime.local.pods.paths import View
+from flowdsl.runtime.local.pods.refusal import of_the_step
 from flowdsl.runtime.local.pods.store import BadKey, Store, located, place
 from flowdsl.runtime.parts import part, several
 
@@ -135,8 +136,10 @@ class Taken:
                 errors.append(str(error))
             except UnicodeError:
                 errors.append(f"artifact {one['name']} cannot be saved: the name of a file in it is no UTF-8")
-            except (OSError, BadKey) as error:
-                errors.append(f"artifact {one['name']} cannot be saved: {said(error)}")
+            except BadKey as error:
+                errors.append(f"artifact {one['name']} cannot be saved: {error}")
+            except OSError as error:
+                errors.append(f"artifact {one['name']} cannot be saved: {said(of_the_step(error))}")
         if errors:
             self.errors.append("".join(f"{one}; " for one in errors))
         return saved
@@ -256,8 +259,10 @@ class Taken:
             path.touch()
             try:
                 self.store.put(key, path)
-            except (OSError, BadKey) as error:
-                self.errors.append(f"the log of {name} cannot be saved: {said(error)}")
+            except BadKey as error:
+                self.errors.append(f"the log of {name} cannot be saved: {error}")
+            except OSError as error:
+                self.errors.append(f"the log of {name} cannot be saved: {said(of_the_step(error))}")
             else:
                 saved.append({"name": f"{name}-logs", "s3": {"key": key}})
         return saved

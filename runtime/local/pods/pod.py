@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import time
@@ -19,7 +20,7 @@ from flowdsl.runtime.local.pods.expansion import carried
 from flowdsl.runtime.local.pods.house import House
 from flowdsl.runtime.local.pods.outputs import Taken
 from flowdsl.runtime.local.pods.program import Program
-from flowdsl.runtime.local.pods.refusal import Refusal
+from flowdsl.runtime.local.pods.refusal import Refusal, of_the_step
 from flowdsl.runtime.local.pods.slots import Amount
 from flowdsl.runtime.local.pods.sorts import ENDLESS
 from flowdsl.runtime.local.pods.store import located
@@ -142,6 +143,7 @@ class Pod:
             except Refusal as refusal:
                 self._refused(refusal.outcome)
             except OSError as error:
+                of_the_step(error)
                 self._refused(Outcome("Error", f"{error.filename or self.own}: {error.strerror or error}"))
 
     def _refused(self, outcome: Outcome) -> None:
@@ -171,7 +173,7 @@ class Pod:
         except Refusal as refusal:
             self.end(refusal.outcome)
         except OSError as error:
-            self.end(Outcome("Error", f"init: Error (exit code 64): {error}"))
+            self.end(Outcome("Error", f"init: Error (exit code 64): {of_the_step(error)}"))
         else:
             self._guarded(self._next)
 
@@ -211,6 +213,8 @@ class Pod:
     def _answered(self, unit: Unit, program: Program, answer: Json) -> None:
         if self.over:
             return
+        if answer.get("full") and self.stopped is None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if "started" in answer:
             self._started(unit, program)
         else:
@@ -330,7 +334,7 @@ class Pod:
         try:
             outcome = ending.outcome(self.shape, self.ways, self._taken(logs))
         except OSError as error:
-            outcome = Outcome("Error", f"wait: Error (exit code 64): {error}")
+            outcome = Outcome("Error", f"wait: Error (exit code 64): {of_the_step(error)}")
         if self.start.template.get("daemon") and outcome.phase == "Succeeded":
             outcome = outcome._replace(phase="Failed")
         for one in self.programs.values():

@@ -1,6 +1,8 @@
-"""A pod that cannot go on, and how it ends therefore."""
+"""A pod that cannot go on, and how it ends therefore; and what ends the run and no pod."""
 
 from __future__ import annotations
+
+import errno
 
 from flowdsl.runtime.local.controller.events import Outcome, Phase
 
@@ -11,3 +13,11 @@ class Refusal(Exception):
     def __init__(self, message: str, phase: Phase = "Error") -> None:
         super().__init__(message)
         self.outcome = Outcome(phase, message)
+
+
+def of_the_step(error: OSError) -> OSError:
+    """An error by which a pod ends. Raises one of a full disk again: it ends the run, which can go on later."""
+    # Of the errors of the files in a folder `shutil.copytree` keeps only the texts.
+    if any(f"[Errno {number}]" in str(error) for number in (errno.ENOSPC, errno.EDQUOT)):
+        raise error
+    return error

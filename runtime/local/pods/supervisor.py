@@ -23,11 +23,11 @@ mode]], "result", "keep", "tell"}`; `log`: a path in the folder of logs; `result
 `keep`: its files stay until they are freed; `tell`: say when it has started.
 
 The answers are packets on the other socket; a long one is a file, and `{"at"}` its path: `{"id", "started"}`, and in
-the end `{"id", "code", "room", "rss", "killed", "result", "missing", "why", "next", "left"}`: the exit code as a
-shell has it, the folder in which there is what it has written, the most memory it had in KiB, whether KILL ended it,
-what it printed. `missing`, `why`: why it could not be found, or started; `next`, which also comes alone: who may run
-from now on of those that asked; `left`: how many programs wait still. `{"broken"}` is the trace of what went wrong in
-a thread itself.
+the end `{"id", "code", "room", "rss", "killed", "result", "missing", "why", "full", "next", "left"}`: the exit code as
+a shell has it, the folder in which there is what it has written, the most memory it had in KiB, whether KILL ended it,
+what it printed. `missing`, `why`: why it could not be found, or started; `full`: it failed and the disk of the run has
+no room; `next`, which also comes alone: who may run from now on of those that asked; `left`: how many programs wait
+still. `{"broken"}` is the trace of what went wrong in a thread itself.
 
 Where the system allows it the supervisor is process 1 of a PID namespace: when it ends, the kernel kills
 everything that it started, and it ends with the socket. Each of its threads has a mount namespace of its own. Where
@@ -98,6 +98,9 @@ REAPED = 5.0
 
 NO_PROGRAM = (errno.EACCES, errno.ENOENT, errno.ENOEXEC)
 """Why a file is none that can be started: it may not be, its interpreter is not there, or it has none."""
+FULL = (errno.ENOSPC, errno.EDQUOT)
+SMALL = 64 * 1024
+"""Bytes for which there is room on every disk that is not full."""
 
 
 class Seat:
@@ -347,6 +350,8 @@ class Supervisor(Processes):
                 self.start(job, answer)
             except OSError as error:
                 answer |= {"code": 128, "why": f"{error.filename or asked['argv'][0]}: {error.strerror}"}
+            if answer["code"] != 0 and self.full():
+                answer["full"] = True
             kept = bool(asked.get("keep"))
             if not kept:
                 del self.jobs[job.id]
@@ -494,6 +499,27 @@ class Supervisor(Processes):
             self.name(job)
         except OSError:
             pass
+
+    def full(self) -> bool:
+        """Whether the disk of the run has no room, or the user none on it.
+
+        Asked before anything of a program is removed. A file that is written also knows of quotas, and of what is
+        kept for root.
+        """
+        flags = os.O_WRONLY | os.O_CLOEXEC
+        name = f".room-{_thread.get_native_id()}"
+        try:
+            if self.nameless:
+                file = os.open(".", flags | os.O_TMPFILE, 0o600, dir_fd=self.logs)
+            else:
+                file = os.open(name, flags | os.O_CREAT, 0o600, dir_fd=self.logs)
+                os.unlink(name, dir_fd=self.logs)
+            try:
+                return os.write(file, bytes(SMALL)) < SMALL
+            finally:
+                os.close(file)
+        except OSError as error:
+            return error.errno in FULL
 
     def log_folder(self, path: str) -> None:
         """Make the folder that a log is in, in that of all logs."""
