@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.options import INHERITED, STEP_OPTIONS, applicable, inherited, settings
 from flowdsl.compiler.options.code import provides
 from flowdsl.diagnostic import Diagnostic
@@ -31,12 +32,15 @@ def unfit(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator[Dia
     from flowdsl.compiler.findings.caching import NothingToCache
     from flowdsl.compiler.findings.code import PythonOnly
 
-    if step.kind != "python":
+    if step.kind == "container":
         for name in ("packages", "code"):
             if options.get(name):
                 yield Diagnostic(PythonOnly(name, step.name), Argument(site, name, part="name"))
-    if options.get("cache") and isinstance(step.signature.returns, t.Nothing):
-        yield Diagnostic(NothingToCache(step.name), Argument(site, "cache", part="name"))
+    if options.get("cache"):
+        why = "is a daemon" if serves(step) else ""
+        why = "returns nothing" if isinstance(step.signature.returns, t.Nothing) else why
+        if why:
+            yield Diagnostic(NothingToCache(step.name, why), Argument(site, "cache", part="name"))
 
 
 def provided(one: Diagnostic, step: StepDef, traces: Iterable[Trace]) -> Diagnostic | None:

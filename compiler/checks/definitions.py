@@ -30,6 +30,7 @@ from flowdsl.compiler.options import KINDS as OPTIONS
 from flowdsl.compiler.options import (
     STEP_OPTIONS,
     SUBGRAPH,
+    conflicts,
     of_calls,
     pipeline_options,
     settings,
@@ -79,6 +80,7 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
         if made.files.archive:
             yield from packed(found, made.files, written)
         yield from unfit(found, found.options, found.site)
+        yield from kinds.elsewhere(found, found.options, found.site)
     for position, value in enumerate(found.unnamed):
         unnamed = UnnamedOption(f"@{word}", isinstance(value, str))
         yield Diagnostic(unnamed, Argument(found.site, position=position))
@@ -204,10 +206,12 @@ def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             place = functools.partial(Argument, site)
             made, found = settings(call.options, place, known, kind)
             yield from found
+            yield from conflicts(call.target, call.options, place, site)
             yield from volumes.mounted(call.options, place)
             yield from volumes.unstored(call.target, call.options, place)
             yield from packed(call.target, made.files, place)
             yield from unfit(call.target, call.options, site)
+            yield from kinds.elsewhere(call.target, call.options, site)
             if kind == "approve" and "duration" in call.options:
                 yield from kinds.unanswered(call.target, Argument(site, "duration"))
 

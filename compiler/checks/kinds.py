@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.findings import kinds as findings
 from flowdsl.compiler.findings.kinds import WORDS
+from flowdsl.compiler.findings.objects import TemplateElsewhere
+from flowdsl.compiler.options.patch import TASK
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.places.place import Argument, Definition
 from flowdsl.values import types as t
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.ir import Settings
-    from flowdsl.places.place import Place
+    from flowdsl.places.place import Place, Site
     from flowdsl.step import StepDef
 
 _FILELESS = ("resource", "approve", "http")
@@ -48,6 +51,17 @@ def unanswered(step: StepDef, place: Place) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 findings.NoAnswer(step.name, out.name, "" if out.keys else t.spell(out.type)), place
             )
+
+
+def elsewhere(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator[Diagnostic]:
+    """Patches of the template of a step whose template is in the cluster."""
+    fields = options.get("argo")
+    if step.kind != "template" or not isinstance(fields, Mapping):
+        return
+    for field in cast("Mapping[object, object]", fields):
+        if field != TASK:
+            place = Argument(site, "argo", part=f"key:{field}")
+            yield Diagnostic(TemplateElsewhere(str(field), step.name), place)
 
 
 def serves(step: StepDef) -> bool:

@@ -9,10 +9,11 @@ class NothingToCache(Finding):
     """A step without results that is to be cached."""
 
     code = "FD666"
-    title = "`{step}` returns nothing, so there is no result to keep"
+    title = "`{step}` {why}, so there is no result to keep"
     label = "a run that skipped it would only miss what it does"
-    help = "leave `cache` out, or return what is worth keeping"
+    help = "leave `cache` out, or let a step return what is worth keeping"
     step: str
+    why: str
 
 
 class UnknownCode(Finding):

@@ -134,6 +134,19 @@ class OwnField(Finding):
         return {**super().words(), "what": what, "way": way}
 
 
+class TemplateElsewhere(Finding):
+    """A patch of a template that the cluster has."""
+
+    code = "FD736"
+    title = "`{field}` cannot be patched: the template of `{step}` stands elsewhere"
+    label = "a field of a template that only the cluster has"
+    help = (
+        'leave it out, or change that template; fields of the task are patched with argo={{"task": {{...}}}}'
+    )
+    field: str
+    step: str
+
+
 class NotJson(Finding):
     """A part of a patch that YAML cannot express."""
 

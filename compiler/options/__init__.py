@@ -40,7 +40,7 @@ from flowdsl.compiler.options import (
 from flowdsl.compiler.options.reading import Doubter, Reader, Wrong, flattened
 from flowdsl.compiler.profile import NOWHERE
 from flowdsl.compiler.volumes import together
-from flowdsl.diagnostic import Diagnostic
+from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.mistakes.texts import TextType
 from flowdsl.pipeline import PipelineDef
 from flowdsl.places.place import Argument, Place
@@ -151,16 +151,45 @@ def settings(
     """
     read = partial(_read, readers=KINDS[kind], known=known, kind=kind)
     found, diagnostics = _judged(options, place, read, _DOUBTS)
+    made = _made(found, profile)
+    if not _TOGETHER.isdisjoint(found):
+        for name, doubt in _between(made, found, options):
+            diagnostics.append(_reported(doubt, place(name)))
+    return made, diagnostics
+
+
+def _made(found: Mapping[str, Any], profile: Profile) -> Settings:
+    """What options in one form come to on a cluster."""
     settled: dict[str, Any] = {}
     for word in found:
         for name in _DECIDES.get(word, ()):
             if name not in settled:
                 settled[name] = _CONCERNS[name][1](found, profile)
-    made = together(Settings(**settled))
-    if not _TOGETHER.isdisjoint(found):
-        for name, doubt in _between(made, found, options):
-            diagnostics.append(_reported(doubt, place(name)))
-    return made, diagnostics
+    return together(Settings(**settled))
+
+
+def conflicts(
+    step: StepDef, options: Mapping[str, Any], place: Callable[[str], Place], call: Place
+) -> Iterator[Diagnostic]:
+    """What the options of one call and those of its step come to together, and cannot; neither of them alone.
+
+    `call` is the place of the call, for an option that only the step has.
+    """
+    if not options or _TOGETHER.isdisjoint((*step.options, *options)):
+        return
+    known = {
+        (name, doubt.finding.message) for one in (step.options, options) for name, doubt in _of(step, one)
+    }
+    for name, doubt in _of(step, {**step.options, **options}):
+        if (name, doubt.finding.message) not in known:
+            found = _reported(doubt, place(name) if name in options else call)
+            yield found if doubt.place is None else found._replace(related=(Related(call, "in this call"),))
+
+
+def _of(step: StepDef, options: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
+    """What such options of a step come to together, and cannot."""
+    found = readable(options, step.kind)
+    return _between(_made(found, NOWHERE), found, options)
 
 
 def _judged(
@@ -179,12 +208,13 @@ def _judged(
     return found, diagnostics
 
 
-def readable(options: Mapping[str, Any]) -> dict[str, Any]:
+def readable(options: Mapping[str, Any], kind: str = "python") -> dict[str, Any]:
     """The options of a step that can be read, in one form; what is wrong with the others is said elsewhere."""
+    readers = KINDS[kind]
     found: dict[str, Any] = {}
     for name, written in options.items():
         with contextlib.suppress(Wrong, BaseExceptionGroup):
-            found[name] = _read(name, written, _READERS, STEP_OPTIONS)
+            found[name] = _read(name, written, readers, tuple(readers))
     return found
 
 
@@ -314,7 +344,9 @@ def applicable(defaults: Mapping[str, Any], step: StepDef, options: Mapping[str,
     if not defaults:
         return defaults
     python = step.kind == "python"
-    keeps = bool(outputs(step.signature.returns)) and options.get("distributed") is None
+    keeps = (
+        bool(outputs(step.signature.returns)) and not options.get("distributed") and not options.get("daemon")
+    )
     return {
         name: value
         for name, value in defaults.items()

@@ -7,7 +7,7 @@ from flowdsl import Ready, approve, call_template, command, container, http, man
 def look() -> None: ...
 
 
-@http(gpu=1, retries=2)
+@http(gpu=1, retries=2, packages=["numpy==2.1"])
 def ping() -> None:
     request("GET", "https://example.com")
 
