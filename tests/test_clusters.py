@@ -138,6 +138,16 @@ def test_names_of_labels_are_those_of_the_cluster(tmp_path: Path) -> None:
     assert terms(made) == [[("example.com/zone", "In", "a", "b")]]
 
 
+def test_a_product_of_a_node_is_what_the_nodes_say(tmp_path: Path) -> None:
+    made = compiled(tmp_path, LAB, 'node={"gpu.product": "A100-40", "disk": "ssd"}')
+    assert made["nodeSelector"] == {"nvidia.com/gpu.product": "a100", "example.com/disk": "ssd"}
+    settings = LAB.replace('"a100"', '["a100", "a100-SHARED"]')
+    made = compiled(tmp_path, settings, 'node={"gpu.product": "A100-40"}, where="zone == a"')
+    assert terms(made) == [
+        [("nvidia.com/gpu.product", "In", "a100", "a100-SHARED"), ("example.com/zone", "In", "a")]
+    ]
+
+
 def test_a_pattern_is_the_products_it_fits(tmp_path: Path) -> None:
     made = compiled(tmp_path, LAB, 'gpu=GPU(2, product="A100*")')
     assert terms(made) == [[("nvidia.com/gpu.product", "In", "a100", "A100-80")]]

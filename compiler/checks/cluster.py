@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.findings import cluster as findings
 from flowdsl.compiler.findings.placement import ProductPattern
 from flowdsl.compiler.options import readable
-from flowdsl.compiler.options.placement import LABELS, fitting, label, labelled
+from flowdsl.compiler.options.placement import LABELS, fitting, labelled, node_labels
 from flowdsl.compiler.options.resources import (
     gpu_memory,
     gpu_products,
@@ -18,7 +18,7 @@ from flowdsl.compiler.options.resources import (
     wanted,
 )
 from flowdsl.diagnostic import Diagnostic, near
-from flowdsl.grammar.devices import VENDORS
+from flowdsl.grammar.devices import VENDORS, vendor_of
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.quantity import quantity, spelled
 from flowdsl.places.place import Argument
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _ASKED = frozenset({"pool", "spot", "gpu", "node", "where"})
 """The options in which something may be wrong without a cluster, too."""
 
+_OTHERS = {*VENDORS, "huawei.com"} - {"nvidia"}
+"""Whose devices NVIDIA's discovery knows nothing of."""
 
 #: For a claim of each access mode, the modes that a pipeline may count on.
 _SERVES: dict[str | None, tuple[str, ...]] = {
@@ -108,22 +110,25 @@ def _words(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
     if gpu is not None:
         yield from _gpu_words(gpu, profile)
     if profile.products:
-        yield from _where_products(found.get("where", ()), profile)
+        yield from _labelled_products(found, profile)
 
 
-def _where_products(groups: Iterable[Iterable[Term]], profile: Profile) -> Iterator[_Asked]:
-    """Products that `where` asks for, and the profile does not list."""
+def _labelled_products(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
+    """Products that `where` and `node` ask for, and the profile does not list."""
     known = {text for name, product in profile.products.items() for text in (name, *product.labels)}
-    terms = [term for group in groups for term in group]
+    terms = [term for group in found.get("where", ()) for term in group]
     asked = [
-        value
+        (value, "where", "value")
         for key, operator, values in terms
         if (key, operator) == ("gpu.product", "In")
         for value in values
     ]
-    for value in dict.fromkeys(asked):
+    asked += [
+        (text, "node", f"item:{key}") for key, text in found.get("node", {}).items() if key == "gpu.product"
+    ]
+    for value, option, part in dict.fromkeys(asked):
         if value not in known:
-            yield _Asked(findings.UnknownProduct(value, profile.name, tuple(profile.products)), "where")
+            yield _Asked(findings.UnknownProduct(value, profile.name, tuple(profile.products)), option, part)
 
 
 def _gpu_words(gpu: GPU, profile: Profile) -> Iterator[_Asked]:
@@ -147,20 +152,18 @@ def _gpu_words(gpu: GPU, profile: Profile) -> Iterator[_Asked]:
 
 def _unlabelled(gpu: GPU, profile: Profile) -> Iterator[str]:
     """What is asked of the label that NVIDIA's discovery makes, and is not about a device of NVIDIA's."""
-    others = [resource for vendor, resource in VENDORS.items() if vendor != "nvidia"]
-    if (gpu.resource or VENDORS[gpu.vendor]) in others:
+    if vendor_of(gpu.resource or VENDORS[gpu.vendor]) in _OTHERS:
         if gpu.product is not None and "gpu.product" not in profile.labels:
             yield "product"
-        if gpu.memory is not None and "gpu.memory" not in profile.labels and not profile.weighed:
+        says = "gpu.product" if profile.weighed else "gpu.memory"
+        if gpu.memory is not None and says not in profile.labels:
             yield "memory"
 
 
 def _clashes(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
     """Two texts that are asked of one label: no node has both."""
     pool = profile.pools.get(found.get("pool", ""))
-    wants: list[tuple[str, str, str]] = [
-        (label(key, profile), text, "node") for key, text in found.get("node", {}).items()
-    ]
+    wants = [(key, text, "node") for key, text in node_labels(found, profile)[0].items()]
     wants += [(key, text, "pool") for key, text in _labels(pool)]
     if (gpu := wanted(found)) is not None and (shared := sharing(gpu, profile)) is not None:
         wants += [(key, text, "gpu") for key, text in shared.labels.items()]

@@ -52,8 +52,10 @@ def settled(found: Mapping[str, Any], profile: Profile) -> Placement:
     """The placement that the options of a step come to on a cluster, whole: Argo merges nothing."""
     pool = profile.pools.get(found.get("pool", ""))
     spot = (found.get("spot") and profile.spot) or None
-    node = {label(key, profile): value for key, value in found.get("node", {}).items()}
+    node, several = node_labels(found, profile)
     terms: tuple[tuple[Term, ...], ...] = found.get("where", ())
+    if several:
+        terms = tuple((*several, *group) for group in terms or ((),))
     tolerations: list[Mapping[str, str]] = list(found.get("tolerations", ()))
     gpu = wanted(found)
     if gpu is not None:
@@ -95,6 +97,24 @@ def label(key: str, profile: Profile) -> str:
     return profile.labels.get(key) or LABELS.get(key, key)
 
 
+def node_labels(found: Mapping[str, Any], profile: Profile) -> tuple[dict[str, str], list[Term]]:
+    """The labels that `node` asks for on a cluster, and as terms those for which any of several texts will do."""
+    labels: dict[str, str] = {}
+    several: list[Term] = []
+    for key, text in found.get("node", {}).items():
+        texts = product_labels(text, profile) if key == "gpu.product" else (text,)
+        if len(texts) == 1:
+            labels[label(key, profile)] = texts[0]
+        else:
+            several.append((key, "In", (text,)))
+    return labels, several
+
+
+def product_labels(name: str, profile: Profile) -> tuple[str, ...]:
+    """The texts by which nodes name a product, or what is none of the profile's: the text itself."""
+    return profile.products[name].labels if name in profile.products else (name,)
+
+
 def labelled(term: Term, profile: Profile) -> Term:
     """A term in the labels of a cluster."""
     key, operator, values = term
@@ -109,9 +129,7 @@ def labelled(term: Term, profile: Profile) -> Term:
                 fitting(operator, int(values[0]), profile) or (f"gpu.memory-{values[0]}",),
             )
     if key == "gpu.product":
-        products = profile.products
-        texts = [products[one].labels if one in products else (one,) for one in values]
-        values = tuple(dict.fromkeys(text for labels in texts for text in labels))
+        values = tuple(dict.fromkeys(text for one in values for text in product_labels(one, profile)))
     return label(key, profile), operator, values
 
 

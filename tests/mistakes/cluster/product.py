@@ -1,4 +1,4 @@
-"""A product that the cluster does not have."""
+"""Products that the cluster does not have, and memory that no label of its nodes tells."""
 
 from flowdsl import GPU, pipeline, step
 
@@ -13,6 +13,24 @@ def judge(loss: float) -> float:
     return loss
 
 
+@step(image="python:3.12-slim", gpu=1, node={"gpu.product": "A100"})
+def look(loss: float) -> None:
+    print(loss)
+
+
+@step(image="python:3.12-slim", gpu=GPU(1, vendor="amd", memory="32Gi"))
+def read(loss: float) -> None:
+    print(loss)
+
+
+@step(image="python:3.12-slim", gpu=GPU(1, resource="huawei.com/Ascend910", memory="32Gi"))
+def write(loss: float) -> None:
+    print(loss)
+
+
 @pipeline
 def nightly() -> None:
-    judge(train(0.1))
+    loss = judge(train(0.1))
+    look(loss)
+    read(loss)
+    write(loss)
