@@ -2,18 +2,21 @@
 
 The scheduler puts two pods of one ReadWriteOnce claim on different nodes, where the second one then waits for a
 volume that cannot be attached. Of a ReadWriteOncePod claim it keeps the second pod pending, so that one follows the
-other. Source: Kubernetes, persistent volumes, access modes; both were measured.
+other, but for daemons: these run as long as what waits for them. Source: Kubernetes, persistent volumes, access
+modes; both were measured.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.findings.data import SharedLoop, SharedWrite
 from flowdsl.compiler.options.reading import Wrong
 from flowdsl.compiler.options.store import nearest
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.pipeline import PipelineDef
+from flowdsl.step import StepDef
 from flowdsl.tracing.trace import Call
 from flowdsl.values import types as t
 from flowdsl.values.expr import Best, Out, Rows, leaves, negate
@@ -50,28 +53,34 @@ def sharing(trace: Trace) -> Iterator[Diagnostic]:
     around = _stores(roots, trace)
     for graph in trace.graphs.values():
         writers: dict[str, list[Call]] = {}
+        modes: dict[str, str] = {}
         for call in graph.calls:
             for name, volume in _written(call, graph, trace, around, known).items():
                 writers.setdefault(name, []).append(call)
-                if _at_once(call):
+                if volume.mode == "ReadWriteOnce" and _at_once(call):
                     related = (Related(volume.site, "declared here"),)
                     yield Diagnostic(SharedLoop(call.target.name, name), call.site, related)
+                modes[name] = volume.mode
         several = {name: calls for name, calls in writers.items() if len(calls) > 1}
         if several:
-            yield from _pairs(graph, several)
+            yield from _pairs(graph, several, modes)
 
 
-def _pairs(graph: Graph, writers: dict[str, list[Call]]) -> Iterator[Diagnostic]:
-    """Of each claim the calls that neither wait for nor exclude an earlier one."""
+def _pairs(graph: Graph, writers: dict[str, list[Call]], modes: dict[str, str]) -> Iterator[Diagnostic]:
+    """Of each claim the calls that neither wait for nor exclude an earlier one, or wait for a daemon."""
     before = ancestors(graph)
     position_of = {id(call): position for position, call in enumerate(graph.calls)}
     for name, calls in writers.items():
+        mode = modes[name]
         for count, call in enumerate(calls):
             for other in calls[:count]:
-                ordered = before[id(call)] >> position_of[id(other)] & 1
-                if not ordered and not _exclusive(call, other) and not _together(call, other):
-                    finding = SharedWrite(call.target.name, other.target.name, name)
-                    related = (Related(other.site, "this may run at the same time"),)
+                ordered = bool(before[id(call)] >> position_of[id(other)] & 1)
+                daemon = isinstance(other.target, StepDef) and serves(other.target)
+                apart = daemon if mode == "ReadWriteOncePod" else not _together(call, other)
+                if (daemon or not ordered) and apart and not _exclusive(call, other):
+                    finding = SharedWrite(call.target.name, other.target.name, name, mode, daemon and ordered)
+                    may = "runs" if daemon and ordered else "may run"
+                    related = (Related(other.site, f"this {may} at the same time"),)
                     yield Diagnostic(finding, call.site, related)
                     break
 
@@ -100,7 +109,7 @@ def _store(around: Stored | None, *levels: Mapping[str, Any]) -> Stored | None:
 def _written(
     call: Call, graph: Graph, trace: Trace, around: dict[int, Stored | None], known: dict[int, Claims]
 ) -> Claims:
-    """The ReadWriteOnce claims that what is called writes to."""
+    """The ReadWriteOnce claims that what is called writes to, and the ReadWriteOncePod claims that it mounts."""
     target = call.target
     if isinstance(target, PipelineDef):
         below = trace.graphs.get(id(target))
@@ -127,10 +136,9 @@ def _written(
             one.name: one
             for one in volumes
             if isinstance(one, Volume)
-            and not one.read_only
             and type(cast("object", one.name)) is str
             and type(one.mode) is str
-            and one.mode == "ReadWriteOnce"
+            and (one.mode == "ReadWriteOncePod" or (one.mode == "ReadWriteOnce" and not one.read_only))
         }
     )
 

@@ -63,25 +63,37 @@ class HostPath(Finding):
 
 
 class SharedWrite(Finding):
-    """Steps that write to one ReadWriteOnce claim at the same time."""
+    """Steps that use one claim at the same time that only one node, or only one pod, can mount."""
 
     code = "FD630"
-    title = "{both} may run at the same time, and both write to `{volume}`, which is ReadWriteOnce"
-    label = "cannot be mounted on another node meanwhile"
-    help = (
-        "let one wait for the other, by a value or by `options(after=...)`; or mount it `.ro` where it is only read;"
-        " or use a claim that is ReadWriteMany, or ReadWriteOncePod, for which pods wait"
-    )
+    title = "{both} {may} at the same time, and both {use} `{volume}`, which is {mode}"
+    label = "cannot be mounted {where} meanwhile"
+    help = "{way}"
     step: str
     other: str
     volume: str
+    mode: str
+    beside: bool  # a daemon, which runs as long as what waits for it
 
     def words(self) -> dict[str, str]:
-        """The fields, and the steps in words."""
+        """The fields, the steps in words, and the way out."""
         apart = f"`{self.step}` and `{self.other}`"
+        use, where = ("write to", "on another node")
+        if self.mode == "ReadWriteOncePod":
+            use, where = "mount", "in another pod"
+        way = (
+            "let one wait for the other, by a value or by `options(after=...)`; or mount it `.ro` where it is only"
+            " read; or use a claim that is ReadWriteMany, or ReadWriteOncePod, for which pods wait"
+        )
+        if self.beside:
+            way = "use a claim that is ReadWriteMany: a daemon keeps its own until the pipeline that calls it ends"
         return {
             **super().words(),
             "both": f"two calls of `{self.step}`" if self.step == self.other else apart,
+            "may": "run" if self.beside else "may run",
+            "use": use,
+            "where": where,
+            "way": way,
         }
 
 

@@ -70,12 +70,37 @@ class WorkersReturn(Finding):
 
 
 class SharedByWorkers(Finding):
-    """Pods of one step that write to a claim of one node."""
+    """Pods of one step that write to a claim of one node, or mount a claim of one pod."""
 
     code = "FD361"
-    title = "all {count} pods of `{step}` write to `{volume}`, which is ReadWriteOnce"
-    label = "cannot be mounted on another node meanwhile"
-    help = "use a claim that is ReadWriteMany; or mount it `.ro` if it is only read"
+    title = "all {count} pods of `{step}` {use} `{volume}`, which is {mode}"
+    label = "cannot be mounted {where} meanwhile"
+    help = "use a claim that is ReadWriteMany{way}"
+    step: str
+    count: int
+    volume: str
+    mode: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what the mode does not allow."""
+        of_a_pod = self.mode == "ReadWriteOncePod"
+        use, where, way = "write to", "on another node", "; or mount it `.ro` if it is only read"
+        if of_a_pod:
+            use, where, way = "mount", "in another pod", " or, if it is only read, ReadOnlyMany"
+        return {**super().words(), "use": use, "where": where, "way": way}
+
+
+class ReadByWorkers(Finding):
+    """Pods of one step that read a claim of one node, and run at the same time."""
+
+    code = "FD382"
+    severity: ClassVar[Severity] = "warning"
+    title = "all {count} pods of `{step}` read `{volume}`, which is ReadWriteOnce"
+    label = "a pod on another node waits for it, and all pods for each other"
+    help = (
+        "use a claim that is ReadWriteMany or ReadOnlyMany, or bind the step to one node:"
+        ' node={{"kubernetes.io/hostname": "..."}}'
+    )
     step: str
     count: int
     volume: str

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler import ir
 from flowdsl.compiler.findings.distributed import (
     BesideDistributed,
+    ReadByWorkers,
     SharedByWorkers,
     WorkersReturn,
     WorkersTake,
@@ -31,6 +32,7 @@ from flowdsl.values.expr import Attempt, Const, Join, Op, Out, Param, RunField
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from flowdsl.diagnostic import Finding
     from flowdsl.tracing.trace import Call
     from flowdsl.values.expr import Expr
     from flowdsl.volume import Volume
@@ -92,12 +94,28 @@ def refused(
         yield Diagnostic(finding, template.places.get("mounts", template.place))
     if t.outputs(call.target.signature.returns) and not stored:
         yield Diagnostic(WorkersReturn(call.target.name), call.site)
-    count = template.settings.distributed.pods
-    written = {one.volume for one in template.body.mounts if not one.read_only}
+    yield from _shared(call, template, template.body.mounts, volumes)
+
+
+def _shared(
+    call: Call, template: ir.Template, mounts: Iterable[ir.Mount], volumes: Iterable[Volume]
+) -> Iterator[Diagnostic]:
+    """The claims that not all pods of a step can mount at the same time."""
+    count, step = template.settings.distributed.pods, call.target.name
+    if count < 2:
+        return
+    written: dict[str, bool] = {}
+    for one in mounts:
+        written[one.volume] = written.get(one.volume, False) or not one.read_only
+    bound = "kubernetes.io/hostname" in template.settings.placement.node
     for volume in volumes:
-        if volume.mode == "ReadWriteOnce" and count > 1 and volume_name(volume.name) in written:
-            related = (Related(volume.site, "declared here"),)
-            yield Diagnostic(SharedByWorkers(call.target.name, count, volume.name), call.site, related)
+        writes, mode = written.get(volume_name(volume.name)), volume.mode
+        if writes is None or not (mode == "ReadWriteOncePod" or (mode == "ReadWriteOnce" and not bound)):
+            continue
+        finding: Finding = ReadByWorkers(step, count, volume.name)
+        if writes or mode == "ReadWriteOncePod":
+            finding = SharedByWorkers(step, count, volume.name, mode)
+        yield Diagnostic(finding, call.site, (Related(volume.site, "declared here"),))
 
 
 def _unreached(fields: Mapping[str, object], own: str) -> Iterator[tuple[str, str]]:
