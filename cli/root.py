@@ -28,7 +28,7 @@ flowdsl COMMAND --help shows the options of a command, and examples.
 
 Exit codes: 0 done, 1 the answer is no (compile --check found a difference,
 a run failed), 2 the input is wrong, 3 the cluster refused or was out of
-reach, 4 a run is there and its end is unknown, 5 waited too long, 6 the run
+reach, 4 the outcome of a run is unknown, 5 waited too long, 6 the run
 is gone, 70 a bug of flowdsl, 130 interrupted.""",
     version=__version__,
     help_format="plaintext",
@@ -75,7 +75,7 @@ def _output_or_folder(hint: Any, tokens: Sequence[Token]) -> Path | None:
     return Path(text) if text.endswith("/") else _output(hint, tokens)
 
 
-FormatOption = Annotated[Format, Parameter(help="How findings are shown.")]
+FormatOption = Annotated[Format, Parameter(help="How to show findings.")]
 ClusterOption = Annotated[str | None, Parameter(help="A cluster of the project's settings.")]
 VersionOption = Annotated[
     Literal["3.6", "3.7", "4.0", "4.1"] | None,

@@ -42,7 +42,7 @@ def top_node_command(
     Parameters
     ----------
     details
-        Show the pods of each node with their GPUs, too.
+        Also show the pods of each node with their GPUs.
     """
     from flowdsl.cli.runs.usage import top_nodes
 
@@ -64,7 +64,7 @@ def top_job_command(
     all_namespaces: Annotated[bool, option("--all-namespaces", "-A")] = False,
     reach: Reach = USUAL,
 ) -> int:
-    """Show the GPUs that runs ask for and hold, as long as they have not ended.
+    """Show the GPUs that unfinished runs request and hold.
 
     Parameters
     ----------
@@ -96,17 +96,17 @@ def doctor_command(
     output: OnlyJsonOption = None,
     reach: Reach = USUAL,
 ) -> int:
-    """Look whether a cluster has what flowdsl and pipelines need.
+    """Check whether a cluster has what flowdsl and pipelines need.
 
     A line for each thing: ok, note, problem, or unchecked where it may not
-    be read; below it the command or setting that mends it. Nothing is
+    be read; below it the command or setting that fixes it. Nothing is
     written to the cluster. Exit 0 without a problem, 1 with one, 3 if the
     cluster is out of reach.
 
     Parameters
     ----------
     files
-        Pipelines, or YAML and JSON of workflows: what they need is looked for, too.
+        Pipelines, or workflows in YAML or JSON: what they need is checked too.
     as_json
         Show the lines as JSON: about, status, text, remedy; -o json is the same.
     """

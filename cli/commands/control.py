@@ -22,9 +22,9 @@ Examples:
 def stop_command(
     *names: str, selection: Selection = NOBODY, manner: Manner = ASKING, reach: Reach = USUAL
 ) -> int:
-    """Stop runs: nothing new begins, what runs is ended, and exit handlers run.
+    """Stop runs: nothing new begins, running steps are ended, and exit handlers run.
 
-    The jobs that a run has made and that have not ended are deleted: they would go on without it.
+    Jobs of the run that have not ended are deleted, because they would continue without it.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ Examples:
 def terminate_command(
     *names: str, selection: Selection = NOBODY, manner: Manner = ASKING, reach: Reach = USUAL
 ) -> int:
-    """End runs at once, without their exit handlers, and delete the jobs that they have made.
+    """End runs at once, without exit handlers, and delete their jobs.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ Examples:
 def delete_command(
     *names: str, selection: Selection = NOBODY, manner: Manner = ASKING, reach: Reach = USUAL
 ) -> int:
-    """Delete runs with their pods, and with the jobs that they have made; of one on this machine, its folder.
+    """Delete runs with their pods and jobs; for a run on this machine, its folder.
 
     Asks before it deletes several runs, or one that has not ended; where nobody can answer, --yes is needed.
 
@@ -84,7 +84,7 @@ def delete_command(
 
 @app.command(name="suspend", help_epilogue="Example:\n  flowdsl suspend sentiment-x7k2p")
 def suspend_command(*names: str, reach: Reach = USUAL) -> int:
-    """Let runs begin nothing new until they are resumed. Steps that run go on.
+    """Suspend runs: nothing new begins until they are resumed. Running steps continue.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def resume_command(
     step: str | None = None,
     reach: Reach = USUAL,
 ) -> int:
-    """Let a suspended run go on, from all steps at which it waits.
+    """Resume a suspended run, from all steps at which it waits.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def resume_command(
     parameter
         NAME=VALUE, an answer that a step waits for. An answer that is left out takes its default.
     step
-        Let only this step go on.
+        Resume only this step.
     """
     from flowdsl.cli.runs.control import pairs, resume
 
@@ -143,14 +143,14 @@ def retry_command(
     dry_run: Annotated[bool, FLAG] = False,
     reach: Reach = USUAL,
 ) -> int:
-    """Let a run that has ended go on: what failed runs again, and what comes after it.
+    """Run the failed steps of a run again, and what comes after them.
 
     Parameters
     ----------
     name
         The run; @latest is the last one.
     step
-        Run this step again too, though it succeeded, and what comes after it.
+        Also run this step again, although it succeeded, and what comes after it.
     parameter
         NAME=VALUE, another value for a parameter of the run. Steps that are not run again keep the old one.
     dry_run

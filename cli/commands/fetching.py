@@ -48,7 +48,7 @@ def fetch_command(
     Parameters
     ----------
     name
-        A run of this machine or of the cluster; @latest is the one that was created last.
+        A run on this machine or on the cluster; @latest is the one that was created last.
     what
         STEP, or STEP.OUTPUT. Without it: everything.
     output
@@ -56,23 +56,23 @@ def fetch_command(
     list_
         Show what there is, and fetch nothing.
     as_json
-        With --list: as a list of JSON.
+        With --list: as JSON.
     mount
         CLAIM=PATH, the folder that a persistent volume claim is mounted at. Else a pod reads it.
     endpoint
-        The address of the object store as it is reached from here.
+        The address by which the object store is reached from here.
     own_credentials
         Use the credentials of this machine, not those in the secrets of the cluster.
     logs
-        Fetch the logs that the run archived, too.
+        Also fetch the logs that the run archived.
     unpack
-        Take archives apart; --no-unpack keeps them as they are.
+        Unpack archives; --no-unpack keeps them as they are.
     max_size
         The most that one archive may unpack to, such as 200Gi. Default: 64Gi, and at most 200 times its packed size.
     image
         The image, with Python, of pods that read claims; else that of the step.
     jobs
-        How many files are fetched at a time.
+        How many files to fetch at a time.
     """
     from flowdsl.cli.runs.fetching import Options, fetch_run
 

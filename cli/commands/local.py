@@ -56,7 +56,7 @@ def run_command(
     output: OnlyJsonOption = None,
     cluster: ClusterOption = None,
 ) -> int:
-    """Run a pipeline, or any workflow of Argo, on this machine.
+    """Run a pipeline, or any Argo workflow, on this machine.
 
     The compiled manifest is executed with Argo's own semantics, one process per step.
     Exit 0 if the run succeeded, 1 if it failed, 2 if it was refused, 4 if it waits for somebody.
@@ -82,11 +82,11 @@ def run_command(
     only
         Run this step alone, with the inputs that it had in an earlier run.
     since
-        Run this step and what follows it; what the others gave is taken from an earlier run.
+        Run this step and what follows it; the results of the others are taken from an earlier run.
     earlier
         The earlier run, by its name or @latest; else the last one of this workflow.
     resume
-        Go on with a run that was interrupted, by its name or @latest: nothing that was done is done again.
+        Continue an interrupted run, by its name or @latest: what was done is not done again.
     name
         The name of the run; else that of the workflow with five letters.
     python
@@ -96,7 +96,7 @@ def run_command(
     kubectl
         Let steps that apply Kubernetes objects do so, with kubectl.
     approve
-        Let suspended steps go on, without asking; one that needs an answer takes it from --fake.
+        Resume suspended steps without asking; one that needs an answer takes it from --fake.
     quiet
         Show the end only.
     as_json

@@ -38,7 +38,7 @@ def logs_command(
 ) -> int:
     """Show what the steps of a run printed, on a cluster or on this machine.
 
-    Several logs are merged by time, and each line says whose it is. One log comes byte for byte.
+    Several logs are merged by time, and each line names its step. A single log is shown byte for byte.
     Ctrl-C ends the command, not the run.
 
     Parameters
@@ -48,9 +48,9 @@ def logs_command(
     step
         Only this step, or what is in this loop or sub-pipeline; or a pod. Without it: all.
     follow
-        Show what is printed from now on, too, until the run has ended.
+        Also show what is printed from now on, until the run has ended.
     failed
-        Only steps that failed, of each its last attempt. With -f when the run has ended.
+        Only steps that failed, with their last attempts. With -f, when the run has ended.
     since
         Only lines that are not older: 5m, or 2026-11-21T12:00:00Z.
     tail
@@ -60,9 +60,9 @@ def logs_command(
     timestamps
         Begin lines with their times.
     prefix
-        Say whose a line is. Without it: where there are several logs.
+        Name the step of each line. By default, if there are several logs.
     container
-        Another container than main.
+        A container other than main.
     all_containers
         All containers of each step.
     """

@@ -34,7 +34,7 @@ Examples:
   flowdsl init training""",
 )
 def init_command(folder: FolderArgument = Path(), /) -> int:
-    """Write the first files of a project: a pipeline that runs as it is, its test, and settings.
+    """Write the first files of a project: a working pipeline, its test, and settings.
 
     Existing files are not overwritten.
 
@@ -84,9 +84,9 @@ def compile_command(
     file
         FILE, or FILE:NAME for one of its pipelines. Without a name: all that no other one calls.
     files
-        More of them; each has a file of its own in the folder of -o.
+        More files; the YAML of each goes to a file of its own in the folder of -o.
     output
-        The file to write, or a folder: for FILE.yaml, or NAME.yaml. It is left alone when its content is the same.
+        The file to write, or a folder: for FILE.yaml, or NAME.yaml. It is not touched if its content is the same.
     check
         Write nothing, show what would change in the file of -o (else FILE with .yaml for .py).
         Exit 1 if anything would.
@@ -98,7 +98,7 @@ def compile_command(
     parameter
         NAME=VALUE, a parameter of the pipeline, by its type; a file as its key, or its path on the volume.
     explain_cache
-        Show instead what the keys of cached steps are made of. With --format json as JSON.
+        Show what the keys of cached steps are made of instead; as JSON with --format json.
     """
     from flowdsl.cli.pipelines.compiling import Target, compile_file, compile_files
 
@@ -168,16 +168,16 @@ def check_command(
     Parameters
     ----------
     file
-        FILE, or FILE:NAME for one of its pipelines; YAML or JSON with workflows of Argo;
-        a folder of such files; or - for YAML on standard input.
+        FILE, or FILE:NAME for one of its pipelines; YAML or JSON with Argo workflows;
+        a folder of such files; or - for standard input.
     files
-        More of them. Templates that they use of each other are followed.
+        More files. References between their templates are followed.
     select
-        Only findings with these codes, or codes that begin so.
+        Only findings with these codes, or whose codes begin like this.
     ignore
-        No findings with these codes, or codes that begin so.
+        No findings with these codes, or whose codes begin like this.
     strict
-        Warnings count as errors do.
+        Treat warnings as errors.
     """
     from flowdsl.cli.pipelines.checking import check_files
     from flowdsl.cli.pipelines.compiling import Target
@@ -207,10 +207,10 @@ def import_command(
     output: OutputOption = None,
     format: FormatOption = "text",
 ) -> int:
-    """Write the pipeline in Python that does what the YAML of a workflow does.
+    """Write a Python pipeline that does what the YAML of a workflow does.
 
     Python goes to standard output, findings go to standard error.
-    What a pipeline cannot say is an error, and then nothing is written.
+    What a pipeline cannot express is an error, and then nothing is written.
 
     Parameters
     ----------

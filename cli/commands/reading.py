@@ -48,9 +48,9 @@ def get_command(
     as_json
         The same as -o json.
     events
-        Show also what the cluster noted about the run and its pods.
+        Also show the cluster's Events about the run and its pods.
     rounds
-        Show the rounds of loops and sweeps instead, with what differs between them and what they gave.
+        Show the rounds of loops and sweeps instead, with what differs between them and their results.
     metric
         With --rounds or --charts: NAME:max or NAME:min, the output that orders them; max or min of the
         one result.
@@ -95,7 +95,7 @@ def list_command(
     as_json: JsonOption = False,
     reach: Reach = USUAL,
 ) -> int:
-    """List runs, the newest first. Where no cluster is configured: those of this folder.
+    """List runs, the newest first. If no cluster is configured, those of this folder.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def list_command(
     local
         The runs on this machine, in .flowdsl/runs of this folder.
     output
-        wide shows also parameters and hours of GPUs; json is a list with a mapping for each run.
+        wide also shows parameters and GPU hours; json is a list with an object for each run.
     as_json
         The same as -o json.
     """

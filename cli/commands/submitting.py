@@ -40,7 +40,7 @@ def submit_command(
     as_json: JsonOption = False,
     reach: Reach = USUAL,
 ) -> int:
-    """Submit a pipeline, or any workflow of Argo, to a cluster.
+    """Submit a pipeline, or any Argo workflow, to a cluster.
 
     The name of the run goes to standard output. What the run needs of the
     cluster is looked for first; where something is missing, nothing is created.
@@ -54,27 +54,27 @@ def submit_command(
     parameter
         NAME=VALUE, a parameter of the pipeline, by its type; a file as its key, or its path on the volume.
     source
-        Submit what the cluster has: template/NAME, cluster-template/NAME or cron/NAME.
+        Submit an object of the cluster: template/NAME, cluster-template/NAME or cron/NAME.
     name
         The name of the run; else that of the pipeline with ten hexadecimal digits.
     submit_id
-        The same submission with the same id is the same run, however often it is submitted.
+        Submissions with the same content and id are one run, however often they are repeated.
     label
         KEY=VALUE, a label of the run.
     dry_run
         Create nothing: show what would be sent, or let the server judge it.
     no_check
-        Do not look for what the cluster lacks, which a step may make, nor for values with which the run fails.
+        Skip the checks for what the cluster lacks, which a step may make, and for values that make the run fail.
     wait
         Wait until the run has ended.
     watch
-        Wait, and show its steps while it goes on.
+        Wait, and show its steps meanwhile.
     logs
         Wait, and show what its steps print.
     timeout
-        How long to wait, as 90s, 20m or 6h.
+        How long to wait: 90s, 20m or 6h.
     output
-        What to write about the new run; its name without it.
+        What to write about the new run; by default its name.
     as_json
         The same as -o json.
     """
@@ -122,7 +122,7 @@ def wait_command(name: str, /, *, timeout: str | None = None, reach: Reach = USU
     name
         The run, or @latest.
     timeout
-        How long to wait, as 90s, 20m or 6h.
+        How long to wait: 90s, 20m or 6h.
     """
     from flowdsl.cli.runs.waiting import wait_for
 
@@ -137,7 +137,7 @@ Examples:
   flowdsl watch @latest -n team-a""",
 )
 def watch_command(name: str, /, *, timeout: str | None = None, reach: Reach = USUAL) -> int:
-    """Show the steps of a run while it goes on, to its end.
+    """Show the steps of a run until it has ended.
 
     A tree on a terminal, elsewhere a line for each change. The exit codes are those of `wait`.
 
@@ -146,7 +146,7 @@ def watch_command(name: str, /, *, timeout: str | None = None, reach: Reach = US
     name
         The run, or @latest.
     timeout
-        How long to watch, as 90s, 20m or 6h.
+        How long to watch: 90s, 20m or 6h.
     """
     from flowdsl.cli.runs.waiting import wait_for
 

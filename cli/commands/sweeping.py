@@ -67,44 +67,44 @@ def sweep_command(
     format: FormatOption = "text",
     reach: Reach = USUAL,
 ) -> int:
-    """Try a pipeline at many points: write the YAML of that, run it here, or submit it.
+    """Try a pipeline at many points: write the YAML, run it here, or submit it.
 
-    Each trial is a run of the whole pipeline. The YAML goes to standard output, findings go to
-    standard error.
+    Each trial is a run of the whole pipeline.
+    The YAML goes to standard output, findings go to standard error.
 
     Parameters
     ----------
     file
         FILE, or FILE:NAME for one of its pipelines or steps. Without a name: the only one.
     spaces
-        NAME=SPACE, what is tried of a parameter: loguniform(low,high), uniform(low,high),
-        quniform(low,high,step), integer(low,high), normal(mean,deviation), choice(...), or
-        values with commas between them; with `if layers>3` behind it only in such points.
-        A parameter that is not named is one of the sweep.
+        NAME=SPACE, the values to try for a parameter: loguniform(low,high), uniform(low,high), integer(low,high),
+        quniform(low,high,step), normal(mean,deviation), choice(...), or values separated by commas.
+        `if layers>3` after it limits it to such points.
+        Parameters that are not named become parameters of the sweep.
     metric
-        The metric to optimize, NAME:max or NAME:min for a value that the trial returns; max or min
-        where it returns only one.
+        The metric to optimize, NAME:max or NAME:min for a value that the trial returns;
+        max or min if it returns only one.
     trials
         How many points to draw. Without it: every combination.
     parallel
         The most trials at a time.
     search
-        Draw points at random, or more evenly by Sobol's sequence, or take every combination; tpe and
-        gp learn from the trials before.
+        Draw points at random, or more evenly by Sobol's sequence, or take every combination;
+        tpe and gp learn from earlier trials.
     search_image
-        The image of a search that learns: tpe needs Optuna, and installs it without an image; gp, a
-        Gaussian process, needs SciPy and PyTorch, too.
+        The image of a search that learns. tpe needs Optuna, and installs it if no image is named;
+        gp, a Gaussian process, also needs SciPy and PyTorch.
     seed
         The random seed; another one draws other points. 0 by default.
     min_success
-        With fewer usable trials the run fails; 1 without it.
+        The run fails with fewer usable trials than this. 1 by default.
     output
-        The file to write. It is left alone when its content is the same.
+        The file to write. It is not touched if its content is the same.
     check
         Write nothing, show what would change in the file of -o. Exit 1 if anything would.
     kind
-        A Workflow to create, or a WorkflowTemplate or ClusterWorkflowTemplate to apply; katib is an
-        Experiment of Katib, which draws the points itself and starts a Workflow for each.
+        A Workflow to create, or a WorkflowTemplate or ClusterWorkflowTemplate to apply;
+        katib is an Experiment of Katib, which draws the points itself and starts a Workflow for each.
     run
         Run it on this machine instead of writing it.
     submit
@@ -128,13 +128,13 @@ def sweep_command(
     name
         With --run or --submit: the name of the run.
     submit_id
-        With --submit: the same sweep with the same id is the same run, however often it is submitted.
+        With --submit: the same sweep with the same id is one run, however often it is submitted.
     wait
         With --submit: wait until it has ended.
     watch
-        With --submit: wait, and show its steps while it goes on.
+        With --submit: wait, and show its steps meanwhile.
     timeout
-        With --wait or --watch: how long to wait, as 90s, 20m or 6h.
+        With --wait or --watch: how long to wait: 90s, 20m or 6h.
     """
     from flowdsl.cli.pipelines.compiling import Target, compile_file
     from flowdsl.compiler.sweeping import Search

@@ -22,7 +22,7 @@ class Selection:
     status: StatusOption = None
     """Runs in this phase; may be given several times, or several with commas."""
     older_than: str | None = None
-    """Runs that ended, or were created if they go on, so long ago: 12h, 7d."""
+    """Runs that ended this long ago, or were created then if they have not ended: 12h, 7d."""
 
     @property
     def given(self) -> bool:
@@ -40,4 +40,4 @@ class Manner:
     yes: Annotated[bool, option("--yes", "-y")] = False
     """Do not ask."""
     keep_jobs: Annotated[bool, FLAG] = False
-    """Leave the jobs alone that runs have made: PyTorchJob, TFJob, MPIJob, JobSet, TrainJob, Job."""
+    """Keep the jobs of runs: PyTorchJob, TFJob, MPIJob, JobSet, TrainJob, Job."""
