@@ -918,8 +918,10 @@ def test_two_files_may_have_helpers_of_one_name(flowdsl: Callable[..., Result]) 
 WARNED = PIPELINE.replace("    hello(name)\n", '    said = hello(name)\n    _ = f"lost: {said}"\n')
 
 
-def warned(flowdsl: Callable[..., Result], name: str = "pipeline.py") -> list[str]:
-    return [row["code"] for row in json.loads(flowdsl("check", name, "--format", "json").out)]
+def warned(flowdsl: Callable[..., Result]) -> list[str]:
+    return [
+        row["code"] for row in json.loads(flowdsl("check", "deep/er/pipeline.py", "--format", "json").out)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -932,12 +934,12 @@ def warned(flowdsl: Callable[..., Result], name: str = "pipeline.py") -> list[st
 def test_a_warning_is_silenced_for_the_project(file: str, text: str, flowdsl: Callable[..., Result]) -> None:
     Path("deep/er").mkdir(parents=True)
     write("deep/er/pipeline.py", WARNED)
-    (code,) = warned(flowdsl, "deep/er/pipeline.py")
+    (code,) = warned(flowdsl)
     write("deep/pyproject.toml", '[project]\nname = "has no settings"\n')
     write(file, text.format(code=code))
-    assert warned(flowdsl, "deep/er/pipeline.py") == []
+    assert warned(flowdsl) == []
     write("deep/flowdsl.toml", "ignore = []\n")
-    assert warned(flowdsl, "deep/er/pipeline.py") == [code]
+    assert warned(flowdsl) == [code]
 
 
 def test_a_misspelt_table_of_clusters_is_one_error(flowdsl: Callable[..., Result]) -> None:

@@ -43,9 +43,7 @@ def render(diagnostics: Sequence[Diagnostic], sources: Sources, format: Format, 
     return render_all([(diagnostics, sources)], format, color)
 
 
-def render_all(
-    reports: Sequence[tuple[Sequence[Diagnostic], Sources]], format: Format, color: bool = False
-) -> str:
+def render_all(reports: Sequence[tuple[Sequence[Diagnostic], Sources]], format: Format, color: bool) -> str:
     """All findings, sorted by place, equal ones once; complete lines, or nothing.
 
     `text` ends with their count, as in `2 errors, 1 warning`; `json` is a list, `[]` without findings, with

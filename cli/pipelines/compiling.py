@@ -260,7 +260,7 @@ def compile_files(
     with_rbac: bool,
     goal: Target,
     format: Format,
-    supply: Supply | None = None,
+    supply: Supply | None,
 ) -> int:
     """Compile files, each to one of its name in a folder; the exit code. With an error in one, none is written.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.files import shown
-from flowdsl.cli.pipelines.compiling import USUAL, parted
+from flowdsl.cli.pipelines.compiling import parted
 from flowdsl.cli.pipelines.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out, said
 from flowdsl.cli.runs import given, objects
@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def run_files(
-    targets: Sequence[str], options: Options, goal: Target = USUAL, search: Search | None = None
-) -> int:
+def run_files(targets: Sequence[str], options: Options, goal: Target, search: Search | None = None) -> int:
     """Run what a file holds, or a sweep over it, from its beginning; the exit code.
 
     More files hold templates that it refers to.

@@ -121,12 +121,12 @@ def _mounts(name: str, written: object) -> tuple[tuple[Mount, Mountable], ...]:
         if isinstance(volume, Named) and volume.key is not None:
             folder = volume.key if folder is None else folder
         read_only = volume.read_only or isinstance(volume, Named)  # Kubernetes lets nobody write to these
-        return Mount(_named(where, volume, part, scratches), path, folder, read_only), volume
+        return Mount(_named(volume, part, scratches), path, folder, read_only), volume
 
     return tuple(entries(name, written, "a dict of paths to volumes", entry))
 
 
-def _named(where: str, volume: Local, part: str, scratches: dict[int, str]) -> str:
+def _named(volume: Local, part: str, scratches: dict[int, str]) -> str:
     """The name of a volume that one pod has for itself; raises `Wrong` for what cannot be one."""
     match volume:
         case Scratch(size=most):

@@ -141,13 +141,13 @@ class FieldChecks(dict[str, Check]):
 
     def __missing__(self, field: str) -> Check:
         if field not in self.fields:
-            return self.refuse(field)
+            return self.refuse()
         rule = self.rules.get(field, {})
         checks = reading(True) if rule.get("open") else self.checks
         self[field] = check = checks.expression(self.fields[field], rule)
         return check
 
-    def refuse(self, field: str) -> Check:
+    def refuse(self) -> Check:
         """The check for a field that the type does not have."""
 
         def unknown(at: At) -> Finding:

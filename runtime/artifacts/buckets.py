@@ -46,7 +46,7 @@ class Keys(NamedTuple):
 class Bucket:
     """One object of a store, or all below a key as a folder."""
 
-    def __init__(self, store: Any, location: Location, endpoint: str | None = None) -> None:
+    def __init__(self, store: Any, location: Location, endpoint: str | None) -> None:
         self._obstore = import_module("obstore")
         self._endpoint = endpoint
         self._store = store
