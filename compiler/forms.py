@@ -23,6 +23,7 @@ from flowdsl.compiler.ports import (
     file_reader,
 )
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.names import parameter_names
 from flowdsl.values import types as t
 from flowdsl.values.changes import arriving
 from flowdsl.values.expr import Cell, Expr, Get, Item, Join, Param
@@ -140,7 +141,7 @@ def ports(name: str, form: Form) -> list[tuple[str, Kind]]:
         case Parts():
             return [
                 port
-                for part, inner in zip(part_names(form), form.forms, strict=True)
+                for part, inner in zip(port_names(form), form.forms, strict=True)
                 for port in ports(f"{name}-{part}", inner)
             ]
         case _:
@@ -150,6 +151,11 @@ def ports(name: str, form: Form) -> list[tuple[str, Kind]]:
 def part_names(form: Parts) -> tuple[str, ...]:
     """The names of the parts of a record, or the numbers of those of a list."""
     return form.names or tuple(map(str, range(len(form.forms))))
+
+
+def port_names(form: Parts) -> tuple[str, ...]:
+    """What the names of ports of the parts end in: their names, or others where Argo takes no such names."""
+    return parameter_names(part_names(form))
 
 
 def in_parts(names: tuple[str, ...], parts: Sequence[tuple[Form, list[Expr]]]) -> tuple[Form, list[Expr]]:
@@ -193,7 +199,7 @@ def _optional(name: str, form: Form, kind: t.Type) -> frozenset[str]:
         kinds = part_types(kind, form)
         if form.choice:  # any but the last may be missing
             kinds = [t.Maybe(t.FILE)] * (len(kinds) - 1) + kinds[-1:]
-        parts = zip(part_names(form), form.forms, kinds, strict=True)
+        parts = zip(port_names(form), form.forms, kinds, strict=True)
         return frozenset[str]().union(
             *(_optional(f"{name}-{part}", inner, one) for part, inner, one in parts)
         )
@@ -247,7 +253,7 @@ def inside(name: str, form: Form, kind: t.Type) -> list[Expr]:
             kinds = part_types(kind, form)
             return [
                 value
-                for part, inner, one in zip(part_names(form), form.forms, kinds, strict=True)
+                for part, inner, one in zip(port_names(form), form.forms, kinds, strict=True)
                 for value in inside(f"{name}-{part}", inner, one)
             ]
         case Absent():
@@ -353,7 +359,7 @@ def reader(name: str, form: Form, kind: t.Type) -> Reader:
             kinds = part_types(kind, form)
             parts = tuple(
                 reader(f"{name}-{part}", inner, one)
-                for part, inner, one in zip(part_names(form), forms, kinds, strict=True)
+                for part, inner, one in zip(port_names(form), forms, kinds, strict=True)
             )
             return FromParts(parts, names, plain)
         case _:
@@ -374,7 +380,7 @@ def _in_row(name: str, form: Form, kind: t.Type) -> Reader:
             kinds = part_types(kind, form)
             parts = tuple(
                 _in_row(f"{name}-{part}", inner, one)
-                for part, inner, one in zip(part_names(form), forms, kinds, strict=True)
+                for part, inner, one in zip(port_names(form), forms, kinds, strict=True)
             )
             return FromParts(parts, names, kind.item if isinstance(kind, t.Maybe) else kind)
         case _:

@@ -5,8 +5,13 @@ The predicates are total: they answer for every string and raise nothing.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from flowdsl.grammar.digest import sha256
 from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DNS_LABEL_LENGTH = 63
 DNS_SUBDOMAIN_LENGTH = 253
@@ -20,6 +25,7 @@ DATA_KEY = regex(r"[-._a-zA-Z0-9]+")
 PORT_NAME = regex(r"(?=.*[a-z])(?!.*--)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
 ARGO_NAME = regex(r"[a-zA-Z0-9][-a-zA-Z0-9]*")
 PARAMETER_NAME = regex(r"[-a-zA-Z0-9_]+")
+_OTHERS = regex(r"[^-a-zA-Z0-9_]")
 EXPRESSION_NAME = regex(r"[a-zA-Z][-a-zA-Z0-9]*")
 EXPRESSION_WORDS = frozenset(("and", "contains", "else", "endsWith", "false", "if", "in")).union(
     ("let", "matches", "nil", "not", "or", "startsWith", "true")
@@ -126,6 +132,16 @@ def is_parameter_name(text: str) -> bool:
     Source: Argo Workflows, isValidParamOrArtifactName.
     """
     return PARAMETER_NAME.fullmatch(text) is not None
+
+
+def parameter_names(texts: Sequence[str]) -> tuple[str, ...]:
+    """Names of parameters that begin like these texts; those that are such names stay as they are."""
+    found = {text: text for text in texts if is_parameter_name(text)}
+    for at, text in enumerate(texts):
+        if text not in found:
+            name = _OTHERS.sub("-", text)
+            found[text] = f"{name}-{at}" if name in found.values() else name
+    return tuple(found[text] for text in texts)
 
 
 def dns_name(text: str, length: int = DNS_LABEL_LENGTH) -> str:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from flowdsl.artifact import Artifact
 from flowdsl.compiler.checks.branches import uses
 from flowdsl.compiler.checks.sources import judged, lost
-from flowdsl.compiler.findings.data import BadFileKey, NewReadOnly
+from flowdsl.compiler.findings.data import NewReadOnly
 from flowdsl.compiler.findings.options import OptionType, RunTimeOption
 from flowdsl.compiler.findings.store import NothingStored
 from flowdsl.compiler.findings.surroundings import BadMountPath, BadObjectName, OutsideVolume, UnknownMode
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.compiler.options.volumes import SHM, size
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.grammar.names import is_dns_subdomain, is_parameter_name
+from flowdsl.grammar.names import is_dns_subdomain
 from flowdsl.places.place import Argument
 from flowdsl.values import types as t
-from flowdsl.values.expr import Const, Join, Many, OnVolume, Stored, children
+from flowdsl.values.expr import Const, Join, OnVolume, Stored, children
 from flowdsl.values.later import later, of_run
 from flowdsl.values.lift import is_dict
 from flowdsl.values.value import is_value
@@ -45,11 +45,6 @@ def arguments(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
 
 def files(expr: Expr, place: Place, told: set[int]) -> Iterator[Diagnostic]:
     """What is wrong with the volumes, paths and sources in an expression; `told` are those that were judged."""
-    for key in _bad_keys(expr):
-        where = place
-        if isinstance(place, Argument) and place.part == "value":
-            where = place._replace(part="key", path=(key,))
-        yield Diagnostic(BadFileKey(key), where)
     for one in _files(expr):
         named = one.volume if isinstance(one, OnVolume) else one.artifact
         if id(named) not in told:
@@ -145,14 +140,6 @@ def _known(part: str | Expr) -> str:
     if isinstance(part, Const):
         return str(part.value)
     return part if isinstance(part, str) else "{...}"
-
-
-def _bad_keys(expr: Expr) -> Iterator[str]:
-    """The keys of dicts of files that no input can have in its name."""
-    if isinstance(expr, Many) and isinstance(expr.type, t.Mapping):
-        yield from (key for key in expr.names if not is_parameter_name(key))
-    for child in children(expr):
-        yield from _bad_keys(child)
 
 
 def _files(expr: Expr) -> Iterator[OnVolume | Stored]:

@@ -219,16 +219,6 @@ class UnevenItems(Finding):
     other: str
 
 
-class BadFileKey(Finding):
-    """The key of a file in a dict, with a character that no file name can have."""
-
-    code = "FD645"
-    title = "`{key}` cannot be the key of a file"
-    label = "the file travels under this name"
-    help = "use letters and digits of ASCII, `-` and `_`"
-    key: str
-
-
 class NoSshKey(Finding):
     """A repository that is fetched over SSH without a key."""
 

@@ -22,8 +22,8 @@ from flowdsl.compiler.forms import (
     inside,
     item_of,
     listed,
-    part_names,
     part_types,
+    port_names,
     ports,
     undigested,
 )
@@ -216,7 +216,7 @@ class Loops:
             same = [form for form in forms if isinstance(form, Parts)]
             rows = [_shares(form.forms, its) for form, its in zip(same, _shares(forms, values), strict=True)]
             parts: list[Carried] = []
-            for at, (part, its) in enumerate(zip(part_names(first), part_types(kind, first), strict=True)):
+            for at, (part, its) in enumerate(zip(port_names(first), part_types(kind, first), strict=True)):
                 column = tuple(form.forms[at] for form in same)
                 given = [value for row in rows for value in row[at]]
                 parts.append(self._parts(plan, f"{name}-{part}", column, given, its))

@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from flowdsl.compiler import ir
 from flowdsl.compiler.argo.pod import pod_text
 from flowdsl.compiler.findings import caching as findings
-from flowdsl.compiler.forms import DIGEST, Absent, File, Form, Gathered, Mark, Mounted, Parts, part_names
+from flowdsl.compiler.forms import (
+    DIGEST,
+    Absent,
+    File,
+    Form,
+    Gathered,
+    Mark,
+    Mounted,
+    Parts,
+    part_names,
+    port_names,
+)
 from flowdsl.compiler.lowering.normal import statements
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.options.code import is_pinned
@@ -177,7 +188,7 @@ def _given(name: str, form: Form) -> Iterator[ir.Ingredient]:
             yield ir.Ingredient(f"input {name}", None, origin, name, (INDEX, *columns))
         case Parts(_, inner):
             yield _fixed(f"input {name}", " ".join((name, *part_names(form))), "its parts")
-            for part, one in zip(part_names(form), inner, strict=True):
+            for part, one in zip(port_names(form), inner, strict=True):
                 yield from _given(f"{name}-{part}", one)
         case Absent():
             yield _fixed(f"input {name}", f"{name} is None", "None")

@@ -17,6 +17,7 @@ from flowdsl.compiler.forms import (
     inside,
     part_names,
     part_types,
+    port_names,
 )
 from flowdsl.compiler.lowering.listed import listed
 from flowdsl.compiler.lowering.marks import of_run
@@ -246,10 +247,10 @@ class Resolver:
         for step in path:
             if not isinstance(at, Parts):
                 return None
-            position = part_names(at).index(step)
+            position, names = part_names(at).index(step), port_names(at)
             whole = part_types(whole, at)[position]
             at = at.forms[position]
-            name = f"{name}-{step}"
+            name = f"{name}-{names[position]}"
         if isinstance(at, type(PLAIN)) and not path:
             return None
         if self.plan.root and self.shared.cached and at == File(False):

@@ -16,8 +16,8 @@ from flowdsl.compiler.forms import (
     Form,
     Mounted,
     Parts,
-    part_names,
     part_types,
+    port_names,
     volumes,
 )
 from flowdsl.grammar.named import NamedTuple
@@ -61,7 +61,7 @@ def _apart(name: str, rows: list[Row], kinds: dict[str, t.Type]) -> Tree | str:
     if len(whole) < len(rows) or len({(one.names, len(one.items)) for one in whole}) > 1:
         return name
     form = Parts(whole[0].names, (PLAIN,) * len(whole[0].items))
-    ports = [f"{name}-{part}" for part in part_names(form)]
+    ports = [f"{name}-{part}" for part in port_names(form)]
     kinds.update(zip(ports, part_types(kinds[name], form), strict=True))
     for row, one in zip(rows, whole, strict=True):
         del row[name]

@@ -19,7 +19,17 @@ from flowdsl.compiler.findings.control import NotYetKnown
 from flowdsl.compiler.findings.data import CheckpointUse
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.findings.surroundings import BadEnvName, SecretInText
-from flowdsl.compiler.forms import PLAIN, Absent, File, Form, Mounted, Parts, part_names, part_types
+from flowdsl.compiler.forms import (
+    PLAIN,
+    Absent,
+    File,
+    Form,
+    Mounted,
+    Parts,
+    part_names,
+    part_types,
+    port_names,
+)
 from flowdsl.compiler.options.reading import is_mapping
 from flowdsl.compiler.ports import IN
 from flowdsl.compiler.steps.described import described
@@ -321,8 +331,9 @@ def _part(whole: Expr, of: Expr, key: str, forms: Mapping[str, Form]) -> Expr | 
     form = _form(name, forms)
     if not isinstance(form, Parts) or key not in part_names(form):
         return None
-    inner = form.forms[part_names(form).index(key)]
-    port = f"{name}-{key}"
+    at = part_names(form).index(key)
+    inner = form.forms[at]
+    port = f"{name}-{port_names(form)[at]}"
     kind = t.TEXT if isinstance(inner, Mounted) else part_kind(of.type, form, key)
     return Const(f"{IN}/{port}", t.TEXT) if isinstance(inner, File) else Param(port, kind)
 
@@ -333,7 +344,7 @@ def _form(name: str, forms: Mapping[str, Form]) -> Form | None:
         return forms[name]
     for whole, form in forms.items():
         if isinstance(form, Parts) and name.startswith(f"{whole}-"):
-            inner = {f"{whole}-{part}": one for part, one in zip(part_names(form), form.forms, strict=True)}
+            inner = {f"{whole}-{part}": one for part, one in zip(port_names(form), form.forms, strict=True)}
             return _form(name, inner)
     return None
 

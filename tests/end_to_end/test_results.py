@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from flowdsl.compiler.compile import compile_loaded
@@ -262,3 +264,66 @@ def test_results_of_a_loop_arrive_as_json_has_them_where_anything_is_wanted(worl
     }
     found = {name: (done.task(name).parameters or {})["return"] for name in wanted}
     assert found == wanted
+
+
+KEYS = """\
+from pathlib import Path
+
+from flowdsl import Volume, fan_out, pipeline, step
+
+PYTHON = "python:3.12-slim"
+
+
+@step(image=PYTHON)
+def make(text: str) -> Path:
+    Path("made").write_text(text, encoding="utf-8")
+    return Path("made")
+
+
+@step(image=PYTHON)
+def show(files: dict[str, Path], x: int = 0) -> str:
+    return repr({key: file.read_text(encoding="utf-8") for key, file in files.items()})
+
+
+@pipeline
+def part(files: dict[str, Path], x: int) -> str:
+    return show(files)
+
+
+@pipeline
+def made() -> dict[str, Path]:
+    return {"a.txt": make("one"), "b/c ü": make.options(name="other")("two")}
+
+
+@pipeline
+def main() -> None:
+    one, two = make("one"), make("two")
+    files = {"a.txt": one, "a-txt": two, "": one}
+    show.options(name="straight")(files)
+    fan_out(show.options(name="steps"), over={"x": [1]}, files=files)
+    fan_out(part.options(name="parts"), over={"x": [1]}, files=files)
+    show.options(name="of-a-pipeline")(made())
+    fan_out(show.options(name="items"), over={"files": [{"a.txt": Volume("datasets") / "words"}]})
+"""
+
+
+def test_files_keep_the_keys_that_no_input_could_be_named_by(world: World) -> None:
+    file = world.folder / "pipeline.py"
+    file.write_text(KEYS, encoding="utf-8")
+    result = compile_loaded(load(file), "main")
+    assert result.diagnostics == []
+    done = world.run(result.documents[-1], {})
+    assert done.phase == "Succeeded"
+    kept = "{'a.txt': 'one', 'a-txt': 'two', '': 'one'}"
+    wanted = {
+        "straight": kept,
+        "of-a-pipeline": "{'a.txt': 'one', 'b/c ü': 'two'}",
+        "steps": kept,
+        "parts": kept,
+        "items": "{'a.txt': 'the file words'}",
+    }
+    outputs = {name: done.task(name).parameters or {} for name in wanted}
+    loops = {name: json.loads(one["results"]) for name, one in outputs.items() if "results" in one}
+    assert {
+        name: loops[name][0]["return"] if name in loops else one["return"] for name, one in outputs.items()
+    } == wanted
