@@ -106,7 +106,9 @@ class Resolver:
                 return Join(tuple(p if isinstance(p, str) else self.resolve(p, region) for p in parts))
             case Get(rows, int() as key) if (form := self.gathered(rows)) is not None:
                 return _row(self.resolve(rows, region), key, form)
-            case Get(Get(rows, int() as key), str() as name, kind) if self.gathered(rows) is not None:
+            case Get(Get(rows, int() as key, t.Record() | t.Fixed()), str() as name, kind) if (
+                self.gathered(rows) is not None
+            ):
                 return Cell(self.resolve(rows, region), key, name, kind)
             case Get(of, key, kind):
                 if (found := field_of(expr)) is not None:
@@ -267,7 +269,9 @@ class Resolver:
         """The form of what a loop hands on, or a pipeline that returns it, or takes it."""
         form: Form | None
         match expr:
-            case Get(Get(rows, int()), str() as name) if (outer := self.gathered(rows)) is not None:
+            case Get(Get(rows, int(), t.Record() | t.Fixed()), str() as name) if (
+                outer := self.gathered(rows)
+            ) is not None:
                 form = dict(outer.others).get(name)
             case Get(rows, int()) if (outer := self.gathered(rows)) is not None:
                 form = dict(outer.others).get("return")
@@ -340,7 +344,7 @@ def _origins(expr: Expr, holds: Callable[[t.Type], bool]) -> Iterator[tuple[Call
             yield task, name
         case Get(Rows(task), int() | Item()):
             yield task, "return"
-        case Get(Get(Rows(task), int() | Item()), str() as name):
+        case Get(Get(Rows(task), int() | Item(), t.Record() | t.Fixed()), str() as name):
             yield task, name
         case Get(of):
             yield from _origins(of, holds)

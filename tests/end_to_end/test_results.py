@@ -327,3 +327,55 @@ def test_files_keep_the_keys_that_no_input_could_be_named_by(world: World) -> No
     assert {
         name: loops[name][0]["return"] if name in loops else one["return"] for name, one in outputs.items()
     } == wanted
+
+
+TAKEN = """\
+from typing import Any
+
+from flowdsl import fan_out, pipeline, step
+
+PYTHON = "python:3.12-slim"
+
+
+@step(image=PYTHON)
+def by_name(x: int) -> dict[str, float]:
+    return {"return": x / 2, "other": 3.0}
+
+
+@step(image=PYTHON)
+def by_number(x: int) -> dict[int, list[int]]:
+    return {7: [x]}
+
+
+@step(image=PYTHON)
+def anything(x: int) -> Any:
+    return {"a": [x]}
+
+
+@step(image=PYTHON)
+def show(x: float, y: int, z: int) -> str:
+    return f"{x} {y} {z}"
+
+
+@pipeline
+def part(x: int) -> dict[str, float]:
+    return by_name(x)
+
+
+@pipeline
+def main() -> None:
+    named = fan_out(by_name, over={"x": [1, 2]})
+    numbered = fan_out(by_number, over={"x": [3, 4]})
+    some = fan_out(anything, over={"x": [5, 6]})
+    parts = fan_out(part, over={"x": [7]})
+    show(named[1]["other"] + parts[0]["return"], numbered[0][7][0], some[-1]["a"][0])
+"""
+
+
+def test_elements_of_dicts_are_taken_out_of_the_results_of_a_loop(world: World) -> None:
+    file = world.folder / "pipeline.py"
+    file.write_text(TAKEN, encoding="utf-8")
+    result = compile_loaded(load(file), "main")
+    assert result.diagnostics == []
+    done = world.run(result.documents[-1], {}, fake=small)
+    assert (done.task("show").parameters or {})["return"] == "6.5 3 6"
