@@ -52,8 +52,11 @@ def plain(value: Any, kind: t.Type) -> Any:
             return None if value is None else plain(value, item)
         case t.Sequence(item):
             return [plain(one, item) for one in value]
-        case t.Mapping(item, numbered):
-            return {str(key) if numbered else key: plain(one, item) for key, one in value.items()}
+        case t.Mapping(item, key):
+            texts = (
+                (name, t.key_text(name, key)) for name in value
+            )  # of what was lifted, keys are texts already
+            return {name if text is None else text: plain(value[name], item) for name, text in texts}
         case t.Fixed(items):
             return [plain(field(value, str(at)), item) for at, item in enumerate(items)]
         case t.Record(_, fields):

@@ -196,7 +196,7 @@ STAY: list[tuple[Any, str]] = [
     (tuple, "NamedTuple or a dataclass"),
     (tuple[pathlib.Path, ...], "use list[...]"),
     (tuple[set[int], ...], "JSON has no sets"),
-    (dict[float, str], "texts or whole numbers"),
+    (dict[float, str], "texts, whole numbers or members of an Enum"),
     (dict[int, pathlib.Path], "files have names"),
     (int | str, "only `T | None`"),
     (int | str | None, "only `T | None`"),

@@ -282,8 +282,8 @@ def _key(key: ast.expr | None, kind: t.Type, body: Body) -> Iterator[Diagnostic]
     if not isinstance(key, (ast.Constant, ast.Tuple)):
         return
     value = key.value if isinstance(key, ast.Constant) else ()
-    if isinstance(kind, t.Mapping) and kind.numbered:
-        if not isinstance(value, int):
+    if isinstance(kind, t.Mapping) and not isinstance(kind.key, t.Text):
+        if t.key_text(value, kind.key) is None and not isinstance(value, bool):
             yield _wrong(key, body, kind, f"a dict with the key {ast.unparse(key)}")
         return
     if isinstance(value, str):

@@ -312,7 +312,10 @@ def _classes(kind: t.Type) -> Iterator[type[Any]]:
             yield cls
             for field in fields:
                 yield from _classes(field.type)
-        case t.Sequence(item) | t.Mapping(item) | t.Maybe(item):
+        case t.Mapping(item, key):
+            yield from _classes(key)
+            yield from _classes(item)
+        case t.Sequence(item) | t.Maybe(item):
             yield from _classes(item)
         case t.Fixed(items):
             for item in items:

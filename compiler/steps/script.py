@@ -321,8 +321,9 @@ class _Ending:
         match kind:
             case t.Enumeration(cls):
                 return self._part("named", self._class(cls))
-            case t.Mapping(item, True):
-                return self._part("numbered", self._decoder(item))
+            case t.Mapping(item, key) if not isinstance(key, t.Text):
+                name = "int" if key == t.INT else self._decoder(key)
+                return self._part("keyed", name, self._decoder(item))
             case t.Sequence(item, True):
                 return self._part("as_tuple", self._decoder(item))
             case t.Record(cls, fields):
@@ -406,8 +407,10 @@ class _Ending:
         match kind:
             case t.Enumeration(cls):
                 return self._part("member", quote(cls.__name__))
-            case t.Mapping(item, True):
-                return self._part("as_numbered", self._encoder(item))
+            case t.Mapping(item, key) if not isinstance(key, t.Text):
+                name = self._encoder(key)
+                name = f"lambda key: str({name}(key))" if key == t.INT else name
+                return self._part("keyed", name, self._encoder(item))
             case t.Record(cls, fields):
                 parts = ", ".join(f"{quote(field.name)}: {self._encoder(field.type)}" for field in fields)
                 return self._part("fields", quote(cls.__name__), f"{{{parts}}}")

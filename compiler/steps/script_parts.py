@@ -104,18 +104,11 @@ def dict_of(item):
         return {key: item(one) for key, one in value.items()}
     return check
 
-def as_numbered(item):
+def keyed(name, item):
     def check(value):
         if not isinstance(value, dict):
             raise wrong("dict", value)
-        return {str(scalar(int)(key)): item(one) for key, one in value.items()}
-    return check
-
-def numbered(item):
-    def check(value):
-        if not isinstance(value, dict):
-            raise wrong("dict", value)
-        return {int(key): item(one) for key, one in value.items()}
+        return {name(key): item(one) for key, one in value.items()}
     return check
 
 def tuple_of(*items):

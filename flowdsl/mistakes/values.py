@@ -322,9 +322,13 @@ class NoItem(Finding):
     type: str
     files: bool = False
     size: int = 0  # how many elements there are, if that is known
+    keys: tuple[str, ...] = ()  # those that there can be, if they are few
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out for such an index."""
+        if self.keys and not self.files:
+            way = f"take one of its keys: {' or '.join(self.keys[:6])}{' ...' if len(self.keys) > 6 else ''}"
+            return {**super().words(), "reason": "no such element", "way": way}
         if self.size:
             items = f"{self.size} items" if self.size > 1 else "1 item"
             way = f"the items are counted from 0: take one up to [{self.size - 1}], or [-1] for the last"

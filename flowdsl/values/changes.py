@@ -60,9 +60,13 @@ def _of_type(have: t.Type, want: t.Type) -> Iterator[_Change]:
             yield _Change("a tuple", "tuple[...]", "a list", "tuples")
         case t.Enumeration(cls), t.Json():
             yield _Change(f"a {cls.__name__}", cls.__name__, "the text of its name", "enumerations")
-        case t.Mapping(_, True), t.Json():
+        case t.Mapping(_, (t.Number() | t.Enumeration()) as key), t.Json():
+            name = "whole numbers" if isinstance(key, t.Number) else f"members of {t.spell(key)}"
             yield _Change(
-                "a dict with whole numbers as keys", "dict[int, ...]", "one with texts", "keys but texts"
+                f"a dict with {name} as keys",
+                f"dict[{t.spell(key)}, ...]",
+                "one with texts",
+                "keys but texts",
             )
         case ((t.Sequence(item) | t.Mapping(item) | t.Maybe(item)), t.Json()):
             yield from _of_type(item, want)
@@ -96,7 +100,7 @@ def arriving(have: t.Type, want: t.Type) -> t.Type:
             return t.Fixed(tuple(parts), listed=loose)
         case t.Sequence(_, tupled):
             return t.Sequence(parts[0], tupled=tupled and not loose)
-        case t.Mapping(_, numbered):
-            return t.Mapping(parts[0], numbered=numbered and not loose)
+        case t.Mapping(_, key):
+            return t.Mapping(parts[0], t.TEXT if loose else key)
         case _:
             return have

@@ -200,10 +200,9 @@ def _entries_of(value: object, want: t.Type) -> dict[str, Any] | None:
     """The entries of a dict whose keys are those of the type, as texts; None for anything else."""
     if not is_dict(value):
         return None
-    if isinstance(want, t.Mapping) and want.numbered:
-        whole = all(isinstance(key, int) and not isinstance(key, bool) for key in value)
-        return {str(key): one for key, one in value.items()} if whole else None
-    return value if all(isinstance(key, str) for key in value) else None
+    kind = want.key if isinstance(want, t.Mapping) else t.TEXT
+    entries = {text: one for key, one in value.items() if (text := t.key_text(key, kind)) is not None}
+    return entries if len(entries) == len(value) else None
 
 
 def _lift_value(expr: Expr, want: t.Type, inner: t.Type, complain: Callable[..., None]) -> Expr:
@@ -330,8 +329,8 @@ def fits(have: t.Type, want: t.Type) -> bool:
             return isinstance(have, t.Nothing) or fits(have, item)
         case t.Sequence(one, tupled), t.Sequence(two, wanted):
             return tupled == wanted and fits(one, two)
-        case t.Mapping(one, numbered), t.Mapping(two, wanted):
-            return numbered == wanted and fits(one, two)
+        case t.Mapping(one, key), t.Mapping(two, wanted):
+            return fits(key, wanted) and fits(one, two)
         case t.Fixed(ones), t.Fixed(twos):
             return len(ones) == len(twos) and all(map(fits, ones, twos))
         case t.Choice(values), t.Choice(allowed):
@@ -378,8 +377,8 @@ def spelled(value: object, want: t.Type = t.JSON) -> str:
     if name.startswith("_") and type(value).__module__.startswith("flowdsl."):
         return f"`{name[1:].lower()}`"
     if is_dict(value):
-        right = int if isinstance(want, t.Mapping) and want.numbered else str
-        other = next((key for key in value if not isinstance(key, right) or isinstance(key, bool)), None)
+        right = want.key if isinstance(want, t.Mapping) else t.TEXT
+        other = next((key for key in value if t.key_text(key, right) is None), None)
         return name if other is None else f"{name} with the key {spelled(other)}"
     if isinstance(value, enum.Enum):
         return as_written(value)

@@ -105,7 +105,7 @@ def _example(kind: t.Type) -> Any:
         case t.Sequence(item):
             return [_example(item)]
         case t.Mapping(item):
-            return {"1" if kind.numbered else "a": _example(item)}
+            return {"a" if isinstance(kind.key, t.Text) else str(_example(kind.key)): _example(item)}
         case t.Fixed(items):
             return [_example(item) for item in items]
         case t.Record(_, fields):
@@ -154,7 +154,9 @@ def rebuilt(value: Any, kind: t.Type, where: str = "", files: Path | None = None
             items = [rebuilt(one, item, f"{where}[{at}]", files) for at, one in enumerate(value)]
             return tuple(items) if kind.tupled else items
         case t.Mapping(item) if _is_dict(value):
-            keys = [_number(key, place) if kind.numbered else key for key in value]
+            keys = [
+                _number(key, place) if kind.key == t.INT else rebuilt(key, kind.key, where) for key in value
+            ]
             parts = zip(keys, value.values(), strict=True)
             return {key: rebuilt(one, item, f"{where}[{key!r}]", files) for key, one in parts}
         case t.Fixed(items) if _is_list(value):

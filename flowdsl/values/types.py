@@ -74,10 +74,13 @@ class Sequence(Node):
 
 
 class Mapping(Node):
-    """`dict[str, T]`; or `dict[int, T]`, whose keys travel as texts, as JSON has them."""
+    """`dict[str, T]`; or a dict whose keys are whole numbers, members of an Enum or texts of a Literal.
+
+    All of these travel as texts, as JSON has them.
+    """
 
     item: Type
-    numbered: bool = False
+    key: Type = Text()
 
 
 class Fixed(Node):
@@ -219,15 +222,15 @@ def _generic(annotation: object, origin: object, arguments: tuple[Any, ...]) -> 
     if origin is list and len(arguments) == 1:
         return _wrap(Sequence, describe(arguments[0]))
     if origin is dict and len(arguments) == 2:
-        numbered = arguments[0] is int
-        if arguments[0] is not str and not numbered:
-            return Unsupported(_name(annotation), "keys are texts or whole numbers: use dict[str, ...]")
+        key = describe(arguments[0])
+        if not is_text(key) and key != INT:
+            return Unsupported(_name(annotation), _NO_KEYS)
         found = _wrap(Mapping, describe(arguments[1]))
-        if not numbered or not isinstance(found, Mapping):
+        if isinstance(key, Text) or not isinstance(found, Mapping):
             return found
-        if holds_file(found):
+        if not isinstance(key, Choice) and holds_file(found):
             return Unsupported(_name(annotation), "files have names: use dict[str, ...]")
-        return found.changed(numbered=True)
+        return found.changed(key=key)
     if origin is tuple and Ellipsis not in arguments:
         items = tuple(describe(item) for item in arguments)
         for item in items:
@@ -250,6 +253,7 @@ def _generic(annotation: object, origin: object, arguments: tuple[Any, ...]) -> 
     return Unsupported(_name(annotation), _instead(cls) or _ALIEN)
 
 
+_NO_KEYS = "keys are texts, whole numbers or members of an Enum: use dict[str, ...]"
 _ALIEN = "it is not a type whose values travel as JSON or as a file"
 
 
@@ -394,8 +398,8 @@ def spell(kind: Type) -> str:
             return f"{cls.__name__}[{', '.join(map(spell, arguments))}]"
         case Sequence(item, tupled):
             return f"tuple[{spell(item)}, ...]" if tupled else f"list[{spell(item)}]"
-        case Mapping(item, numbered):
-            return f"dict[{'int' if numbered else 'str'}, {spell(item)}]"
+        case Mapping(item, key):
+            return f"dict[{spell(key)}, {spell(item)}]"
         case Fixed(items):
             return f"tuple[{', '.join(map(spell, items))}]"
         case Maybe(item):
@@ -426,6 +430,19 @@ def is_text(kind: Type) -> bool:
             return all(isinstance(value, str) for value in values)
         case _:
             return False
+
+
+def key_text(key: object, kind: Type) -> str | None:
+    """The text by which the key of a dict travels; None where it is none of the type."""
+    match kind:
+        case Enumeration(cls):
+            return key.name if isinstance(key, cls) and key.name in cls.__members__ else None
+        case Choice(values):
+            return key if isinstance(key, str) and key in values else None
+        case Number():
+            return str(key) if isinstance(key, int) and not isinstance(key, bool) else None
+        case _:
+            return key if isinstance(key, str) else None
 
 
 def base(kind: Type) -> Type:

@@ -312,6 +312,9 @@ def item(expr: Expr, index: object) -> Expr:
     if isinstance(expr, Poison):
         return expr
     kind, key = expr.type, _known_index(index)
+    member = index if isinstance(index, enum.Enum) and isinstance(_keys(kind), t.Enumeration) else None
+    if member is not None:
+        key = f"{type(member).__name__}.{member.name}"
     if is_value(index) and isinstance(expr_of(index), Poison):
         return Poison()
     if key is None:
@@ -334,18 +337,29 @@ def item(expr: Expr, index: object) -> Expr:
             return outputs_of(inner, lambda name, out: Get(row, name, out))
         case t.Sequence(inner) if isinstance(key, int) and not t.holds_file(inner):
             return expr.items[key] if isinstance(expr, Many) else Get(expr, key, inner)
-        case t.Mapping(inner, False) if isinstance(key, str) and not t.holds_file(inner):
-            return Get(expr, key, inner)
-        case t.Mapping(inner, True) if isinstance(key, int):
-            return Get(expr, str(key), inner)
+        case t.Mapping(inner, of) if (
+            not t.holds_file(inner) and (name := _name_of(index, key, of)) is not None
+        ):
+            return Get(expr, name, inner)
         case t.Json():
             return Get(expr, key, t.JSON)
         case t.Maybe():
             complain("OptionalUse", what=f"`[{key!r}]`", type=t.spell(kind))
         case _:
             files = isinstance(kind, (t.Sequence, t.Mapping)) and t.holds_file(kind)
-            complain("NoItem", key=f"[{key!r}]", type=t.spell(kind), files=files)
+            shown = repr(key) if member is None else key
+            keys = t.members(_keys(kind))
+            complain("NoItem", key=f"[{shown}]", type=t.spell(kind), files=files, keys=keys)
     return Poison()
+
+
+def _keys(kind: t.Type) -> t.Type:
+    return kind.key if isinstance(kind, t.Mapping) else t.NONE
+
+
+def _name_of(index: object, key: int | str, kind: t.Type) -> str | None:
+    """The text of an index that is a key of this type, `key` if it is a text or a number; None for any other."""
+    return t.key_text(index if isinstance(kind, t.Enumeration) else key, kind)
 
 
 def _size(expr: Expr) -> int | None:

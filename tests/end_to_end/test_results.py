@@ -379,3 +379,88 @@ def test_elements_of_dicts_are_taken_out_of_the_results_of_a_loop(world: World) 
     assert result.diagnostics == []
     done = world.run(result.documents[-1], {}, fake=small)
     assert (done.task("show").parameters or {})["return"] == "6.5 3 6"
+
+
+KEYED = """\
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from pathlib import Path
+from typing import Literal, NewType
+
+from flowdsl import Raw, either, fan_out, pipeline, step, when
+
+PYTHON = "python:3.12-slim"
+Name = NewType("Name", str)
+Split = Literal["train", "test"]
+
+
+class Task(Enum):
+    SUM = 1
+    ASK = 2
+
+
+class Word(StrEnum):
+    ONE = "one of them"
+
+
+@dataclass
+class Scores:
+    by_task: dict[Task, float]
+    rows: dict[Split, list[int]]
+
+
+@step(image=PYTHON)
+def score(least: dict[Task, float], words: dict[Word, int]) -> Scores:
+    return Scores({task: one + words[Word.ONE] for task, one in least.items()}, {"train": [8], "test": [2]})
+
+
+@step(image=PYTHON)
+def make(x: int) -> dict[Task, float]:
+    return {Task.ASK: x / 2}
+
+
+@step(image=PYTHON)
+def show(scores: Scores, words: dict[Word, int], names: dict[Name, int], all: list[dict[Task, float]]) -> str:
+    return f"{scores} {words} {names} {all}"
+
+
+@step(image=PYTHON)
+def files(given: dict[Split, Path]) -> str:
+    return repr({split: file.read_text() for split, file in given.items()})
+
+
+@step(image=PYTHON)
+def number(x: float, y: int) -> str:
+    return f"{x} {y}"
+
+
+@pipeline
+def main(least: dict[Task, float] = {Task.SUM: 0.5}) -> None:
+    scores = score(least, {Word.ONE: 1})
+    made = fan_out(make, over={"x": [1, 2]})
+    show(scores, {Word.ONE: 3}, {Name("a"): 4}, [made[0], least])
+    files({"train": Raw("1"), "test": Raw("2")})
+    with when(scores.by_task[Task.SUM] > 1):
+        number(scores.by_task[Task.SUM] + made[1][Task.ASK], scores.rows["train"][0])
+    fan_out(show.options(name="each"), over={"words": [{Word.ONE: 5}]}, scores=scores, names={}, all=made)
+"""
+
+
+def test_dicts_keep_their_keys(world: World) -> None:
+    file = world.folder / "pipeline.py"
+    file.write_text(KEYED, encoding="utf-8")
+    result = compile_loaded(load(file), "main")
+    assert result.diagnostics == []
+    done = world.run(result.documents[-1], {"least": '{"SUM": 0.25}'})
+    assert done.phase == "Succeeded"
+    scores = "Scores(by_task={<Task.SUM: 1>: 1.25}, rows={'train': [8], 'test': [2]})"
+    both = "[{<Task.ASK: 2>: 0.5}, {<Task.SUM: 1>: 0.25}]"
+    wanted = {
+        "show": f"{scores} {{<Word.ONE: 'one of them'>: 3}} {{'a': 4}} {both}",
+        "files": "{'train': '1', 'test': '2'}",
+        "number": "2.25 8",
+    }
+    assert {name: (done.task(name).parameters or {})["return"] for name in wanted} == wanted
+    each = json.loads((done.task("each").parameters or {})["results"])
+    all_made = "[{<Task.ASK: 2>: 0.5}, {<Task.ASK: 2>: 1.0}]"
+    assert each[0]["return"] == f"{scores} {{<Word.ONE: 'one of them'>: 5}} {{}} {all_made}"
