@@ -18,18 +18,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from flowdsl.compiler.profile import Profile
-    from flowdsl.tracing.trace import Graph
+    from flowdsl.tracing.trace import Call, Graph
     from flowdsl.values.expr import Expr
 
 
-def kept(step: Mapping[str, Any], root: PipelineDef, profile: Profile) -> tuple[Volume, str] | None:
-    """The volume and folder of checkpoints: what the step says, else the pipeline, else the profile."""
-    for options in (step, root.options):
+def kept(call: Call, root: PipelineDef, profile: Profile) -> tuple[Volume, str] | None:
+    """The volume and folder of checkpoints: what call, step, their pipeline, that of the run or the profile says."""
+    for options in _saying(call, root):
         if "checkpoints" in options:
-            found: tuple[Volume, str] | None = readable({"checkpoints": options["checkpoints"]}).get(
-                "checkpoints"
-            )
-            return found
+            return _folder(options)
     if profile.checkpoints is None:
         return None
     name, folder = profile.checkpoints
@@ -40,6 +37,29 @@ def kept(step: Mapping[str, Any], root: PipelineDef, profile: Profile) -> tuple[
     return volume, folder
 
 
+def apart(call: Call, root: PipelineDef) -> str:
+    """What sets the checkpoints of a call apart from those of the same step in the pipeline of the run, as text."""
+    owner = call.graph.owner
+    first = next((one for one in _saying(call, root) if "checkpoints" in one), None)
+    if owner is root or first is not owner.options:
+        return ""
+    own, usual = _folder(owner.options), _folder(root.options)
+    if own is None or (usual is not None and own[0].name == usual[0].name and own[1] == usual[1]):
+        return ""
+    return f" checkpoints={own[0].name}/{own[1]}"
+
+
+def _saying(call: Call, root: PipelineDef) -> tuple[Mapping[str, Any], ...]:
+    return call.options, call.target.options, call.graph.owner.options, root.options
+
+
+def _folder(options: Mapping[str, Any]) -> tuple[Volume, str] | None:
+    found: tuple[Volume, str] | None = readable(
+        {name: value for name, value in options.items() if name == "checkpoints"}
+    ).get("checkpoints")
+    return found
+
+
 def checkpoints(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[Diagnostic]:
     """The uses of `run.checkpoint_dir` in a graph."""
     if not any(inside(expr) for expr, _, _ in uses(graph)):
@@ -47,9 +67,8 @@ def checkpoints(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[D
     for call in graph.calls:
         for name, expr in call.arguments.items():
             if isinstance(expr, Checkpoint) and not isinstance(call.target, PipelineDef):
-                options = {**call.target.options, **call.options}
-                said = "checkpoints" in options or "checkpoints" in root.options  # what is wrong with it, too
-                if not said and kept(options, root, profile) is None:
+                said = any("checkpoints" in one for one in _saying(call, root))  # what is wrong with it, too
+                if not said and kept(call, root, profile) is None:
                     yield Diagnostic(findings.NoCheckpoints(call.target.name), call.argument(name))
             elif inside(expr):
                 yield Diagnostic(findings.CheckpointUse(), call.argument(name))

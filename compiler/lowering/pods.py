@@ -188,8 +188,7 @@ class Pods:
 
     def _checkpoint(self, variant: Variant, call: Call) -> ir.Mount:
         """The folder of a task's checkpoints: of the run and of its place there, so each attempt finds it."""
-        options = {**variant.step.options, **call.options}
-        found = kept(options, self.variants.owner, self.variants.profile)
+        found = kept(call, self.variants.owner, self.variants.profile)
         assert found is not None, "checked before"
         volume, folder = found
         self.planner.volume(volume)

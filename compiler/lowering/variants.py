@@ -7,7 +7,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import ir
+from flowdsl.compiler.checks.checkpoints import apart
 from flowdsl.compiler.forms import Form, spelled, undigested
+from flowdsl.compiler.lowering.plans import CHECKPOINT
 from flowdsl.compiler.naming import Templates
 from flowdsl.compiler.options import KINDS as OPTIONS
 from flowdsl.compiler.options import applicable, inherited, patch, settings
@@ -187,6 +189,8 @@ class Variants:
                 options = patch.own(call)
                 if (asked := self.setting(call)) != self._plain(step):
                     options += _spelled(asked)
+            if CHECKPOINT in plan.placed:
+                options += apart(call, self.owner)
             key = id(step), options, forms, plan.store
             known = self._known.get(key)
             if known is None:

@@ -24,6 +24,11 @@ def trial(rate: float) -> float:
     return train(rate)
 
 
+@pipeline(checkpoints=FAST / "refined")
+def refine(rate: float) -> float:
+    return train(rate)
+
+
 @pipeline(checkpoints=DATA / "checkpoints")
 def case() -> None:
     first = train(0.1)
@@ -31,3 +36,4 @@ def case() -> None:
     found = sweep(trial, over={"rate": choice(0.1, 0.2)}, objective=maximize())
     fit(first + many[0], run.checkpoint_dir)
     elsewhere = train.options(checkpoints=FAST / "slow/steps")(found.best)
+    refine(elsewhere)
