@@ -49,7 +49,7 @@ from flowdsl.tracing.trace import held_in
 from flowdsl.values import types as t
 from flowdsl.values.expr import Poison, leaves
 from flowdsl.values.later import later
-from flowdsl.values.lift import lift
+from flowdsl.values.lift import is_dict, lift
 from flowdsl.values.signature import MISSING, is_function, is_method
 
 if TYPE_CHECKING:
@@ -282,7 +282,10 @@ def _unused(
                 yield Diagnostic(found, Definition(pipeline.code, name))
 
 
-_OF_A_RUN = ("timeout", "service_account", "priority", "user", "image_pull_secrets")
+_OF_A_RUN = (
+    *("timeout", "service_account", "priority", "user", "image_pull_secrets"),
+    *("queue", "pod_labels", "pod_annotations", "argo"),
+)
 """The options of a pipeline without which its steps would run otherwise than it says."""
 
 
@@ -295,7 +298,10 @@ def of_runs(called: PipelineDef, root: PipelineDef) -> Iterator[Diagnostic]:
     for name in _OF_A_RUN:
         if called is root or name not in called.options or later(called.options[name]):
             continue
-        if called.options[name] != root.options.get(name):
+        own, around = called.options[name], root.options.get(name)
+        if is_dict(own) and is_dict(around):
+            around = {key: value for key, value in around.items() if key in own}
+        if own != around:
             yield Diagnostic(OfARun(name, called.name, root.name), Argument(called.site, name))
 
 

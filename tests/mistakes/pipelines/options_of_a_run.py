@@ -13,6 +13,16 @@ def loading() -> int:
     return load()
 
 
-@pipeline(priority="high")
+@pipeline(queue="research", pod_labels={"cost-center": "17", "team": "search"}, argo={"dnsPolicy": "Default"})
+def reading() -> int:
+    return load()
+
+
+@pipeline(pod_labels={"team": "search"})
+def judging() -> int:
+    return load()
+
+
+@pipeline(priority="high", pod_labels={"cost-center": "3", "team": "search"})
 def nightly() -> int:
-    return loading()
+    return loading() + reading() + judging()
