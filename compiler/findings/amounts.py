@@ -102,8 +102,9 @@ class SharedCount(Finding):
     severity: ClassVar[Severity] = "warning"
     title = "{count} shares of GPUs are no more than one: they may be of the same device"
     label = "not {count} devices"
-    help = 'ask for one share, with the memory that is needed: GPU(1, share="16Gi"); or for whole devices'
+    help = 'ask for one share, with the memory of all: GPU(1, share="{whole}"); or for whole devices'
     count: int
+    whole: str
 
 
 class ShareWith(Finding):

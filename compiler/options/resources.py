@@ -24,7 +24,7 @@ from flowdsl.gpu import GPU
 from flowdsl.grammar.devices import VENDORS, is_mig_profile
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
-from flowdsl.grammar.quantity import quantity
+from flowdsl.grammar.quantity import quantity, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -169,7 +169,8 @@ def _gpu_doubts(gpu: object) -> Iterator[Wrong]:
         if gpu.resource is not None and _misspells(gpu.resource, usual):
             yield Wrong(UnusualResource(gpu.resource, usual), "item:resource")
     if gpu.share is not None and gpu.count > 1:
-        yield Wrong(SharedCount(gpu.count), "item:count")
+        whole = spelled(quantity(gpu.share) * gpu.count)
+        yield Wrong(SharedCount(gpu.count, whole), "item:count")
 
 
 def gpu_memory(text: str | None) -> int | None:
