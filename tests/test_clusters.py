@@ -449,3 +449,14 @@ def test_manifests_are_judged_for_the_version_of_the_cluster(
     monkeypatch.setattr("sys.stdin", io.StringIO(OLD))
     assert run(["check", "-"]) == 2
     assert "<stdin>:8:55: error[FD692]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("operator", ["", "pytorchjob", "jobset", "trainjob"])
+def test_the_oldest_argo_has_all_that_spreads_a_step(tmp_path: Path, operator: str) -> None:
+    file = tmp_path / "case.py"
+    file.write_text(
+        f"from flowdsl import Torch, pipeline, step\n{HEAD}\n\n"
+        f"@step(image=I, distributed=Torch(2, operator={operator or None!r}))\ndef train() -> None: ...\n\n\n"
+        "@pipeline\ndef case() -> None:\n    train()\n"
+    )
+    assert judge(file, goal=Target(argo=VERSIONS[0])).diagnostics == []

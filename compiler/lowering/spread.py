@@ -59,10 +59,9 @@ _OF_WAITING = {
     "metrics": "",
 }
 _SOON = ir.Retry(
-    limit=12,
+    limit=7,
     wait="5s",
     factor=2,
-    longest="1m",
     expression="lastRetry.status == 'Error' || lastRetry.message contains '(NotFound)'",
 )
 """An object that a controller makes of another is not there at once."""
