@@ -448,6 +448,8 @@ def test_the_runs_of_this_folder_newest_first(flowdsl: Callable[..., Result]) ->
     Path(".flowdsl/runs/broken/workflow.json").unlink()
     Path(".flowdsl/runs/broken/workflow.json").mkdir()
     assert "/workflow.json cannot be read: Is a directory\n" in flowdsl("list").err
+    Path(".flowdsl/runs/closed").symlink_to("closed")
+    assert "closed/workflow.json cannot be read: Too many levels" in flowdsl("list").err
     assert names("--running") == "b"
     assert names("--completed") == "c a"
     assert names("--status", "Failed", "--status", "Running") == "b a"

@@ -141,13 +141,17 @@ def local_runs(selector: str) -> list[Json]:
     from flowdsl.runtime.local.earlier import begun
 
     found: list[Json] = []
-    for path in sorted(RUNS.glob("*/workflow.json"), key=lambda one: (-begun(one.parent), one)):
+    folders = RUNS.iterdir() if RUNS.is_dir() else ()
+    for folder in sorted(folders, key=lambda one: (-begun(one), one)):
+        path = folder / "workflow.json"
         try:
             one: Json = json.loads(path.read_bytes())
+        except (FileNotFoundError, NotADirectoryError):
+            continue  # it is no run, or one that is only beginning
         except (OSError, ValueError) as error:
             err(f"note: {path} cannot be read: {line(reason(error))}\n")
         else:
-            found.append(_alone(one, path.parent))
+            found.append(_alone(one, folder))
     try:
         return [one for one in found if matches(selector, _labels(one))]
     except ValueError as error:
