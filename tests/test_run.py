@@ -1923,6 +1923,28 @@ def test_an_interrupted_run_goes_on(
     assert done.err.endswith("sleep: faked\n")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the children of a process are found in /proc")
+def test_a_run_whose_helper_is_killed_goes_on(flowdsl: Callable[..., Result], folder: Path) -> None:
+    """As by a system that is out of memory: no step has failed."""
+    command = [sys.executable, "-m", "flowdsl.cli", "run", "steps.yaml", "library.yaml", "--name", "one"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [*command, "-p", "seconds=60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+    ) as child:
+        assert child.stderr is not None
+        while "sleep: started" not in child.stderr.readline():
+            assert child.poll() is None
+        helper = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()[0]
+        os.kill(int(helper), signal.SIGKILL)
+        out, err = child.communicate(timeout=30)
+    assert (child.returncode, out) == (4, "")
+    assert err == (
+        "flowdsl: .flowdsl/runs/one: the process that starts the steps has ended: the run is stopped; "
+        "when that is mended, go on with\n  flowdsl run --resume one\n"
+    )
+    assert flowdsl("--resume", "one", "--fake", "sleep=").err.startswith("going on: 3 steps are done\n")
+
+
 def test_what_a_loop_handed_on_is_shown_as_the_values_of_its_items() -> None:
     nested = json.dumps([{"flowdsl-index": "/0/1", "return": "b"}, {"flowdsl-index": "/0/0", "return": "a"}])
     rows = [{"flowdsl-index": "/10", "x": "1", "y": nested}, {"flowdsl-index": "/9", "return": "[2]"}]

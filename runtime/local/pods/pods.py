@@ -66,7 +66,6 @@ class Pods:
         self.playing = Playing(self)
         self.early: list[tuple[Pod, Amount]] = []  # that were started before steps can be
         self.closed = False
-        self.gone = False
         self.ready = False
         self.attended = 0.0
         self.helper.begin(self.house.scratch, self.house.logs, _needed(self.house.folder, self.settings))
@@ -79,8 +78,6 @@ class Pods:
     def wait(self) -> None:
         """Wait until steps can be started. Raises OSError when the process that does that cannot run."""
         while not self.ready:
-            if self.gone:
-                raise OSError(_GONE)
             self.attend(None)
 
     def _opened(self, isolated: bool) -> None:
@@ -121,8 +118,6 @@ class Pods:
         try:
             made = Pod(pod, self.house, self.report, self._rests, ended, leads)
             wanted = amount([one.body for one in made.shape.together], meets)
-            if self.gone:
-                raise Refusal(_GONE)
         except Refusal as refusal:
             self.report(PodEnded(time.time(), pod.node, refusal.outcome))
             return None
@@ -138,7 +133,7 @@ class Pods:
     def attend(self, seconds: float | None) -> None:
         """Go on with the pods whose containers have ended; wait for that, or an event, so many seconds at most.
 
-        Raises what went wrong in flowdsl itself beside.
+        Raises what went wrong in flowdsl itself beside, and OSError when the process that starts the steps has ended.
         """
         self.helper.attend(seconds)
         self.attended = time.monotonic()
@@ -238,10 +233,7 @@ class Pods:
             self._opened(answer["isolated"])
             return
         if "gone" in answer:
-            self.gone = True
-            for made in list(self.pods.values()):
-                made.end(Outcome("Error", _GONE))
-            return
+            raise OSError(_GONE)
         programs, name = self.house.programs, answer.get("id", "")
         answered = programs.pop(name, None) if "code" in answer else programs.get(name)
         if answered is not None:
