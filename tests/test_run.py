@@ -974,8 +974,12 @@ def test_from_a_step_on(flowdsl: Callable[..., Result]) -> None:
     assert "runs.attempt(1): from one\n" in done.err
     assert "publish: started\n" in done.err
     assert ["2", "0.25", "1.0", "best"] in rows(done.out), "with the parameter of the earlier run"
-    only = flowdsl("pipeline.py", "--only", "publish", "--of", "one", "-p", "mode=FAST", "-q")
+    only = flowdsl("pipeline.py", "--only", "publish", "--of", "one", "-p", "mode=FAST")
     assert [line[:2] for line in rows(only.out)][1] == ["publish", "Failed"], "with the inputs that it had"
+    assert "note: -p mode is not used: publish alone has the inputs that it had in one\n" in only.err
+    plain = flowdsl("steps.yaml", "library.yaml", "--name", "plain", "-p", "seconds=0.1", "-q")
+    again = flowdsl("steps.yaml", "library.yaml", "--only", "sleep", "-p", "seconds=0")
+    assert (plain.code, again.code, "is not used" in again.err) == (0, 0, False)
     wrong = flowdsl("pipeline.py", "--from", "publsh")
     assert wrong.code == 2
     assert "the run two has no step `publsh`; did you mean `publish`?" in wrong.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ from flowdsl.runtime.local.rounds import texts
 from flowdsl.runtime.local.runner import Inputs
 from flowdsl.runtime.local.substitutes import Earlier, Fakes, only
 from flowdsl.runtime.names import suffix
+from flowdsl.runtime.parts import part as mapping
+from flowdsl.runtime.parts import several
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -111,7 +114,8 @@ def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Rea
         raise RunError(_together(verdict.refusals))
     pods = _pods(part.manifest, options, data, before)
     settings = {**options.kept(), **_known(found), **part.settings}
-    notes = [*_left(found), *verdict.notes, *_make_room(options.folder, mounts, part.taken)]
+    notes = [*_left(found), *_as_before(options, pairs, part), *verdict.notes]
+    notes += _make_room(options.folder, mounts, part.taken)
     stand_ins = [fakes, *([part.taken] if part.taken and options.since else ())]
     inputs = Inputs(part.manifest, found.references, data.config_maps, settings)
     return Ready(folder, part.manifest, settings, options, pods, stand_ins, found.program, inputs, notes)
@@ -175,6 +179,22 @@ def _left(found: Found) -> list[str]:
     if not found.left:
         return []
     return [f"{', '.join(found.left)}: not run, as of more files only what the first one needs is taken"]
+
+
+def _as_before(options: Options, pairs: Mapping[str, str], part: _Part) -> list[str]:
+    """The parameters that are given to no avail, since a step alone has the inputs of the earlier run."""
+    if not options.only or part.taken is None:
+        return []
+    spec = part.manifest["spec"]
+    templates = several(spec, "templates")
+    called = [mapping(one, "inputs") for one in templates if one["name"] == spec["entrypoint"]]
+    own = {one["name"] for inputs in called for one in several(inputs, "parameters")}
+    asked = "workflow.parameters" in json.dumps(templates)
+    return [
+        f"-p {name} is not used: {options.only} alone has the inputs that it had in {part.settings['of']}"
+        for name in pairs
+        if name in own or not asked
+    ]
 
 
 def _known(found: Found) -> Json:
