@@ -386,6 +386,7 @@ def test_a_context_that_is_named_needs_no_current_one(
     [
         (["/no/such/login"], "No such file or directory: '/no/such/login'"),
         (["/bin/sh", "-c", "echo please log in >&2; exit 3"], "please log in"),
+        (["no-such-login"], "there is no program `no-such-login`, which gives them: brew install it$"),
     ],
 )
 def test_a_login_that_fails_is_said(tmp_path: Path, command: list[str], said: str) -> None:
@@ -393,6 +394,7 @@ def test_a_login_that_fails_is_said(tmp_path: Path, command: list[str], said: st
         "apiVersion": "client.authentication.k8s.io/v1",
         "command": command[0],
         "args": command[1:],
+        "installHint": "brew\n  install it",
         "interactiveMode": "Never",
     }
     file = kubeconfig("https://127.0.0.1:9", tmp_path / "config", user={"exec": login})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -247,7 +248,7 @@ def _settings(access: Access, config: Any, configuration: Any) -> tuple[str, str
         raise Misconfigured(f"there is no context `{name}` in {files}: {known}")
     named: dict[str, str] = contexts[name] or {}
     cluster, user = (_entry(what, merged, name, named, files) for what in ("cluster", "user"))
-    _load_context(name, files, config, configuration)
+    _load_context(name, user, files, config, configuration)
     if proxy := cluster.get("proxy-url"):
         configuration.proxy, configuration.no_proxy = proxy, None  # the client does so from version 37
     return name, access.namespace or named.get("namespace") or "default", _impersonated(user)
@@ -278,7 +279,17 @@ def _impersonated(user: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, str(value)) for name, value in found if value]
 
 
-def _load_context(name: str, files: str, config: Any, configuration: Any) -> None:
+def _lacking(user: Mapping[str, Any]) -> str:
+    """The program of the credentials of a user that is not there, and how its cluster says it is installed."""
+    asked: Mapping[str, Any] = user.get("exec") or {}
+    program = str(asked.get("command") or "")
+    if not program or os.sep in program or shutil.which(program):
+        return ""
+    hint = " ".join(str(asked.get("installHint") or "").split())
+    return f"there is no program `{program}`, which gives them" + (f": {hint}" if hint else "")
+
+
+def _load_context(name: str, user: Mapping[str, Any], files: str, config: Any, configuration: Any) -> None:
     """Fill in a configuration for a context.
 
     What the client cannot get credentials from it only writes to a log, and goes on as nobody.
@@ -289,7 +300,8 @@ def _load_context(name: str, files: str, config: Any, configuration: Any) -> Non
             config_file=files, context=name, client_configuration=configuration, persist_config=False
         )
     if said.errors and not (configuration.api_key or configuration.cert_file or configuration.username):
-        raise Misconfigured(f"there are no credentials for the context `{name}`: {'; '.join(said.errors)}")
+        why = _lacking(user) or "; ".join(said.errors)
+        raise Misconfigured(f"there are no credentials for the context `{name}`: {why}")
     if not configuration.host:
         raise Misconfigured(f"the cluster of the context `{name}` has no `server` in {files}")
     if "://" not in configuration.host:  # source: DefaultServerUrlFor in rest/url_utils.go of client-go
@@ -353,6 +365,7 @@ def _untrusted(error: BaseException) -> bool:
 
 def _why(error: BaseException) -> str:
     """What an error says, without the objects that urllib3 puts before it."""
+    error = getattr(error, "original_error", error)  # of a proxy, in urllib3
     text = _NUMBER.sub("", " ".join(str(error).split()).rpartition("): ")[2])
     cause = error.__cause__ or error.__context__
     if isinstance(cause, OSError) and cause.strerror:
