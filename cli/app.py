@@ -44,8 +44,8 @@ def run(arguments: Sequence[str]) -> int:
         except Refused as error:
             err("\n".join(map(_visible, f"flowdsl: {error}\n".split("\n"))))
         return WRONG
-    except KeyboardInterrupt:
-        err("flowdsl: interrupted\n")
+    except KeyboardInterrupt as error:
+        err(f"flowdsl: {str(error) or 'interrupted'}\n")
         return INTERRUPTED
     except SystemExit:
         return DONE  # the reader of a help page has gone: rich ends the process then

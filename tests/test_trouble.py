@@ -98,6 +98,38 @@ def test_what_was_done_to_a_run_though_every_answer_was_an_error(
     assert capsys.readouterr().out == said
 
 
+@pytest.mark.parametrize(
+    ("command", "method"),
+    [
+        (["stop", "one"], "PATCH"),
+        (["suspend", "one"], "PATCH"),
+        (["delete", "one", "--yes"], "DELETE"),
+        (["retry", "two"], "PUT"),
+    ],
+)
+def test_an_interruption_while_a_run_is_changed(
+    submitted: Cluster,
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+    method: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert flowdsl(["submit", "tiny.py", "--name", "two"]) == 0
+    submitted.end("two", "Failed")
+    capsys.readouterr()
+    opened = Transport.open
+
+    def interrupted(self: Transport, verb: str, *arguments: Any, **named: Any) -> Any:
+        if verb == method:
+            raise KeyboardInterrupt
+        return opened(self, verb, *arguments, **named)
+
+    monkeypatch.setattr(Transport, "open", interrupted)
+    assert flowdsl(command) == 130
+    said = f"flowdsl: interrupted: whether {command[1]} was changed is unknown; repeat the command\n"
+    assert capsys.readouterr().err == said
+
+
 def test_a_server_that_is_away_is_said_while_it_is_tried(
     submitted: Cluster, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

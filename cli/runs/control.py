@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.cli.clusters.reach import RUNS, Found, code_of, find
@@ -31,7 +32,7 @@ from flowdsl.runtime.status.node import nodes as in_order
 from flowdsl.runtime.times import rfc3339, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from flowdsl.cli.clusters.reach import Reach
     from flowdsl.cli.runs.selection import Manner, Selection
@@ -147,6 +148,16 @@ def _each(runs: Sequence[Found], do: Callable[[Found], int]) -> int:
     return code
 
 
+@contextmanager
+def _changing(run: Found) -> Generator[None, None, None]:
+    """Say of an interruption in here that nobody knows how far it came."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        what = f"interrupted: whether {run.name} was changed is unknown; repeat the command"
+        raise KeyboardInterrupt(what) from None
+
+
 def _end(verb: Ending, run: Found, manner: Manner) -> int:
     if run.cluster is None:
         return _end_here(verb, run, manner)
@@ -164,15 +175,18 @@ def _end(verb: Ending, run: Found, manner: Manner) -> int:
             out(f"would delete {kind.name} {job['metadata']['name']} of {run.name}\n")
         return _problems(run, jobs)
     if verb == "delete":
-        delete(cluster, workflow)
+        with _changing(run):
+            delete(cluster, workflow)
         waits = workflow["metadata"].get("finalizers")
         more = ", once its artifacts are away" if ARTIFACTS in (waits or ()) else ""
         out(f"{run.name}: deleted{more}\n")
     elif not ended:
-        after = cluster.act(verb, workflow)
+        with _changing(run):
+            after = cluster.act(verb, workflow)
         shutdown = after["spec"].get("shutdown")
         out(f"{run.name}: {_SAID['terminate' if shutdown == 'Terminate' else verb]}\n")
-    after_jobs = made.delete(cluster, jobs, workflow["metadata"].get("namespace"))
+    with _changing(run):
+        after_jobs = made.delete(cluster, jobs, workflow["metadata"].get("namespace"))
     for kind, job in after_jobs.jobs:
         out(f"{run.name}: deleted {kind.name} {job['metadata']['name']}\n")
     return _problems(run, after_jobs)
@@ -247,7 +261,9 @@ def suspend(names: Sequence[str], reach: Reach) -> int:
     runs = [find(name, reach, nodes=False) for name in dict.fromkeys(names)]
 
     def one(run: Found) -> int:
-        _way(run).act("suspend", run.workflow)
+        cluster = _way(run)
+        with _changing(run):
+            cluster.act("suspend", run.workflow)
         out(f"{run.name}: suspended; flowdsl resume {run.name}{reach.flags()} lets it go on\n")
         return DONE
 
@@ -268,7 +284,8 @@ def resume(name: str, parameters: Mapping[str, str], step: str | None, reach: Re
     if step is not None:
         (gate,) = nodes(workflow, step, [one.node for one in waiting])
     gates.supplied(workflow, gate, parameters)  # nothing is asked of the cluster for a wrong answer
-    cluster.act("resume", run.workflow, {"gate": gate, "parameters": parameters})
+    with _changing(run):
+        cluster.act("resume", run.workflow, {"gate": gate, "parameters": parameters})
     passed = [one.step for one in waiting if gate in ("", one.node)]
     past = f" from {', '.join(passed)}" if passed else ""
     out(visible(f"{run.name}: goes on{past}") + "\n")
@@ -289,7 +306,8 @@ def retry(name: str, step: str | None, parameters: Mapping[str, str], dry_run: b
         one.display for one in in_order(workflow).values() if one.id in planned.gone and _leaf(before[one.id])
     ]
     if not dry_run:
-        cluster.act("retry", run.workflow, {"nodes": again, "parameters": parameters})
+        with _changing(run):
+            cluster.act("retry", run.workflow, {"nodes": again, "parameters": parameters})
     word = "would go on" if dry_run else "goes on"
     more = f", and {len(steps) - _SHOWN} more" if len(steps) > _SHOWN else ""
     again_said = f"; again: {', '.join(steps[:_SHOWN])}{more}" if steps else ""
