@@ -8,6 +8,7 @@ from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.view import has_location, without_key
 from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.lint.variables.scope import misspelt
+from flowdsl.compiler.lint.workflow.arriving import handed
 from flowdsl.compiler.objects import MARKS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
@@ -415,10 +416,10 @@ def values(view: View) -> Iterator[Problem]:
         if callee is not None and callee.enums:
             for index, parameter in enumerate(entries(arguments, "parameters")):
                 choices = callee.enums.get(parameter.get("name") or "", ())
-                value: str | None = parameter.get("value")
-                if _is_another(value, choices):
-                    path = (*call.path, "arguments", "parameters", index, "value")
-                    yield Problem(path, NotInInputEnum(string(parameter, "name"), value, choices))
+                place = (*call.path, "arguments", "parameters", index, "value")
+                for path, value in handed(view, call, string(parameter, "value"), place) if choices else ():
+                    if _is_another(value, choices) and (value or path == place):
+                        yield Problem(path, NotInInputEnum(string(parameter, "name"), value, choices))
     arguments = inside(view.spec, "arguments")
     yield from _artifacts(arguments, view.path)
     for problem in _values(arguments, view.path, () if view.kind == "CronWorkflow" else _BY_HAND):

@@ -9,7 +9,7 @@ from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.manifest.globals import sample
 from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.workflow.computing import outcome, variable_of
-from flowdsl.compiler.lint.workflow.loops import LoopFields, is_whole, no_list
+from flowdsl.compiler.lint.workflow.loops import LoopFields, is_whole, no_list, written_items
 from flowdsl.compiler.lint.workflow.names import DISPLAY_FORM, VALUE_FORM, BadLabel, is_display_name
 from flowdsl.compiler.lint.workflow.settings import (
     NO_MEMO_KEY,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterable, Iterator
 
-    from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.lint.manifest.view import Call, View
     from flowdsl.compiler.tree import Object, Path
     from flowdsl.diagnostic import Finding
 
@@ -261,6 +261,19 @@ def _computed(
             yield (place if text == value else path), text
 
 
+def handed(view: View, call: Call, value: str, place: Path) -> Iterator[tuple[Path, str]]:
+    """The values of an argument of a call that is one tag, each with the path where it is written."""
+    when = string(call.data, "when")
+    if when and not named(value).isdisjoint(named(when)):
+        return  # not each value comes through
+    given = (call.owner, value, place)
+    for giver, text, path in _of_items(call.data, call.path, given) if "{{item" in value else (given,):
+        if giver is None:
+            yield path, text
+        else:
+            yield from arriving(view, giver, text, path)
+
+
 def reaching(view: View, template: Template, texts: Iterable[str]) -> Iterator[tuple[Path, str]]:
     """The texts that come into other texts of a template by their tags, each with the path where it is written."""
     left, seen = [(template, text) for text in texts], set[tuple[int, str]]()
@@ -352,7 +365,7 @@ def _of_items(
     call: Object, path: Path, given: tuple[Template | None, str, Path]
 ) -> Iterator[tuple[Template | None, str, Path]]:
     """What an argument of a loop becomes that is an item, or one key of it; itself where that is not known."""
-    tag, items = _ITEM.fullmatch(given[1]), call.get("withItems")
+    tag, (where, items) = _ITEM.fullmatch(given[1]), written_items(call)
     if tag is None or not items or "{{item" in str(call.get("when")):
         yield given
         return
@@ -362,7 +375,8 @@ def _of_items(
         text = value if isinstance(value, str) else None if value is None else compact(value)
         # Quotes and backslashes in a text arrive with more of them, which is told as such.
         if text is not None and not (isinstance(value, str) and _ESCAPED.search(text)):
-            yield None, text, (*path, "withItems", index, *((key,) if key else ()))
+            inner = (index, *((key,) if key else ())) if where == "withItems" else ()
+            yield None, text, (*path, where, *inner)
 
 
 _ITEM = regex(r"\{\{\s*item(?:\.([^{}\s]+))?\s*\}\}")

@@ -128,6 +128,14 @@ def has_items(call: Call) -> bool:
     return call.loop == "withItems" or (text.lstrip().startswith("[") and bool(read_list(text)))
 
 
+def written_items(call: Object) -> tuple[str, list[Any]]:
+    """The items that a loop has by `withItems`, or as a text in `withParam`, and the field that they stand in."""
+    text = string(call, "withParam")
+    if text and "{{" not in text:
+        return "withParam", read_list(text)
+    return "withItems", call.get("withItems") or []
+
+
 def amount(call: Call) -> tuple[Path, str]:
     """The text that says how many items a loop has, behind its path in the call."""
     if text := string(call.data, "withParam"):

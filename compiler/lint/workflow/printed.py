@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.workflow.loops import LoopFields, has_no_items, no_list
+from flowdsl.compiler.lint.workflow.loops import LoopFields, has_items, has_no_items, no_list, written_items
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import compact, from_json, inside, is_mapping, string
 from flowdsl.diagnostic import Finding
@@ -40,8 +40,8 @@ class NotCollected(Finding):
 def results(view: View) -> Iterator[Problem]:
     """The results of a loop that are used can be collected. Source: processAggregateNodeOutputs of Argo 4.1."""
     for call in view.looping:
-        if call.callee is None or has_no_items(call):
-            continue
+        if call.callee is None or has_no_items(call) or "{{item" in string(call.data, "when"):
+            continue  # what prints it may be left out
         wrong = next((text for text in _printed(call) if not _is_json(text)), None)
         if wrong is not None and _is_used(call):
             yield Problem(call.path, NotCollected(call.name, wrong))
@@ -91,12 +91,26 @@ def _printed(call: Call) -> Iterator[str]:
         for each in inside(call.data, "arguments").get("parameters") or ()
     }
     same = [_known(word, given) for word in words]
-    items = call.data.get("withItems") if any("{{" in word for word in same if word is not None) else None
+    items = _items(call) if any("{{" in word for word in same if word is not None) else None
     for item in items or [None]:
         found = [_known(word, _item(item)) for word in same]
         text = None if None in found else _echoed([word for word in found if word is not None])
         if text is not None:
             yield text
+
+
+def _items(call: Call) -> list[Any]:
+    """The items of a loop that are written; of a sequence the first, which stands for all."""
+    if call.loop != "withSequence":
+        return written_items(call.data)[1]
+    sequence = inside(call.data, "withSequence")
+    first, form = str(sequence.get("start") or 0), string(sequence, "format") or "%d"
+    bare = first.isdecimal() and _NUMBER.fullmatch(form)
+    return [form % int(first)] if bare and has_items(call) else []
+
+
+_NUMBER = regex(r"[^%{}\"]*%0?\d?d[^%{}\"]*")
+"""Formats of a whole number that mean the same in Python."""
 
 
 def _item(item: object) -> dict[str, str]:
