@@ -73,6 +73,8 @@ def _instead(found: str, allowed: frozenset[str]) -> str:
     if "ORDER" in allowed:
         return "`==`, `!=`, `>`, `<`, `in (...)`, `notin (...)`, or nothing more"
     if "NUMBER" in allowed:
+        if found.startswith("="):
+            return "a whole number, for there is no `>=` or `<=`"
         return "a whole number" if is_word else "a value"
     if "VALUE" in allowed and (is_word or "COMMA" not in allowed):
         return _VALUE if is_word else "a value"

@@ -126,9 +126,13 @@ def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
     """
     action, flags = resource.get("action"), resource.get("flags")
     if not manifest:
+        named = resource.get("manifestFrom") or action not in ("get", "delete")
+        if named or not _names_nothing(str(action), flags or []):
+            return None
         way = "add `flags` such as `[configmap, NAME]`, or `manifest`"
-        what = action in ("get", "delete") and not (flags or resource.get("manifestFrom"))
-        return (f"the resource does not say what to {action}", way) if what else None
+        if flags:
+            way = "name it in `flags`, as in `[configmap, NAME]` or `[pods, --selector, app=a]`"
+        return f"the resource does not say what to {action}", way
     if action == "patch" and resource.get("mergeStrategy") == "json":
         way = "add `flags` such as `[deployment, NAME]`"
         return None if flags else ("the patch does not say which object it changes", way)
@@ -145,6 +149,24 @@ def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
     if (lacking := next(found, None)) is not None or action not in ("create", "apply", "replace"):
         return lacking
     return workload_flaw(objects[0], flags) or shape_flaw(_typed(manifest))
+
+
+def _names_nothing(action: str, flags: list[str]) -> bool:
+    """Whether kubectl finds no object in its flags: no kind, or to delete one, no name either.
+
+    What stands behind a flag may be its value, so that some that name nothing are not told.
+    """
+    words = [each for each in flags if not each.startswith("-")]
+    enough = len(words) > (action == "delete") or any("/" in each for each in words)
+    chosen = any(each.startswith(_CHOOSING) and not each.endswith("=false") for each in flags)
+    return not enough and not chosen and "{{" not in str(flags)
+
+
+_CHOOSING = (
+    *("-l", "--selector", "--field-selector", "--all", "-A"),
+    *("-f", "--filename", "-k", "--kustomize", "--raw"),
+)
+"""How flags of kubectl say what they are about without a name."""
 
 
 def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | None:
