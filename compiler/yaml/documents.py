@@ -92,7 +92,7 @@ class Document(NamedTuple):
     `paired` are the characters that were two escapes in the file, by their offsets in the text that YAML has read.
     `renamed` are the keys that are not read as they are written. `within` says that it stands in a document of another
     kind, which makes objects of it, with other values at the places of `decided`. `merged` are the keys that stand in a
-    mapping and come by a `<<` too, or come by it twice.
+    mapping and come by a `<<` too, or come by it twice. `tagged` are the nodes with a tag that nobody knows.
     """
 
     file: str
@@ -103,6 +103,7 @@ class Document(NamedTuple):
     node: yaml.Node
     renamed: Sequence[yaml.ScalarNode] = ()
     merged: Sequence[_Merged] = ()
+    tagged: Sequence[yaml.Node] = ()
     within: bool = False
     decided: Sequence[Path] = ()
 
@@ -113,6 +114,10 @@ class Document(NamedTuple):
             yield Diagnostic(KeyReadOtherwise(key.value, _name(key)), self.extent(key))
         for key, name, again, taken in dict.fromkeys(self.merged):
             yield Diagnostic(MergedToo(name, again, taken), self.extent(key))
+        for node in dict.fromkeys(self.tagged):
+            one_line = isinstance(node, yaml.ScalarNode) or node.start_mark.line == node.end_mark.line
+            place = self.extent(node) if one_line else self._first_line(node)
+            yield Diagnostic(UnknownTag(node.tag.replace(_CORE, "!!")), place)
 
     @property
     def listed(self) -> list[Document]:
@@ -151,7 +156,8 @@ class Document(NamedTuple):
         """A part of the document as one of its own."""
         start, end = node.start_mark.index, node.end_mark.index
         renamed = [key for key in self.renamed if start <= key.start_mark.index < end]
-        return self._replace(body=body, node=node, renamed=renamed)
+        tagged = [each for each in self.tagged if start <= each.start_mark.index < end]
+        return self._replace(body=body, node=node, renamed=renamed, tagged=tagged)
 
     def place(self, problem: Problem) -> Span:
         """Where a problem stands: the part or name that it is about, in the value or key that its path leads to."""
@@ -311,7 +317,9 @@ def _read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
             else:
                 if body is not None:
                     documents.append(
-                        document._replace(body=body, renamed=values.renamed, merged=values.merged)
+                        document._replace(
+                            body=body, renamed=values.renamed, merged=values.merged, tagged=values.tagged
+                        )
                     )
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -390,11 +398,14 @@ class _Values:
         self.open: set[int] = set()
         self.renamed: list[yaml.ScalarNode] = []
         self.merged: list[_Merged] = []
+        self.tagged: list[yaml.Node] = []
         self.asking: set[yaml.Node] = set()
 
     def of(self, node: yaml.Node, *, in_flow: bool) -> Any:
         """The value of a node, which stands within brackets or braces or not."""
         self.made += 1
+        if not _is_known(node):
+            self.tagged.append(node)
         if isinstance(node, yaml.ScalarNode):
             self.judge(node, in_flow=in_flow)
             value = _scalar(node)
@@ -474,10 +485,15 @@ def _scalar(node: yaml.ScalarNode) -> Any:
         return text
     if tag == PLAIN:
         return plain(text)
-    if tag not in _KINDS:
-        raise _Refused(UnknownTag(tag), node)
     value = plain(text)
-    return value if type(value) in _KINDS[tag] else text
+    return value if type(value) in _KINDS.get(tag, ()) else text
+
+
+def _is_known(node: yaml.Node) -> bool:
+    """Whether the tag of a node is one of YAML's own; what has another one is text, or what it looks like."""
+    if not isinstance(node, yaml.ScalarNode):
+        return node.tag.startswith(_CORE)
+    return node.tag in _TEXTS or node.tag == PLAIN or node.tag in _KINDS
 
 
 def _is_merge(key: yaml.Node) -> bool:

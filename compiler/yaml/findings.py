@@ -45,7 +45,9 @@ class UnknownTag(Finding):
     """A YAML tag that means nothing to Kubernetes."""
 
     code = "FD123"
+    severity = "warning"
     title = "the tag `{tag}` means nothing here"
+    label = "ignored; what follows it is taken as it is"
     help = "remove it, or quote the text if it begins with `!`"
     tag: str
 
