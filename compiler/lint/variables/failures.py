@@ -290,6 +290,49 @@ def _nothing_below(producer: Call, output: str, use: Missing, why: Skip) -> Find
     return why.finding(producer, use, "the run fails here", way)
 
 
+def lost(producer: Call, call: Call, output: str, use: Missing) -> Finding | None:
+    """The finding about an output of a call that may fail before it is written, used by a call that runs then, too.
+
+    A default of the input is no help: Argo waits for what a task that has failed has not written. Source: a real
+    controller; `cannot fetch parameters from <nil>` where an expression asks for it.
+    """
+    kind, _, last = output.rpartition(".")
+    callee = producer.callee
+    guarded = use.path[-1] != "when" and not always(str(call.data.get("when") or ""))
+    if kind != "outputs.parameters" or callee is None or producer.loop or guarded or call.parent is not None:
+        return None
+    sources = [inside(each, "valueFrom") for each in callee.output_parameters.values()]
+    source = inside(callee.output_parameters.get(last, {}), "valueFrom")
+    if callee.body not in _PROGRAMS or not source.get("path") or "default" in source:
+        return None
+    if (use.guarded and any("default" in each for each in sources)) or not runs_after(producer, call):
+        return None
+    name = _PARAMETER.sub(r".outputs?.parameters?.\1", as_keys(use.name))
+    filled = f"{name} ?? '{_FILLED.get(str(use.path[-1]), '')}'"
+    written = name if use.guarded else f"{{{{={filled}}}}}" if use.is_tag else f"({filled})"
+    way = f"add a `default` to `valueFrom` of output `{last}` of `{callee.title}`, or write `{written}`"
+    effect = "the run fails here" if use.guarded else "the run never ends"
+    return MayBeMissing(producer.name, f"fails before it has written `{last}`", use.shown, effect, way)
+
+
+_PROGRAMS = ("container", "script", "containerSet")
+
+
+def runs_after(producer: Call, call: Call) -> bool:
+    """Whether a call runs though one before it, which it names itself, has failed."""
+    text = str(call.data.get("depends") or "")
+    if not text:
+        before = producer.group < call.group if call.owner.body == "steps" else False
+        named = before or producer.name in (call.data.get("dependencies") or ())
+        return named and inside(producer.data, "continueOn").get("failed") is True
+    try:
+        operands = depends(text) if asks(text) else ()
+    except GrammarError:
+        return False
+    answers = [each.result == "Failed" if each.task == producer.name else None for each in operands]
+    return producer.name in {each.task for each in operands} and holds(text, answers) is not False
+
+
 def missing_at_end(producer: Call, output: str, use: Missing, why: Skip) -> Finding | None:
     """The finding about an output of a graph without a default, from a call that may be skipped.
 

@@ -10,7 +10,15 @@ from flowdsl.compiler.lint.manifest.globals import workflow_variables
 from flowdsl.compiler.lint.manifest.items import survey
 from flowdsl.compiler.lint.variables import conditions, reading, typing
 from flowdsl.compiler.lint.variables.computed import computed, of_loops
-from flowdsl.compiler.lint.variables.failures import Missing, can_fail, missing, missing_at_end, skip
+from flowdsl.compiler.lint.variables.failures import (
+    Missing,
+    can_fail,
+    lost,
+    missing,
+    missing_at_end,
+    runs_after,
+    skip,
+)
 from flowdsl.compiler.lint.variables.filled import filled
 from flowdsl.compiler.lint.variables.findings import (
     BrokenExpression,
@@ -213,7 +221,8 @@ class Reader:
                 known = calls[producer].outputs
                 if known is None or parts[2] not in known or parts[2].startswith("outputs.artifacts."):
                     return False
-                if self.skip(calls[producer]) is not None:
+                maker = calls[producer]
+                if self.skip(maker) is not None or runs_after(maker, calls[position]):
                     return False
             return True
 
@@ -344,21 +353,23 @@ class Reader:
             yield spot.problem(UnknownVariable(name, (), way))
 
     def missing(self, spot: Spot, place: Place, use: Missing) -> Iterator[Problem]:
-        """The finding about an output whose task may be skipped."""
+        """The finding about an output whose task may be skipped, or fail before it has written it."""
         root, _, rest = use.name.partition(".")
         graph, call = place
         name, _, output = rest.partition(".")
         producer = None if graph is None else producer_of(graph, root, name)
-        if producer is None or (why := self.skip(producer)) is None:
+        if producer is None:
             return
-        if call is not None:
-            finding = missing(producer, call, output, use, why)
-        elif use.path[-1] == "fromExpression" or (
-            (use.path[-2] == "valueFrom" or use.path[-1] == "from") and not self.has_default(use.path)
-        ):
-            finding = missing_at_end(producer, output, use, why)
-        else:
-            finding = None
+        finding = None
+        if (why := self.skip(producer)) is not None:
+            if call is not None:
+                finding = missing(producer, call, output, use, why)
+            elif use.path[-1] == "fromExpression" or (
+                (use.path[-2] == "valueFrom" or use.path[-1] == "from") and not self.has_default(use.path)
+            ):
+                finding = missing_at_end(producer, output, use, why)
+        if finding is None and call is not None:
+            finding = lost(producer, call, output, use)
         if finding is not None:
             yield spot.problem(finding)
 

@@ -204,7 +204,7 @@ class OnlyDefault(Finding):
 
 
 class MayBeMissing(Finding):
-    """An output of a task that may be skipped: the run then fails, or waits for it forever."""
+    """An output of a task that may be skipped or fail: the run then fails, or waits for it forever."""
 
     code = "FD579"
     severity = "warning"
