@@ -86,12 +86,15 @@ def mounts(view: View) -> Iterator[Problem]:
 def _paths(template: Template) -> Iterator[Problem]:
     """The mounts and input artifacts of one template at a path that is taken.
 
-    Within one container the schema tells mounts apart; here are those that several containers share, those of
-    Argo, and artifacts: at the path of a mount, which Argo refuses of a `container`, and of another artifact. In other
-    bodies it fails when it puts an artifact in place of the mount. Source: Argo Workflows, loadArtifact.
+    Within one container the schema tells mounts apart, except in templates that are inline; here are the mounts of
+    these, those that several containers share, those of Argo, and artifacts: at the path of a mount, which Argo refuses
+    of a `container`, and of another artifact. In other bodies it fails when it puts an artifact in place of the mount.
+    Source: Argo Workflows, loadArtifact.
     """
     yield from _own_paths(template)
     yield from _mirrored(template)
+    if template.around is not None:
+        yield from _repeated(template)
     taken: dict[str, str] = {}
     for index, mount in enumerate(entries(template.data, "containerSet", "volumeMounts")):
         at = string(mount, "mountPath")
@@ -121,6 +124,19 @@ def _paths(template: Template) -> Iterator[Problem]:
             yield Problem(path, MountTwice(clean if clean in files else at, found))
         if at:
             files[clean] = f"artifact `{artifact.get('name')}`"
+
+
+def _repeated(template: Template) -> Iterator[Problem]:
+    """The mounts of one container at one path, for which the API server refuses the pod."""
+    for place, container in template.containers:
+        taken: dict[str, str] = {}
+        for index, mount in enumerate(entries(container, "volumeMounts")):
+            at = string(mount, "mountPath")
+            if at in taken:
+                path = (*template.path, *place, "volumeMounts", index, "mountPath")
+                yield Problem(path, MountTwice(at, taken[at]))
+            elif at:
+                taken[at] = f"volume `{mount.get('name')}`"
 
 
 _NEVER_WRITTEN = ("configMap", "downwardAPI", "image", "projected", "secret")
