@@ -154,7 +154,19 @@ class Scope:
         known = sorted(
             each for each in self.allowed if each.startswith(("inputs.parameters.", "inputs.artifacts."))
         )
+        if (way := self._of_other_sort(*rest.split(".", 2)[:2])) and name not in known:
+            return UnknownVariable(name, (), way)
         return UnknownVariable(name, known, "" if known else "the template has no inputs")
+
+    def _of_other_sort(self, kind: str, name: str = "") -> str:
+        """What to write for an input that is of the other sort than it is taken for; empty for others."""
+        if kind == "artifacts" and name in self.template.parameters:
+            return f"`{name}` is a parameter: write `{{{{inputs.parameters.{name}}}}}`"
+        if kind != "parameters" or name not in self.template.artifacts or name in self.template.parameters:
+            return ""
+        if self.template.is_leaf:
+            return f"`{name}` is an artifact: write `{{{{inputs.artifacts.{name}.path}}}}` for the path of its file"
+        return f"`{name}` is an artifact: hand it on in `artifacts`, with `from: {{{{inputs.artifacts.{name}}}}}`"
 
     def _output_path(self, name: str, kind: str) -> Finding | None:
         """What is wrong with the path of an output of the template itself, or None."""
@@ -175,6 +187,8 @@ def misspelt(name: str) -> Finding | None:
     """The warning for a variable whose first word is nearly one of Argo's, or for an expression, or None."""
     if _CALL.match(name) and (written := as_expression(name)):
         return LiteralTag(name, "an expression begins with `=`", f"write `{{{{={written}}}}}`")
+    if name.startswith("=") and (written := _written(name[1:].strip())):
+        return LiteralTag(name, "a space stands before the `=`", f"write `{{{{={written}}}}}`")
     root, _, rest = name.partition(".")
     if root in ROOTS or not rest or not _WORD.fullmatch(root) or (meant := near(root, ROOTS)) is None:
         return None
@@ -184,7 +198,12 @@ def misspelt(name: str) -> Finding | None:
 
 def as_expression(name: str) -> str:
     """How the body of a simple tag is written as an expression, if it is meant as one, or nothing."""
-    if not (_OPERATION.search(name) and _VARIABLE.search(name)):
+    return _written(name) if _OPERATION.search(name) else ""
+
+
+def _written(name: str) -> str:
+    """An expression that names variables of Argo, with its names as it has to have them; empty where it is none."""
+    if not _VARIABLE.search(name):
         return ""
     written = as_keys(name)
     known = (*builtins(), *(f"sprig.{each}" for each in sprig()))
@@ -244,6 +263,9 @@ def workflow_fault(view: View, name: str, known: frozenset[str]) -> Finding | No
         "priority": "set `priority` in the spec to use it",
         "failures": "only exit handlers have it: name one as `onExit`",
     }
+    _, _, given = name.partition("workflow.outputs.parameters.")
+    if given and not any(each.startswith("workflow.outputs.parameters.") for each in known):
+        reasons["outputs"] = f"write `globalName: {given}` at the output that is meant"
     if word == "artifacts":
         own_input = f"inputs.{name.removeprefix('workflow.')}"
         way = (
