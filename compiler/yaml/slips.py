@@ -41,6 +41,8 @@ def slip(lines: Sequence[str], error: yaml.MarkedYAMLError) -> Slip | None:
         return Slip(at + 1, braces.start(1) + 1, way)
     if line[:column].rstrip().endswith(("'", '"')) and line[column : column + 1].strip():
         return Slip(at + 1, column + 1, "put the whole text in quotes: it ends where the quotes end")
+    if "<document start>" in (error.problem or "") and not line[:column].strip():
+        return Slip(at + 1, column + 1, "put `---` on a line of its own between two documents")
     return _not_deeper(lines, at) or _joined(lines, at) or _unclosed(error) or _unlike(lines, at)
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.typing_findings import MayBeMissing, NothingLooped, PassedOn
 from flowdsl.compiler.lint.workflow.arriving import arriving
@@ -293,8 +294,9 @@ def _nothing_below(producer: Call, output: str, use: Missing, why: Skip) -> Find
 def lost(producer: Call, call: Call, output: str, use: Missing) -> Finding | None:
     """The finding about an output of a call that may fail before it is written, used by a call that runs then, too.
 
-    A default of the input is no help: Argo waits for what a task that has failed has not written. Source: a real
-    controller; `cannot fetch parameters from <nil>` where an expression asks for it.
+    A default of the input is no help: Argo waits for what a task that has failed has not written. A graph that has
+    failed has no outputs at all. Source: a real controller, and executeDAG and executeSteps of Argo 4.1; an expression
+    fails with `cannot fetch parameters from <nil>`.
     """
     kind, _, last = output.rpartition(".")
     callee = producer.callee
@@ -303,16 +305,21 @@ def lost(producer: Call, call: Call, output: str, use: Missing) -> Finding | Non
         return None
     sources = [inside(each, "valueFrom") for each in callee.output_parameters.values()]
     source = inside(callee.output_parameters.get(last, {}), "valueFrom")
-    if callee.body not in _PROGRAMS or not source.get("path") or "default" in source:
+    of_graph = callee.body in GRAPH_BODIES and bool(source)
+    of_program = callee.body in _PROGRAMS and bool(source.get("path")) and "default" not in source
+    if not (of_graph or of_program) or not runs_after(producer, call):
         return None
-    if (use.guarded and any("default" in each for each in sources)) or not runs_after(producer, call):
-        return None
+    if use.guarded and of_program and any("default" in each for each in sources):
+        return None  # there are outputs then, of which this one may be missing
     name = _PARAMETER.sub(r".outputs?.parameters?.\1", as_keys(use.name))
     filled = f"{name} ?? '{_FILLED.get(str(use.path[-1]), '')}'"
     written = name if use.guarded else f"{{{{={filled}}}}}" if use.is_tag else f"({filled})"
-    way = f"add a `default` to `valueFrom` of output `{last}` of `{callee.title}`, or write `{written}`"
+    case, way = "fails", f"write `{written}`"
+    if of_program:
+        way = f"add a `default` to `valueFrom` of output `{last}` of `{callee.title}`, or {way}"
+        case = f"fails before it has written `{last}`"
     effect = "the run fails here" if use.guarded else "the run never ends"
-    return MayBeMissing(producer.name, f"fails before it has written `{last}`", use.shown, effect, way)
+    return MayBeMissing(producer.name, case, use.shown, effect, way)
 
 
 _PROGRAMS = ("container", "script", "containerSet")
