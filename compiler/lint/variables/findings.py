@@ -100,6 +100,24 @@ class UnknownOutput(Finding):
         return {"call": self.call, "name": self.name, "hint": hint, "way": way}
 
 
+class NeverThere(Finding):
+    """A value that is never there, in an expression that goes on without it: nothing tells of a misspelt name."""
+
+    code = "FD889"
+    severity = "warning"
+    title = "there is no `{name}`, which `??` and `?.` pass over"
+    label = "{hint}"
+    help = "correct the name, or take it out"
+    name: str
+    known: Collection[str]
+
+    def words(self) -> dict[str, str]:
+        """The variable, and what was probably meant."""
+        close, beside = _nearest(self.name, self.known)
+        hint = f"did you mean `{as_keys(close)}`?" if close else suggest("", map(as_keys, beside))
+        return {"name": as_keys(self.name), "hint": hint or "always missing"}
+
+
 class NotAncestor(Finding):
     """A task that uses another without waiting for it: Argo refuses it, or waits forever."""
 

@@ -24,6 +24,7 @@ from flowdsl.compiler.lint.variables.findings import (
     BrokenExpression,
     ItemKey,
     LiteralTag,
+    NeverThere,
     NotEarlier,
     Overlooked,
     UnknownOutput,
@@ -466,6 +467,10 @@ class Reader:
         unbound = root == "item" and loop_around(place, spot.path) is None
         unbound |= root in ("lastRetry", "retries") and root not in self.scope.prefixes
         if reference.guarded and not (unbound or (root == "inputs" and self.scope.without_inputs(rest[0]))):
+            if name.startswith("inputs.parameters.") and len(rest) == 2 and name not in self.scope.prefixes:
+                inputs = sorted(each for each in self.scope.allowed if each.startswith("inputs.parameters."))
+                if name not in inputs and "inputs" not in self.view.defaults:
+                    yield spot.problem(NeverThere(name, inputs))
             return
         if root == "item":
             yield from self.item(spot, ".".join(rest), place, exact=False)
@@ -542,6 +547,8 @@ class Reader:
             return
         producer = graph.calls[position]
         fault = guarded_fault(producer, output, guarded) if guarded else output_fault(producer, output, exact)
+        if isinstance(fault, NeverThere) and "outputs" in self.view.defaults:
+            fault = None  # which may bring it
         at_end = call is None and graph.body == "dag" and "hooks" not in producer.data
         if fault is None and call is None and not (guarded or self.has_default(spot.path)):
             fault = self.left_out(graph, position, output)

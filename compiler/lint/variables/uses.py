@@ -8,6 +8,7 @@ from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.lint.variables.findings import (
     LoopArtifact,
+    NeverThere,
     NotAncestor,
     OtherSort,
     UnclosedTag,
@@ -217,7 +218,12 @@ def guarded_fault(producer: Call, output: str, written: str) -> Finding | None:
         return None
     behind = written.rpartition("parameters")[2]
     if callee.output_parameters or behind.startswith("?."):
-        return None
+        name = output.removeprefix("outputs.parameters.")
+        if "." in name or name in callee.output_parameters:
+            return None
+        of_call = f"{WORD_OF[producer.owner.body]}.{producer.name}"
+        known = [f"{of_call}.outputs.parameters.{each}" for each in callee.output_parameters]
+        return NeverThere(f"{of_call}.{output}", known)
     reason = (
         f"its template has no output parameters: write `?.{behind.lstrip('.')}` for what need not be there"
     )
