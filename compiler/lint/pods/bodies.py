@@ -245,9 +245,12 @@ def _sourced(template: Template, name: str, source: Object, path: Path) -> Itera
     elif len(given) > 1:
         found = "has several sources: " + ", ".join(f"`{field}`" for field in given)
         yield Problem(path, OutputSource(name, found, "keep one of them"))
-    elif template.body in GRAPH_BODIES and text and source.get("default") is None and _names_no_task(text):
+    elif template.body in GRAPH_BODIES and text and _names_no_task(template, text):
         way = "name one, or use `expression`: its variables are written without braces"
-        finding = OutputSource(name, "comes from what is no output of a task", way)
+        what = "comes from what is no output of a task"
+        finding: Finding = OutputSource(name, what, way)
+        if source.get("default") is not None:
+            finding = OnlyDefault(f"`parameter` {what}", way)
         yield Problem((*path, "parameter"), finding)
     elif template.body == "suspend" and given != ["supplied"]:
         # Source: Argo Workflows, addRawOutputFields, and updateSuspendedNode in workflow/util/util.go.
@@ -257,17 +260,19 @@ def _sourced(template: Template, name: str, source: Object, path: Path) -> Itera
         yield Problem((*path, given[0]), OutputSource(name, found, _way(template)), on_key=True)
 
 
-def _names_no_task(text: str) -> bool:
+def _names_no_task(template: Template, text: str) -> bool:
     """Whether a `valueFrom.parameter` names what is replaced before it is looked up, an expression, or nothing.
 
-    Source: Argo Workflows, resolveVar: it looks for a variable of the name that stands there then.
+    Source: Argo Workflows, resolveVar: it looks for a variable of the name that stands there then. Beside the outputs
+    of tasks, the inputs are known, and in a list of steps the global outputs, but in braces they are replaced before.
     """
     tag = only_tag(text)
     name = (text if tag is None else tag[1]).strip()
-    return not name.startswith(("tasks.", "steps.", "workflow.outputs.")) or name in (
-        "tasks.name",
-        "steps.name",
-    )
+    if name.startswith(("tasks.", "steps.")):
+        return name in ("tasks.name", "steps.name")
+    is_input = name.removeprefix("inputs.parameters.") in template.parameters and name.count(".") > 1
+    is_global = template.body == "steps" and name.startswith("workflow.outputs.parameters.")
+    return tag is not None or not (is_input or is_global)
 
 
 def _of_request(template: Template) -> Iterator[Problem]:

@@ -36,6 +36,7 @@ RULES: tuple[Rule, ...] = (
     arguments.given_to_base,
     metrics.metrics,
     early.early,
+    early.never_noted,
     never.never,
 )
 

@@ -15,12 +15,12 @@ from flowdsl.compiler.lint.variables.texts import strings
 from flowdsl.compiler.lint.variables.unreplaced import unreplaced
 from flowdsl.compiler.lint.variables.uses import Place
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import inside, value_at
+from flowdsl.compiler.tree import entries, inside, string, value_at
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.expression_tree import variables
-from flowdsl.grammar.template import tags
+from flowdsl.grammar.template import only_tag, tags
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator
@@ -56,6 +56,23 @@ class OnlyAtEnd(Finding):
     help = (
         "write `{{{{=workflow.failures}}}}`, which is evaluated in the run, or give the template an `onExit`"
     )
+
+
+class NeverNoted(Finding):
+    """The global name of an output that a graph or a list of steps has, and Argo does not note.
+
+    Sources: Argo Workflows, executeDAG in workflow/controller/dag.go, which notes the outputs of its tasks when it has
+    ended, and getTemplateOutputsFromScope in operator.go: an artifact that is handed on keeps the fields of its source.
+    """
+
+    code = "FD892"
+    severity = "warning"
+    title = "the run has no global output `{name}`: {reason}"
+    label = "counts for nothing"
+    help = "{way}"
+    name: str
+    reason: str
+    way: str
 
 
 FAILURES = "workflow.failures"
@@ -193,13 +210,14 @@ def _unawaited(view: View, told: Collection[tuple[Path, Part]]) -> Iterator[Prob
         waiting = _waiting(owner, [(each, call) for call, name, *_ in used for each in own[name]])
         for call, name, path, part in used:
             made = own[name]
-            if (
-                call not in made
-                and (path, part) not in told
-                and not any((each, call) in waiting for each in made)
-            ):
+            before = [each for each in made if (each, call) in waiting]
+            if call not in made and (path, part) not in told and all(map(_noted_late, before)):
                 reason = f"`{call.name}` does not wait for `{made[0].name}`, which makes it"
-                finding: Finding | None = LiteralTag(name, reason, _OTHERS)
+                way = _OTHERS
+                if before:
+                    reason = f"`{owner.title}` takes note of it when all of its tasks have ended"
+                    way = "hand the value on as an argument"
+                finding: Finding | None = LiteralTag(name, reason, way)
                 if owner.body == "steps":  # in a DAG, it may be known by chance
                     text: str = value_at(view.document, path)
                     finding = unreplaced(
@@ -265,6 +283,59 @@ def _asks_for_failures(view: View) -> bool:
 def _at_end(call: Call) -> bool:
     """Whether a step knows its own outputs, because a hook of its end may."""
     return bool(call.data.get("onExit")) or inside(call.data, "hooks").get("exit") is not None
+
+
+def never_noted(view: View) -> Iterator[Problem]:
+    """What graphs and lists of steps hand on by a global name is noted."""
+    if view.external or not all(call.known for call in view.outlines):
+        return
+    noted = {name for template in view.all for name in _noted(view, template)}
+    if any("{{" in name for name in noted):
+        return
+    for template in view.listed:
+        called = view.callers.get(id(template)) or view.begins_or_ends_with(template)
+        for kind in ("parameters", "artifacts") if template.body in GRAPH_BODIES and called else ():
+            for index, output in enumerate(entries(template.data, "outputs", kind)):
+                name = string(output, "globalName")
+                if not name or f"workflow.outputs.{kind}.{name}" in noted:
+                    continue
+                path = (*template.path, "outputs", kind, index, "globalName")
+                if kind == "parameters":
+                    reason = "of a graph, only another graph notes the outputs, and of no loop"
+                    way = "give the `globalName` to the output of the task that makes the value"
+                    yield Problem(path, NeverNoted(name, reason, way))
+                elif _is_made_within(output):
+                    reason = "an artifact that is handed on keeps the name that its source has"
+                    way = "give the `globalName` to the output of the template that makes the file"
+                    yield Problem(path, NeverNoted(name, reason, way))
+
+
+def _noted(view: View, template: Template) -> Iterable[str]:
+    """The global outputs that the run has when a template has been called, as far as nothing speaks against it."""
+    names = global_outputs(template)
+    if template.body not in GRAPH_BODIES:
+        return names
+    callers = view.callers.get(id(template), ())
+    if template.body == "dag" and view.runs and not any(map(_notes, callers)):
+        return ()
+    return (name for name in names if name.startswith("workflow.outputs.parameters."))
+
+
+def _is_made_within(artifact: dict[str, object]) -> bool:
+    """Whether an artifact is handed on from a task or step."""
+    source = artifact.get("from")
+    tag = only_tag(source) if type(source) is str else None
+    return tag is not None and tag[1].strip().startswith(("tasks.", "steps."))
+
+
+def _noted_late(call: Call) -> bool:
+    """Whether the outputs of a task are noted when its graph has ended: those of a pod are when it has."""
+    return call.owner.body == "dag" and call.callee is not None and call.callee.body == "dag"
+
+
+def _notes(call: Call) -> bool:
+    """Whether what calls a graph notes its outputs, when that has ended itself."""
+    return call.parent is None and call.owner.body == "dag" and not call.loop
 
 
 class _Walk:

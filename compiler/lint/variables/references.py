@@ -70,7 +70,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, TAG, tags, variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from flowdsl.compiler.lint.manifest.items import Survey
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
@@ -273,6 +273,13 @@ class Reader:
                     spot, place, Missing(name, path, True, len(tag.body) + 4 == len(text))
                 )
 
+    def handed_on(self, rest: Sequence[str]) -> bool:
+        """Whether the outputs of the template know what follows `workflow`: those of a list, the global outputs.
+
+        Source: Argo Workflows, addWorkflowOutputsToLocalScope, which a graph does for its tasks only.
+        """
+        return self.template.body == "steps" and rest[:1] == ["outputs"]
+
     def unquoted(self, path: Path, text: str, place: Place) -> Iterator[Problem]:
         """The finding about an expression that cannot be read with the known values of its tags in it."""
         open_tags = [tag for tag in TAG.finditer(text) if not is_quoted(text, tag.start())]
@@ -423,7 +430,7 @@ class Reader:
             if known is not None:
                 if (finding := known.fault(reference, self.scope.allowed)) is not None:
                     yield spot._replace(expression=False).problem(finding)
-            elif of_output and root == "workflow":
+            elif of_output and root == "workflow" and not self.handed_on(rest):
                 yield spot.problem(UnknownVariable(name, (), _NO_WORKFLOW))
             elif in_loop and root == "$env":
                 yield spot.problem(UnknownVariable(root, (), _ENV))

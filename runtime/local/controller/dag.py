@@ -424,7 +424,7 @@ class Dag(Frame):
                     continue
                 if task.node.type == "TaskGroup" and "outputs.parameters" not in (task.record or {}):
                     task.record = self._record(task, task.node, list(task.node.children.values()))
-                self.run.remember(task.node.outputs)
+                self.run.remember(task.node.outputs, self.node)
             scope = Scope(self.inputs, prefix="tasks", results=self._results(None))
             outputs = outputs_of(declared, scope)
         except ArgoError as error:

@@ -144,6 +144,13 @@ class Node:
                 return others[-1]
         return self
 
+    def is_within(self, other: Node) -> bool:
+        """Whether it is another node, or part of it."""
+        at: Node | None = self
+        while at is not None and at is not other:
+            at = at.boundary
+        return at is not None
+
     def in_exit_handler(self) -> bool:
         """Whether it, or what it is part of, is an exit handler."""
         at: Node | None = self

@@ -17,7 +17,7 @@ from flowdsl.runtime.local.controller.names import any_string, node_id
 from flowdsl.runtime.local.controller.node import Json, Node, Type
 from flowdsl.runtime.local.controller.parallelism import Parallelism
 from flowdsl.runtime.local.controller.protocols import Boundary, Call, Leaf, Retries
-from flowdsl.runtime.local.controller.scope import Globals, Variables
+from flowdsl.runtime.local.controller.scope import Globals, Value, Variables
 from flowdsl.runtime.local.controller.templates import Base, Templates
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.phases import SUCCEEDED
@@ -58,6 +58,8 @@ class Run:
         """How many changes of `globals` those are."""
         self.shared = Variables()
         """What was handed on by a global name: of the variables of the workflow, outputs of steps see no others."""
+        self._unseen: list[tuple[Node, str, Value]] = []
+        """Which of those nodes have handed on in this pass, and what they were before, or None."""
         self.templates = Templates(self.name, {}, [])
         self.locks = Locks(str(metadata.get("namespace") or "default"), config)
         self.nodes: dict[str, Node] = {}
@@ -98,6 +100,7 @@ class Run:
                 del self.settled[name]
         self.globals.changed.clear()
         self.settled_at = self.globals.changes
+        self._unseen.clear()
         self.agenda.passes += 1
         self.parallelism.begin_pass()
 
@@ -321,8 +324,8 @@ class Run:
         """Give back the locks of an execution."""
         self.agenda.later(*self.locks.release(holder))
 
-    def remember(self, outputs: Json | None) -> None:
-        """Note the outputs that have a global name (addOutputsToGlobalScope).
+    def remember(self, outputs: Json | None, maker: Node | None = None) -> None:
+        """Note the outputs that have a global name (addOutputsToGlobalScope), those of a `maker` that ends in a pass.
 
         Argo does so when a pod has ended, for a list of steps when it ends, and for the tasks of a graph when the graph
         has ended well: no output of a graph that no other graph has called is ever noted.
@@ -332,14 +335,30 @@ class Run:
             if name and one.get("value") is not None:
                 text = any_string(one["value"])
                 self.globals[f"workflow.outputs.parameters.{name}"] = text
-                self.shared[f"workflow.outputs.parameters.{name}"] = text
+                self._hand_on(f"workflow.outputs.parameters.{name}", text, maker)
                 _put(self.outputs.setdefault("parameters", []), {"name": name, "value": text})
         for one in several(outputs, "artifacts"):
             name = one.get("globalName")
             if name:
                 rest = {key: value for key, value in one.items() if key not in ("globalName", "path")}
-                self.shared[f"workflow.outputs.artifacts.{name}"] = {**rest, "name": name}
+                self._hand_on(f"workflow.outputs.artifacts.{name}", {**rest, "name": name}, maker)
                 _put(self.outputs.setdefault("artifacts", []), {**rest, "name": name})
+
+    def _hand_on(self, name: str, value: Value, maker: Node | None) -> None:
+        before = self.shared.get(name)
+        if maker is not None and before != value:
+            self._unseen.append((maker, name, before))
+        self.shared[name] = value
+
+    def known_to(self, steps: Node) -> Variables:
+        """What was handed on by a global name when Argo came to a list of steps in this pass, before what is in it."""
+        unseen = [(name, before) for maker, name, before in self._unseen if maker.is_within(steps)]
+        if not unseen:
+            return self.shared
+        found = Variables(self.shared)
+        for name, before in reversed(unseen):
+            found[name] = before
+        return Variables({name: value for name, value in found.items() if value is not None})
 
     def keep(self, node: Node) -> None:
         """Add the outputs of a node to the cache that it looked into."""

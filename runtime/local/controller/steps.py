@@ -409,14 +409,14 @@ class Steps(Frame):
         try:
             outputs = outputs_of(
                 self.declared_outputs(),
-                Scope(self.inputs, self.run.shared, prefix="steps", results=self._results()),
+                Scope(self.inputs, self.run.known_to(self.node), prefix="steps", results=self._results()),
             )
         except ArgoError as error:
             self.refuse(str(error))
             return
         if outputs is not None:
             self.node.outputs = outputs
-            self.run.remember(outputs)
+            self.run.remember(outputs, self.node)
         self.finish(SUCCEEDED)
 
 
