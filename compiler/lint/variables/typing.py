@@ -397,7 +397,8 @@ class _Kinds(Findings):
         name = node.function
         signature = builtins().get(name)
         if signature is not None and (self.argo or name not in _ARGO):
-            return self.arguments(node, name, signature, node.arguments, bound)
+            kind = self.arguments(node, name, signature, node.arguments, bound)
+            return "text" if name == "fromJSON" and _are_failures(*node.arguments) else kind
         if signature is not None:
             self.foreign(name, _ARGO[name], node.start)
         elif name not in bound:
@@ -516,3 +517,8 @@ def _nil(node: t.Node) -> t.Node | None:
             return _nil(body)
         case _:
             return None
+
+
+def _are_failures(*arguments: t.Node) -> bool:
+    """Whether what is read are the failures of the run: JSON in quotes. Source: strconv.Quote in operate of Argo."""
+    return [t.path(one) for one in arguments] == [("workflow", "failures")]
