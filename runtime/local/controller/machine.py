@@ -347,6 +347,9 @@ class Machine:
         if self._entry is None:
             self._finish(FAILED, f"Stopped with strategy '{strategy}'")
             return
+        if part(self.manifest, "spec").get("workflowTemplateRef") and not self.run.may_run(on_exit=True):
+            # Argo looks for the node of the exit handler in the template, which has none.
+            self._hooks.leave_exit(self._entry)
         stops.shut_down(self.run, strategy)
 
 

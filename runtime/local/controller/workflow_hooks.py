@@ -131,6 +131,12 @@ class WorkflowHooks:
             done=self._exit_ended,
         )
 
+    def leave_exit(self, entry: Node) -> None:
+        """Go on no more with an exit handler that has begun."""
+        if self.exit is not None and not self.exit.fulfilled:
+            self._run.leave(self.exit)
+            self.exit = entry
+
     def _exiting(self, node: Node) -> None:
         self.exit = node
 
