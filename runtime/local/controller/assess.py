@@ -29,9 +29,9 @@ def walked(
     for node, phase in queue:
         children = _begun(node)
         rounds = children if node.type == "TaskGroup" else []
-        if rounds and not node.fulfilled and all(child.fulfilled for child in rounds):
+        if rounds and not node.fulfilled and not node.announced and all(child.fulfilled for child in rounds):
             complete(node, rounds)
-        if not node.fulfilled:
+        if not node.fulfilled or node.announced:
             return node
         branch = node.phase if node.completed else phase
         name = targets.get(node.id)

@@ -130,6 +130,13 @@ class Dag(Frame):
             if before.node is not None and (before.holder.get("hooks") or before.holder.get("onExit")):
                 yield from (one for one in before.node.children.values() if one.hooked and not one.fulfilled)
 
+    def _behind_hooks(self, task: Task, begin: Callable[[], None]) -> bool:
+        """Whether a task that waits for a place waits for a hook, too, which has got one before."""
+        hook = next(self._hooks_before(task), None)
+        if hook is not None:
+            self.run.when_fulfilled(hook, begin)
+        return hook is not None
+
     def task_now(self, task: Task) -> Json:
         """A task with the variables of the workflow as they are now. Raises ArgoError."""
         return self.renewed(task.holder, task.raw)
@@ -210,7 +217,7 @@ class Dag(Frame):
         def refused(node: Node) -> None:
             self.run.agenda.in_next_pass(partial(self._look_again, task, node))
 
-        self.execute(task, holder, created, refused)
+        self.execute(task, holder, created, refused, partial(self._behind_hooks, task))
         if containers and task.node is None:
             self.run.agenda.in_next_pass(partial(self._seek, task))
 
@@ -401,6 +408,10 @@ class Dag(Frame):
             self.node.outbound = self._outbound()
             self.finish(FAILED)
 
+    def go_on(self) -> None:
+        """End the graph if all of it has ended."""
+        self._maybe_finish()
+
     def _maybe_finish(self) -> None:
         """End the graph when all of it has ended, and as it did (assessDAGPhase)."""
         if self.over or self.fail_fast():
@@ -501,6 +512,14 @@ class _TaskHooks(Hooks):
 
     def looked(self) -> bool:
         return self.graph.looks_at(self.task, self.node)
+
+    def goes_on_without(self) -> bool:
+        return self.loop is None and not self.is_target
+
+    def comes_back(self) -> bool:
+        if not self.looked():
+            self.graph.lost = f"{self.node.name}: its exit hook had no place when what follows had ended"
+        return self.looked()
 
     def turn(self, begin: Callable[[], None]) -> None:
         if self.loop is None:

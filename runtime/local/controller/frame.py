@@ -83,6 +83,9 @@ class Frame:
         """Whether the exit hook of a child does not wait for a place where there is none; `again` asks for it anew."""
         return False
 
+    def go_on(self) -> None:
+        """An exit hook has ended that nothing waited for but the end."""
+
     def gives_up(self) -> bool:
         """Whether a child has failed, and `failFast` of the template lets nothing more begin."""
         return self.template.get("failFast") is True and self.places.unsuccessful > 0

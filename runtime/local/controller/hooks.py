@@ -149,6 +149,14 @@ class Hooks(ABC):
         """Whether Argo looks at the node again when a daemon, which has settled, ends."""
         return True
 
+    def goes_on_without(self) -> bool:
+        """Whether what follows the node goes on while its exit hook, which is asked for now, has no place."""
+        return False
+
+    def comes_back(self) -> bool:
+        """Whether Argo comes to the node again, and asks for the exit hook that had no place."""
+        return True
+
     def turn(self, begin: Callable[[], None]) -> None:
         """Begin the exit hook when it is its turn, which may never come."""
         begin()
@@ -175,8 +183,8 @@ class Hooks(ABC):
             return
         if self.node.completed and not late and self.waits and self.node.type in _IN_A_PASS:
             self.run.agenda.in_next_pass(self.changed)
-            if self.node.type == "TaskGroup" and self.others and self.exit is not None:
-                return  # the end of a loop is found out last: its other hooks come before the exit hook
+            if self.node.type == "TaskGroup" and self.exit is not None:
+                return  # the end of a loop is found out last
         elif (not self.ended or self._looked()) and not self._judge():
             return
         if self.node.told == self.run.agenda.passes:
@@ -305,6 +313,10 @@ class Hooks(ABC):
                 return
             if self.frame.turns_away(lambda: self._call(name, hook, arguments, on_exit)):
                 return
+            if self.goes_on_without():
+                self.node.announced = True
+                self.open -= 1
+                self._tell()
         told: list[str | None] = []
 
         def ended(error: str | None) -> None:
@@ -313,6 +325,9 @@ class Hooks(ABC):
                 self._hook_ended(error, on_exit)
 
         def created(node: Node) -> None:
+            if on_exit and self.node.announced:
+                self.node.announced = False
+                self.open += 1
             self.node.adopt(node)
             self.run.when_fulfilled(node, partial(fulfilled, node))
 
@@ -338,6 +353,7 @@ class Hooks(ABC):
             created=created,
             done=done,
             now=partial(self._now, hook, self.run.settled_at) if on_exit else None,
+            kept=self._kept if on_exit else None,
         )
         if not on_exit:
             self.running += 1
@@ -349,6 +365,10 @@ class Hooks(ABC):
                 self.run.agenda.in_next_pass(self._ask_again)
             else:
                 self._ask_again()
+
+    def _kept(self, gate: Callable[[], None]) -> bool:
+        """Whether nobody asks any more for an exit hook that had no place."""
+        return self.node.announced and not self.frame.over and not self.comes_back()
 
     def _full(self) -> bool:
         return self.run.parallelism.saturated() or self.frame.blocked()
@@ -371,6 +391,8 @@ class Hooks(ABC):
         if error is not None:
             self.refused(error, on_exit)
         self._leave()
+        if self.told:
+            self.run.agenda.later(self.frame.go_on)
         self._tell()
 
     def _tell(self) -> None:

@@ -229,6 +229,8 @@ def ends(node: Node) -> list[Node]:
                     waiting.extend(reversed(below))
                 else:
                     found.append(at)
+            case "Retry" if at.announced:
+                pass  # the last child is none that Argo can follow
             case "Retry" if at.children:
                 found.append(list(at.children.values())[-1])
             case "Steps" | "DAG" if (at.memo or {}).get("hit"):
