@@ -36,6 +36,8 @@ class WorkflowHooks:
         self._begun: list[Node] = []
         self.exit: Node | None = None
         """The exit handler when it has begun, or the entrypoint where nothing runs behind it."""
+        self._leaves = False
+        """Whether the exit handler is asked for, which may wait for a place."""
         self._failures_noted = -1
 
     def read(self) -> None:
@@ -61,7 +63,7 @@ class WorkflowHooks:
                 self._ended()
             self._spoil(entry, FULL)
             self._run.drain()
-        elif entry.fulfilled and self.exit is None and not hooked:
+        elif entry.fulfilled and self.exit is None and not hooked and not self._leaves:
             self._note_status(entry)
             self._leave(entry)
             self._run.drain()
@@ -98,8 +100,10 @@ class WorkflowHooks:
         """The entrypoint ends in Error, whatever it has begun."""
         if (frame := self._run.frames.get(entry.name)) is not None:
             frame.finish(ERROR, message)
-        else:
-            self._run.mark(entry, ERROR, message)
+            return
+        self._run.mark(entry, ERROR, message)
+        for node in (entry, *entry.attempts()):
+            self._run.leave(node)
 
     def _adopt(self, entry: Node, node: Node) -> None:
         self._begun.append(node)
@@ -119,6 +123,7 @@ class WorkflowHooks:
         if hook is None:
             self.exit = entry
             return
+        self._leaves = True
         self._run.call(
             f"{self._run.name}.onExit",
             hook,
