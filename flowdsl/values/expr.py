@@ -245,6 +245,19 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return ()
 
 
+MOST_NESTED = 95
+"""How many operations may be inside each other: an expression of Argo is read to a depth of 100 here."""
+
+
+def nested(expr: Expr) -> int:
+    """How many operations and choices are inside each other in an expression."""
+    known: int | None = expr.__dict__.get("_nested")
+    if known is None:
+        known = max(map(nested, children(expr)), default=0) + isinstance(expr, (Op, Either))
+        expr.__dict__["_nested"] = known
+    return known
+
+
 def leaves(expr: Expr) -> list[Expr]:
     """The leaves of an expression, left to right."""
     if type(expr) in _LEAVES:

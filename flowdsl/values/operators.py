@@ -6,7 +6,9 @@ import math
 
 from flowdsl.tracing.trace import complain
 from flowdsl.values import types as t
-from flowdsl.values.expr import COMPARISONS, Const, Expr, Op, Poison
+from flowdsl.values.expr import COMPARISONS, MOST_NESTED, Const, Expr, Op, Poison, nested
+
+TOO_NESTED = f"an operation on what {MOST_NESTED} others gave, one after the other,"
 
 
 def operate(operator: str, left: Expr, right: Expr) -> Expr | None:
@@ -18,9 +20,12 @@ def operate(operator: str, left: Expr, right: Expr) -> Expr | None:
         or _unfit(operator, right)
     ):
         return Poison()
-    if operator in "+-*/":
-        return _arithmetic(operator, left, right)
-    return _logic(operator, left, right) if operator in "&|" else _comparison(operator, left, right)
+    make = _arithmetic if operator in "+-*/" else _logic if operator in "&|" else _comparison
+    made = make(operator, left, right)
+    if made is not None and nested(made) > MOST_NESTED:
+        complain("UnsupportedOperator", operator=TOO_NESTED)
+        return Poison()
+    return made
 
 
 def _unfit(operator: str, side: Expr) -> bool:
