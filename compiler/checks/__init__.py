@@ -18,6 +18,7 @@ from flowdsl.compiler.checks import (
     ends,
     identity,
     once,
+    rewritten,
     sharing,
     texts,
     truth,
@@ -78,6 +79,7 @@ def _checked(trace: Trace, sources: Sources, profile: Profile) -> list[Diagnosti
         found += definitions.of_runs(graph.owner, root)
     if not trace.failed:  # a mistake may be why there are none
         found += definitions.calls(trace)
+        found += rewritten.floats(trace)
         found += definitions.unused(trace, sources)
         found += sharing.sharing(trace)
         found += unwritten.unwritten(trace)

@@ -77,7 +77,10 @@ class GatheredCache(Finding):
     code = "FD670"
     title = "the files of `{step}` cannot be gathered while it is cached"
     label = "those of earlier runs are in the folders of those runs"
-    help = "gather values, or take one file: `.best`, or an item by its number; else cache=False on `{step}`"
+    help = (
+        "call `{step}` for each in Python's own `for`, if the items are known now; or gather values, or take one file: "
+        "`.best`, or an item by its number; else cache=False on `{step}`"
+    )
     step: str
 
 

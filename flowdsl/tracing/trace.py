@@ -38,6 +38,7 @@ from flowdsl.values.expr import (
     Op,
     Param,
     Poison,
+    Rows,
     RunField,
     Stored,
 )
@@ -513,16 +514,20 @@ def not_text(expr: Expr) -> str | None:
         number = t.INT
     if number is None:
         return t.spell(kind)
-    return _rewritten(expr) if number == t.FLOAT else None
+    return rewritten(expr) if number == t.FLOAT else None
 
 
-def _rewritten(expr: Expr) -> str | None:
+def rewritten(expr: Expr) -> str | None:
     """What a float is whose text Argo writes anew; None where it arrives as the step or the user wrote it."""
     match expr:
         case Either(choices) | Op("?:", (_, *choices)):
-            return next(filter(None, map(_rewritten, choices)), None)
+            return next(filter(None, map(rewritten, choices)), None)
         case Op():
             return "float that Argo computes"
+        case Get(Rows(), int()) | Get(
+            Get(Rows(), int(), t.Record() | t.Fixed()), str()
+        ):  # as a step wrote it
+            return None
         case Get():
             return "float that Argo takes out of a list or dict"
         case _:

@@ -464,3 +464,63 @@ def test_dicts_keep_their_keys(world: World) -> None:
     each = json.loads((done.task("each").parameters or {})["results"])
     all_made = "[{<Task.ASK: 2>: 0.5}, {<Task.ASK: 2>: 1.0}]"
     assert each[0]["return"] == f"{scores} {{<Word.ONE: 'one of them'>: 5}} {{}} {all_made}"
+
+
+FLOATS = """\
+from typing import NamedTuple
+
+from flowdsl import fan_out, minimize, pipeline, step, sweep
+
+PYTHON = "python:3.12-slim"
+
+
+class Scores(NamedTuple):
+    loss: float
+    rows: int
+
+
+@step(image=PYTHON)
+def loss(x: int) -> float:
+    return float(x)
+
+
+@step(image=PYTHON)
+def score(x: int) -> Scores:
+    return Scores(1e22, x)
+
+
+@step(image=PYTHON)
+def show(text: str) -> str:
+    return text
+
+
+@pipeline
+def part(x: int) -> Scores:
+    found = score(x)
+    return Scores(found.loss, found.rows + 1)
+
+
+@pipeline
+def tell(rate: float) -> None:
+    show(f"{rate}")
+
+
+@pipeline
+def main() -> None:
+    losses = fan_out(loss, over={"x": [1, 2]})
+    parts = fan_out(part, over={"x": [3]})
+    scores = sweep(score, over={"x": [4]}, objective=minimize("loss"))
+    show(f"{losses[0]} {parts[0].loss} {parts[0].rows} {scores.best.loss} {scores.results[0].loss}")
+    tell.options(name="told")(losses[1])
+    fan_out(tell.options(name="each"), over={"rate": [1.0]})
+"""
+
+
+def test_floats_stand_in_texts_as_a_step_has_written_them(world: World) -> None:
+    file = world.folder / "pipeline.py"
+    file.write_text(FLOATS, encoding="utf-8")
+    result = compile_loaded(load(file), "main")
+    assert result.diagnostics == []
+    done = world.run(result.documents[-1], {}, fake=small)
+    told = [node.parameters or {} for name, node in done.nodes.items() if name.endswith(".show")]
+    assert sorted(one["return"] for one in told) == ["1.0", "1.0 1e+22 4 1e+22 1e+22", "2.0"]
