@@ -9,7 +9,7 @@ from flowdsl.compiler.findings.importing import AsItIs, ByVariable
 from flowdsl.compiler.importing import scripts
 from flowdsl.compiler.importing.commands import keys, script_at, undoubled
 from flowdsl.compiler.importing.fields import CONTAINER, DAEMON, has_tags, resources
-from flowdsl.compiler.importing.layout import block, call, exactly, laid, literal, mapped, quoted
+from flowdsl.compiler.importing.layout import block, call, exactly, laid, mapped, quoted
 from flowdsl.compiler.importing.leaves import Leaf
 from flowdsl.compiler.importing.model import ports
 from flowdsl.compiler.importing.names import Names, parameter
@@ -58,6 +58,7 @@ class Container(Leaf):
     env: dict[str, Render]
     words: list[Render]
     texts: dict[str, str]  # words of several lines, by their names
+    moving: dict[tuple[str, str], Render]  # paths that are others in each run
     source: str | None = None
     kept = False  # whether its words are left to Argo
 
@@ -102,6 +103,7 @@ class Container(Leaf):
                 del self.body["resources"]
         self.volumes.mounts(self.body, self.options)
         self._command(None if whole else variables | self.env.keys())
+        self.moving = self._moving()
         self.left("container" if self.source is None else "script")
         self.lines.append(self._called)
 
@@ -215,20 +217,31 @@ class Container(Leaf):
         if ("result", "") in self.target.outputs:
             named["stdout"] = "True"
         if paths := self._fixed():
-            named["paths"] = literal(paths)
+            named["paths"] = mapped(paths)
         returned = "" if self.target.returns == "None" else "return "
         return before + laid(returned, call("command", *(one() for one in self.words), **named), "", "    ")
 
-    def _fixed(self) -> dict[str, str]:
+    def _moving(self) -> dict[tuple[str, str], Render]:
+        """The paths of outputs in which values of the run stand."""
+        found: dict[tuple[str, str], Render] = {}
+        for one in ports(self.template, "outputs"):
+            path = str(one.said.get("path") or inside(one.said, "valueFrom").get("path") or "")
+            if has_tags(path) and one.key not in self.target.left:
+                found[one.key] = value_of(path, self, (*self.target.path, "outputs")).code
+        return found
+
+    def _fixed(self) -> dict[str, Code]:
         """Where the program has its files."""
-        target, found = self.target, dict[str, str]()
+        target = self.target
+        found: dict[str, Code] = {}
         for one in ports(self.template, "inputs"):
             if one.said.get("path") and one.key in target.inputs:
-                found[target.inputs[one.key].name] = str(one.said["path"])
+                found[target.inputs[one.key].name] = quoted(str(one.said["path"]))
         for one in ports(self.template, "outputs"):
             path = one.said.get("path") or inside(one.said, "valueFrom").get("path")
             if path and one.key not in target.left:
-                found[target.named(one.key)] = str(path)
+                moving = self.moving.get(one.key)
+                found[target.named(one.key)] = quoted(str(path)) if moving is None else moving()
         return found
 
 
@@ -245,6 +258,7 @@ class Foreign(Container):
         self.body = self.placed(self.body)
         self.left(self.kind)
         self.env, self.texts, self.words = {}, {}, [constant(quoted("true"))]
+        self.moving = self._moving()
         self.lines.append(self._called)
 
 

@@ -206,7 +206,7 @@ class Pods:
 
     def _said_paths(self, variant: Variant) -> dict[str, str]:
         said = self.planner.descriptions(variant.step) if variant.step.kind == "container" else None
-        return said.fixed if isinstance(said, CommandLine) else {}
+        return said.fixed(dict(variant.forms)) if isinstance(said, CommandLine) else {}
 
     def _archive(self, plan: CallPlan, variant: Variant, setting: ir.Settings) -> dict[str, str | int]:
         """How the files of a step are packed, by output; those that are read by their key are not."""
@@ -235,7 +235,7 @@ class Pods:
         mounted = frozenset(mount.path for mount in setting.environment.mounts)
         found = misplaced(call, said.paths, dict(variant.forms), mounted, variant.store is not None)
         self.variants.tell(found)
-        return said.fixed
+        return said.fixed(dict(variant.forms))
 
     def _output(
         self, out: t.Output, variant: Variant, archive: dict[str, str | int], fixed: dict[str, str]
@@ -290,7 +290,8 @@ class Pods:
         if not isinstance(said, CommandLine):
             return (), (), None
         forms = dict(variant.forms)
-        paths = {out.name: path for out, path in _paths(variant)} | said.fixed
+        paths: dict[str, Expr] = {out.name: Const(path, t.TEXT) for out, path in _paths(variant)}
+        paths |= said.placed(forms)
         command, env = said.bound(forms, paths)
         source = None
         if said.source is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.carry.text import argo_tags, control_characters, replaced_dollar
 from flowdsl.compiler.checks.kinds import one_result, serves
+from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.findings import bodies, kinds
 from flowdsl.compiler.findings.commands import (
     CommandPart,
@@ -63,13 +64,19 @@ class CommandLine(NamedTuple):
     stdout: bool = False  # whether what it prints is the result
     paths: tuple[FixedPath, ...] = ()  # where the program has files, if it says so
 
-    @property
-    def fixed(self) -> dict[str, str]:
+    def placed(self, forms: Mapping[str, Form]) -> dict[str, Expr]:
         """The paths that the program has, by the names of inputs and outputs."""
-        return {one.name: one.path for one in self.paths}
+        return {
+            one.name: Const(one.path, t.TEXT) if one.made is None else bind(one.made, forms, {})
+            for one in self.paths
+        }
+
+    def fixed(self, forms: Mapping[str, Form]) -> dict[str, str]:
+        """The same as texts, with tags for values of the run."""
+        return {name: text_of(path, t.TEXT) for name, path in self.placed(forms).items()}
 
     def bound(
-        self, forms: Mapping[str, Form], paths: Mapping[str, str]
+        self, forms: Mapping[str, Form], paths: Mapping[str, Expr]
     ) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...]]:
         """The same with each input as the parameter or path that its form makes of it, each output as its path.
 
@@ -301,17 +308,17 @@ def _outputs(
     found.extend(Diagnostic(finding, said.site) for finding in missing)
 
 
-def bind(expr: Expr, forms: Mapping[str, Form], paths: Mapping[str, str]) -> Expr:
+def bind(expr: Expr, forms: Mapping[str, Form], paths: Mapping[str, Expr]) -> Expr:
     """An expression over the inputs and outputs of a step as one over the parameters and paths of its template."""
 
     def bound(one: Expr) -> Expr | None:
         match one:
             case InPod(name, _, True):
-                return Const(paths.get(name, ""), t.TEXT)  # one that is no output was reported
+                return paths.get(name) or Const("", t.TEXT)  # one that is no output was reported
             case InPod(name, kind):
                 form = forms.get(name, PLAIN)
                 return (
-                    Const(paths.get(name) or f"{IN}/{name}", t.TEXT)
+                    paths.get(name) or Const(f"{IN}/{name}", t.TEXT)
                     if isinstance(
                         form, (File, Absent)
                     )  # an optional file has its path, whether it is there or not

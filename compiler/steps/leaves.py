@@ -64,7 +64,8 @@ def _unused(
     match made:
         case CommandLine():
             texts = [*made.words, *(value for _, value in made.env)]
-            used |= {*made.fixed}
+            texts += [one.made for one in made.paths if one.made is not None]
+            used |= {one.name for one in made.paths}
         case Manifest():
             texts = [] if made.body is None else [made.body]
             used |= {made.file}

@@ -20,8 +20,10 @@ from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.places.place import Argument
+from flowdsl.run import AT_THE_END
 from flowdsl.values import types as t
-from flowdsl.values.lift import spelled
+from flowdsl.values.expr import Const, InPod, RunField, leaves
+from flowdsl.values.lift import spelled, text
 from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from flowdsl.places.place import Place
     from flowdsl.step import Described, StepDef
     from flowdsl.tracing.trace import Call
+    from flowdsl.values.expr import Expr
 
 #: What stands for a value of the run in a text.
 _VALUE = regex(r"\{\{.*?\}\}")
@@ -43,6 +46,7 @@ class FixedPath(NamedTuple):
     path: str
     place: Place
     written: bool  # an output
+    made: Expr | None = None  # the path with the values of a run that stand in it
 
 
 def fixed_paths(
@@ -71,9 +75,11 @@ def fixed_paths(
         if is_value(path) or not isinstance(path, str):
             found.append(Diagnostic(BadFixedPath(spelled(path), name, "a string is wanted"), place))
             one = one._replace(path="")
-        elif reason := _flaw(path):
+        elif reason := _flaw(path, one.written):
             shown = _VALUE.sub("{...}", path)
             found.append(Diagnostic(BadFixedPath(shown, name, reason), place))
+        elif "{{" in path:
+            one = one._replace(path=_VALUE.sub("{...}", path), made=text(path))
         else:
             one = one._replace(path=posixpath.normpath(path))
             for before in made if not one.written else ():  # one file may be several results
@@ -84,18 +90,31 @@ def fixed_paths(
     return tuple(made)
 
 
-def _flaw(path: str) -> str:
-    """Why nothing can be put at a path, or nothing."""
+def _flaw(path: str, written: bool) -> str:
+    """Why nothing can be put at a path, or nothing; `written` are outputs."""
     if not path.startswith("/") or path.startswith("//"):
         return "it does not begin at the root of the container"
     if ".." in path.split("/"):
         return "it goes up a folder"
-    if "{{" in path:
+    if "{{" in path and not written:
         return "it is the same in all runs, and holds no value of one"
+    if "{{" in path and not all(map(_is_word, leaves(text(path)))):
+        return "only inputs that are no files, and what the run is, may stand in it"
     if not path.strip("/"):
         return "the root is the container itself"
     own = next((one for one in OWN if f"{posixpath.normpath(path)}/".startswith(f"{one}/")), "")
     return f"{own} is for the files that have no path of their own" if own else ""
+
+
+def _is_word(leaf: Expr) -> bool:
+    """Whether it is known when a task begins, and is no file."""
+    match leaf:
+        case InPod(_, kind, output):
+            return not output and not t.holds_file(kind)
+        case RunField(name):
+            return name not in AT_THE_END
+        case _:
+            return isinstance(leaf, Const)
 
 
 def misplaced(
@@ -108,7 +127,7 @@ def misplaced(
     """Files that a call brings or keeps where their paths cannot be chosen; `stored`: on a volume."""
     step = call.target
     kinds = {out.name: out.type for out in t.outputs(step.signature.returns)}
-    for name, path, place, written in paths:
+    for name, path, place, written, _ in paths:
         if not path:  # one that is none was told
             continue
         if written:

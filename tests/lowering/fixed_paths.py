@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from flowdsl import Http, Scratch, command, container, either, fan_out, output, pipeline, when
+from flowdsl import Http, Scratch, command, container, either, fan_out, output, pipeline, run, when
 
 
 class Trained(NamedTuple):
@@ -35,6 +35,16 @@ def tidy(folder: Path) -> Path:
     return command("git", "clean", paths={"folder": "/src", "return": "/src"})
 
 
+@container(image="busybox:1.37.0")
+def export(day: str, part: int) -> Trained:
+    folder = f"/out/{day}/{part}"
+    return command(
+        "/opt/export",
+        env={"FOLDER": folder, "MODEL": output("model")},
+        paths={"model": f"{folder}/{run.name}.bin", "loss": f"{folder}/loss"},
+    )
+
+
 @pipeline
 def fixed_paths() -> None:
     corpus = Http("https://example.com/corpus.txt")
@@ -43,4 +53,5 @@ def fixed_paths() -> None:
     with when(second.loss > 0.5):
         third = train(corpus, rate=0.2)
     tidy.options(name="last")(either(third.model, second.model))
+    export("monday", 2)
     fan_out(train.options(name="more"), over={"rate": [0.3, 0.4]}, corpus=corpus)

@@ -23,7 +23,7 @@ def evaluate(model: Path, data: Path, rate: float) -> Found:
             "model": "opt/model",
             "data": "/mnt",
             "report": "/tmp/flowdsl/out/report",
-            "score": f"/out/{rate}",
+            "score": f"/out/{data}",
         },
     )
 
@@ -38,9 +38,15 @@ def count(text: Path) -> int:
     return command("wc", paths=["/tmp/text"], stdout=True)  # type: ignore[arg-type]
 
 
+@container(image="busybox:1.37.0")
+def moved(text: Path, day: str) -> int:
+    return command("wc", day, paths={"text": f"/in/{day}"}, stdout=True)
+
+
 @pipeline
 def several() -> None:
     file = Http("https://example.com/file")
     evaluate(file, file, 0.1)
     compare(file, file)
     count(file)
+    moved(file, "monday")
