@@ -109,7 +109,7 @@ class Graph(Scope):
         several = call.count is None and len(call.target.outputs) > 1
         if key[0] == "artifacts" or several or (found.port is not None and found.port.root.items):
             return None  # nor is there a way to hand a list of lists to a program
-        return self._gathered(call, call.count, found)
+        return self._gathered(call, key, call.count, found)
 
     def _table(self, call: Call) -> Value | None:
         """All that the items of a loop give, as a list of records of texts; None where they have other names."""
@@ -133,15 +133,20 @@ class Graph(Scope):
         made.record = Record(target.record, fields)
         return Value(lambda: call.variable, made)
 
-    def _gathered(self, call: Call, count: int | None, found: Value) -> Value:
+    def _gathered(self, call: Call, key: tuple[str, str], count: int | None, found: Value) -> Value:
         """What each of the items of a loop gives, as a list of texts."""
         if found.port is not None:
             found.port.asked(text=True)
         if self.current is not None:
+            printed = key[0] == "result"  # of parameters, numbers stay texts in the manifest, too
+            others = "numbers, flags, objects and lists" if printed else "objects and lists"
+            kinds = "`int`, `float` or `dict[str, str]`" if printed else "`dict[str, str]` or `list[str]`"
             what = (
-                f"the results of `{call.task}` are a list of texts; in the manifest it has numbers as numbers"
+                f"the results of `{call.task}` are a list of texts; in the manifest it has {others} as such"
             )
-            way = f"where they are numbers, let `{call.target.name}` return `int` or `float`, and take a list of these"
+            way = (
+                f"where they are no texts, let `{call.target.name}` return {kinds}, and take a list of these"
+            )
             self.reader.add(self.current.path, Otherwise(what, way))
 
         def items() -> Code:
