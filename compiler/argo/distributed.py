@@ -162,7 +162,8 @@ def job(
         "metadata": {"name": name, **filled({"labels": marks}), "ownerReferences": [OWNER]},
         "spec": made.spec(asked, ends, *pods),
     }
-    return {**found, "resource": {"action": "apply", **waited, "manifest": _text(body)}}
+    found["resource"] = {"action": "apply", **waited, "manifest": _text(body)}
+    return found  # the same dict, of which it is noted where its fields come from
 
 
 def _pods(

@@ -71,7 +71,10 @@ def _both(around: Json, own: Json) -> Json:
 
 def placed(found: Json, everywhere: Mapping[str, Any]) -> Json:
     """What the pods of a Job are, which Argo does not make, with where the pipeline wants all pods."""
-    return {**{field: everywhere[field] for field in PLACES if field in everywhere}, **found}
+    for field in PLACES:
+        if field in everywhere:
+            found.setdefault(field, everywhere[field])
+    return found
 
 
 def labels(placement: ir.Placement, template: str) -> dict[str, str]:
