@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.pods.objects import WORD, pods_in
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside
+from flowdsl.compiler.tree import entries, inside, is_list, is_mapping, string, value_at
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.template import is_filled
 
@@ -37,26 +38,51 @@ class NoSuchNode(Finding):
 def demands(view: View) -> Iterator[Problem]:
     """Some node can meet what the selector and the affinity of a pod ask for, in one of its alternatives."""
     for owner, path in view.owners:
-        place = (*path, *_TERMS)
-        alternatives = entries(owner, *_TERMS)
-        if not alternatives:
-            continue
-        selector = {str(key): str(text) for key, text in inside(owner, "nodeSelector").items()}
-        found = [
-            _clash(selector, entries(term, "matchExpressions"), (*place, index, "matchExpressions"))
-            for index, term in enumerate(alternatives)
-        ]
-        if found[0] is not None and all(found):
-            yield found[0]
+        if (found := _none(owner, path)) is not None:
+            yield found
+    for template in view.templates:
+        manifest = string(template.data, "resource", "manifest")
+        if _TERMS[-1] in manifest:  # of pods that Argo does not make
+            found = next(filter(None, (_none(pod, ()) for pod in pods_in(manifest) if _is_read(pod))), None)
+            if found is not None:
+                yield found._replace(path=(*template.path, "resource", "manifest"))
+
+
+def _none(pod: Object, path: Path) -> Problem | None:
+    """Why no node meets what a pod asks for, in any of its alternatives."""
+    place = (*path, *_TERMS)
+    selector = {str(key): str(text) for key, text in inside(pod, "nodeSelector").items()}
+    found = [
+        _clash(selector, entries(term, "matchExpressions"), (*place, index, "matchExpressions"))
+        for index, term in enumerate(entries(pod, *_TERMS))
+    ]
+    return found[0] if found and all(found) else None
+
+
+def _is_read(pod: Object) -> bool:
+    """Whether what a pod in a manifest asks of its node has the form that Kubernetes reads."""
+    terms: object = value_at(pod, _TERMS)
+    if not is_list(terms) or not is_mapping(pod.get("nodeSelector") or {}) or not all(map(is_mapping, terms)):
+        return False
+    asked: list[object] = [term.get("matchExpressions") or [] for term in terms]
+    return all(
+        is_list(one) and all(is_mapping(each) and is_list(each.get("values") or []) for each in one)
+        for one in asked
+    )
+
+
+def _is_open(text: str) -> bool:
+    """Whether a text is only known in the run, or may be."""
+    return is_filled(text) or WORD in text
 
 
 def _clash(selector: dict[str, str], requirements: list[Object], path: Path) -> Problem | None:
     """The first requirement that excludes those before it, or the selector."""
-    labels = {key: _Label(text) for key, text in selector.items() if not is_filled(text)}
+    labels = {key: _Label(text) for key, text in selector.items() if not _is_open(text)}
     for index, one in enumerate(requirements):
         key = str(one.get("key") or "")
         values = [str(each) for each in one.get("values") or ()]
-        if any(is_filled(each) for each in (key, *values)):
+        if any(_is_open(each) for each in (key, *values)):
             continue
         label = labels.setdefault(key, _Label())
         said = _said(key, str(one.get("operator")), values)

@@ -216,15 +216,22 @@ def _typed(manifest: str) -> Any:
 
 def containers_in(manifest: str) -> Iterator[Object]:
     """The containers of the pods in the manifest of an object; none where YAML cannot read it."""
+    for pod in pods_in(manifest):
+        for field in ("initContainers", "containers"):
+            if is_list(pod.get(field)):
+                yield from filter(is_mapping, pod[field])
+
+
+def pods_in(manifest: str) -> Iterator[Object]:
+    """The specs of the pods in the manifest of an object, with words for its tags; none where YAML cannot read it."""
     left = _documents(manifest) or []
     while left:
         node = left.pop()
         if is_list(node):
             left += node
         elif is_mapping(node):
-            for field in ("initContainers", "containers"):
-                if is_list(node.get(field)):
-                    yield from filter(is_mapping, node[field])
+            if is_list(node.get("initContainers")) or is_list(node.get("containers")):
+                yield node
             left += node.values()
 
 
@@ -268,9 +275,13 @@ def unreadable(text: str, fills: Callable[[str], bool] = may_be_variable) -> tup
     return None
 
 
+WORD = "tag"
+"""What stands for a tag where YAML has to read the text around it."""
+
+
 def _filled(tag: re.Match[str], fills: Callable[[str], bool] = may_be_variable) -> str:
     """A word in place of a tag; one that is not filled in stays as it is."""
-    return "tag" if tag[1].startswith("=") or fills(tag[1].strip()) else tag[0]
+    return WORD if tag[1].startswith("=") or fills(tag[1].strip()) else tag[0]
 
 
 def _no_key(root: yaml.Node | None) -> yaml.Node | None:

@@ -1,6 +1,6 @@
 """Demands on a node that exclude each other, in one option or in several."""
 
-from flowdsl import GPU, pipeline, step
+from flowdsl import GPU, Torch, pipeline, step
 
 
 @step(image="python:3.12-slim", where="zone == a and zone == b")
@@ -27,6 +27,10 @@ def e() -> None: ...
 def f() -> None: ...
 
 
+@step(image="python:3.12-slim", distributed=Torch(workers=2), where="zone == a and zone == b")
+def g() -> None: ...
+
+
 @pipeline
 def p() -> None:
     a()
@@ -35,3 +39,4 @@ def p() -> None:
     d()
     e()
     f()
+    g()
