@@ -11,14 +11,17 @@ they meet. Sources: PyTorchJob and TFJob of Kubeflow's training operator 1.8; MP
 
 from __future__ import annotations
 
+import contextlib
 import json
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from flowdsl.compiler.argo.document import OWNER, Source, Tagged, plain_data, yaml_text
 from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.argo.volumes import volume
 from flowdsl.compiler.ports import WORKERS
+from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.grammar.duration import seconds_in
+from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.labels import ATTEMPT, QUEUE, RUN, WORKER_OF
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
@@ -173,9 +176,12 @@ def _pods(
     container: Json = found.pop("container", None) or found.pop("script")
     pod: Json = {theirs: spec[ours] for ours, theirs in _RUN.items() if ours in spec}
     pod |= {field: found.pop(field) for field in _POD if field in found}
-    labels, annotations = _marks(spec.get("podMetadata", {}), found.pop("metadata", {}))
+    labels, annotations = _marks(spec.get("podMetadata"), found.get("metadata"))
+    if _is_marked(found.get("metadata")):
+        found.pop("metadata", None)
     mounted = {mount["name"] for mount in container.get("volumeMounts", ())}
-    volumes = [_claim(one) for one in claims if one.name in mounted] + found.pop("volumes", [])
+    volumes = [_claim(one) for one in claims if one.name in mounted]
+    volumes += found.pop("volumes") if is_list(found.get("volumes")) else []
     attempt = {ATTEMPT: "{{retries}}"} if "retryStrategy" in found else {}
     return {
         "metadata": {
@@ -459,19 +465,30 @@ def _claim(found: ir.PodVolume) -> Json:
     return volume(found)
 
 
-def _limit(timeout: str | None, deadline: int | None) -> int | None:
-    """The seconds after which the pods are ended: Argo ends its own ones only."""
-    limits = [] if timeout is None else [max(1, round(seconds_in(timeout)))]
-    return min([*limits, deadline] if deadline is not None else limits, default=None)
+def _limit(timeout: object, deadline: object) -> int | None:
+    """The seconds after which the pods are ended, if a patch has put no other thing there: Argo ends its own only."""
+    limits = [deadline] if isinstance(deadline, int) else []
+    with contextlib.suppress(GrammarError):  # which is told of the template
+        limits += [max(1, round(seconds_in(timeout)))] if isinstance(timeout, str) else []
+    return min(limits, default=None)
 
 
-def _marks(*several: Json) -> tuple[dict[str, str], dict[str, str]]:
+def _marks(*several: object) -> tuple[dict[str, str], dict[str, str]]:
+    """The labels and annotations that pods are to have; what a patch has put in their place stays where it is."""
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
     for one in several:
-        labels |= one.get("labels", {})
-        annotations |= one.get("annotations", {})
+        if _is_marked(one):
+            labels |= one.get("labels", {})
+            annotations |= one.get("annotations", {})
     return labels, annotations
+
+
+def _is_marked(metadata: object) -> TypeGuard[Json]:
+    """Whether this is metadata as pods have it."""
+    return is_mapping(metadata) and all(
+        is_mapping(metadata.get(field, {})) for field in ("labels", "annotations")
+    )
 
 
 def _text(body: Json) -> str:

@@ -22,6 +22,7 @@ from flowdsl.compiler.argo.pod import OUTPUTS, container
 from flowdsl.compiler.argo.sources import location, packing
 from flowdsl.compiler.argo.volumes import volume
 from flowdsl.compiler.expressions import condition, handed_on, raw, simple, text_of
+from flowdsl.compiler.tree import is_mapping
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Out, Param, Stored
 
@@ -66,7 +67,8 @@ class Writer:
     def template(self, template: ir.Template) -> Json:
         """A template: a pod or a graph."""
         found = self._patched(template)
-        if template.settings.distributed.workers and isinstance(template.body, ir.Pod):
+        runs: object = found.get("container") or found.get("script")
+        if template.settings.distributed.workers and isinstance(template.body, ir.Pod) and is_mapping(runs):
             servers = distributed.aside(template)
             others = None if servers is None else placement.placed(self._patched(servers), self.everywhere)
             found = placement.placed(found, self.everywhere)

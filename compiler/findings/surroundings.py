@@ -17,6 +17,23 @@ class BadEnvName(Finding):
     have: str
 
 
+class VariableTwice(Finding):
+    """A variable of a container that has two values."""
+
+    code = "FD383"
+    title = "{what} is set twice: by `{option}`, and by {other}"
+    label = "only one of the two would arrive"
+    help = "give one of them another name, or leave it out"
+    name: str
+    option: str
+    other: str
+    own: bool  # a name that is no word of the user's
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the variable in words."""
+        return {**super().words(), "what": "this variable" if self.own else f"`{self.name}`"}
+
+
 class BadMountPath(Finding):
     """A mount path that Kubernetes refuses."""
 

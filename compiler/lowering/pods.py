@@ -6,10 +6,12 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import ir, placing
+from flowdsl.compiler.argo.distributed import SCRIPT
 from flowdsl.compiler.checks.checkpoints import kept
 from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.expressions import VOLUMES, text_of
 from flowdsl.compiler.findings.data import ArchiveKeyed
+from flowdsl.compiler.findings.surroundings import VariableTwice
 from flowdsl.compiler.forms import (
     DIGEST,
     PLAIN,
@@ -40,9 +42,10 @@ from flowdsl.places.place import Argument, Definition
 from flowdsl.step import StepDef
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Join, OnVolume, Param, RunField
+from flowdsl.volume import Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
     from flowdsl.compiler.carry.carry import Carried as Source
     from flowdsl.compiler.lowering.plans import CallPlan
@@ -172,6 +175,7 @@ class Pods:
             env = _variables(variant.forms, kinds)
             later = self.planner.cached and not variant.spread  # when it is known which digests a key needs
             source = "" if later else self.source(variant, setting, ())
+        self.variants.tell(self._set_twice(variant, [name for name, _ in env], setting))
         settled: tuple[tuple[str, Any], ...] = tuple(
             (key, Const(value, t.TEXT) if isinstance(value, str) else value)
             for key, value in setting.environment.env
@@ -185,6 +189,22 @@ class Pods:
             (*local(setting), *([ir.PodVolume(INSTALLED, "scratch")] if setting.code.packages else [])),
             typed=definition.kind == "python",
         )
+
+    def _set_twice(self, variant: Variant, names: list[str], setting: ir.Settings) -> Iterator[Diagnostic]:
+        """The variables of the options of a step that its inputs or its command set, too, or another option."""
+        python = variant.step.kind == "python"
+        taken = dict.fromkeys(names, "an input of the step" if python else "`env` of its `command`")
+        if python and variant.spread:
+            taken[SCRIPT] = "its script"
+        for name, value in setting.environment.env:
+            option = "secrets" if isinstance(value, Secret) else "env"
+            if name in taken:
+                place = self.variants.said(variant.plans[0].call, option)
+                if isinstance(place, Argument):
+                    place = place._replace(part=f"key:{name}")
+                own = python and (name in names or name == SCRIPT)
+                yield Diagnostic(VariableTwice(name, option, taken[name], own), place)
+            taken.setdefault(name, f"`{option}`")
 
     def _checkpoint(self, variant: Variant, call: Call) -> ir.Mount:
         """The folder of a task's checkpoints: of the run and of its place there, so each attempt finds it."""
