@@ -261,7 +261,7 @@ def _mpi(asked: ir.Distributed, ends: Json, template: Json, aside: Json) -> Json
     args = ["--allow-run-as-root", "-np", count, *given, *program]
     launcher = {
         "name": launcher.pop("name"),
-        "image": launcher.pop("image"),
+        "image": launcher.pop("image", None),
         "command": ["mpirun"],
         "args": args,
         **launcher,

@@ -14,7 +14,7 @@ from flowdsl.compiler.lint.pods import jobs, trainings
 from flowdsl.compiler.lint.pods.jobs import TAG
 from flowdsl.compiler.lint.pods.pods import values, whole
 from flowdsl.compiler.lint.pods.resources import asked, placed
-from flowdsl.compiler.lint.pods.workloads import labels_of, pod_of
+from flowdsl.compiler.lint.pods.workloads import metadata_of, pod_of
 from flowdsl.compiler.lint.workflow.names import label_faults
 from flowdsl.compiler.schema import check_schema, kinds
 from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, UnknownField, WrongType, arrived
@@ -54,7 +54,8 @@ def _flaws(body: Any, kind: str, version: str) -> Iterator[Flaw]:
     known = _KINDS.get((version, kind))
     if known is not None:
         yield from known(body)
-    yield from _labels(labels_of(body), kind)
+    if is_mapping(metadata := metadata_of(body)):
+        yield from _marks(metadata, kind)
     if is_mapping(pod := pod_of(body)):
         yield from _typed("PodSpec", pod, f"the pod of the {kind}" if kind != "Pod" else "the Pod")
     if version == API_VERSION and kind in kinds():
@@ -163,11 +164,16 @@ def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
                 )
 
 
-def _labels(labels: Any, kind: str) -> Iterator[Flaw]:
-    """The labels of the pods of an object."""
-    yield from _mapping(labels, f"`labels` of the pods of the {kind}")
-    if is_mapping(labels):
-        for each in label_faults(labels, (), "a label", filled=True):
+def _marks(metadata: Object, kind: str) -> Iterator[Flaw]:
+    """The labels and annotations of the pods of an object."""
+    for field in ("labels", "annotations"):
+        listed: Any = metadata.get(field)
+        yield from _mapping(listed, f"`{field}` of the pods of the {kind}")
+        for key, value in listed.items() if is_mapping(listed) else ():
+            yield from _text(value, f"`{field}` of the pods of the {kind}", str(key))
+    if is_mapping(labels := metadata.get("labels")):
+        texts = {str(key): value for key, value in labels.items() if isinstance(value, str)}
+        for each in label_faults(texts, (), "a label", filled=True):
             if TAG not in each.finding.message:
                 yield f"the pods of the {kind} are refused: {each.finding.message}", each.finding.advice
 

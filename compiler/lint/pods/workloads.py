@@ -95,13 +95,13 @@ def pod_of(body: Any) -> Any:
     return node
 
 
-def labels_of(body: Any) -> Any:
-    """What stands where the labels of the pods of an object do; None of a Pod, whose own they are."""
+def metadata_of(body: Any) -> Any:
+    """What stands where the metadata of the pods of an object does; None of a Pod, whose own it is."""
     sort = _SORTS.get((str(body.get("apiVersion")), str(body.get("kind"))))
     if sort is None or len(sort.pod) == 1:
         return None
     node = body
-    for step in (*sort.pod[:-1], "metadata", "labels"):
+    for step in (*sort.pod[:-1], "metadata"):
         node = node.get(step) if is_mapping(node) else None
     return node
 
