@@ -45,7 +45,8 @@ def volume(found: ir.PodVolume) -> Json:
             source: Json = {"persistentVolumeClaim": {"claimName": found.source}}
         case "scratch":
             medium = "Memory" if found.memory else None
-            source = {"emptyDir": filled({"medium": medium, "sizeLimit": found.size})}
+            most = None if found.size is None else str(found.size)
+            source = {"emptyDir": filled({"medium": medium, "sizeLimit": most})}
         case "config":
             source = {"configMap": {"name": found.source}}
         case "secret":

@@ -59,9 +59,9 @@ def elsewhere(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator
     if step.kind != "template" or not isinstance(fields, Mapping):
         return
     for field in cast("Mapping[object, object]", fields):
-        if field != TASK:
+        if isinstance(field, str) and field != TASK:
             place = Argument(site, "argo", part=f"key:{field}")
-            yield Diagnostic(TemplateElsewhere(str(field), step.name), place)
+            yield Diagnostic(TemplateElsewhere(field, step.name), place)
 
 
 def serves(step: StepDef) -> bool:

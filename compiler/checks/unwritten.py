@@ -132,5 +132,7 @@ def _made(given: Iterable[object], *, read_only: bool | None = None) -> Iterator
     """The names of those among volumes and paths on them that are made for the run."""
     for one in given:
         volume = one.volume if isinstance(one, VolumePath) else one
-        if isinstance(volume, NewVolume) and read_only in (None, volume.read_only) and volume.mode != _NEVER:
+        if isinstance(volume, NewVolume) and read_only in (None, volume.read_only):
+            if type(volume.mode) is str and volume.mode == _NEVER:
+                continue
             yield str(volume.name)

@@ -99,10 +99,10 @@ def _companion(kind: type[Written], name: str, written: object) -> Companion:
         raise ExceptionGroup("fields", wrong)
     return Companion(
         own,
-        found["command"],
+        found.get("command", ()),
         environment.settled(found),
         resources.settled(found, NOWHERE),
-        found["mirror"],
+        found.get("mirror", False),
         written.site,
     )
 
