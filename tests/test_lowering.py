@@ -59,6 +59,18 @@ def test_the_folders_of_flowdsl_are_for_nothing_else(tmp_path: Path, folder: str
     assert found.findings() == [("FD284", f'"{folder}/mine"'), ("FD752", f'"{folder}/mine"')]
 
 
+def test_a_size_may_be_a_number_of_bytes(tmp_path: Path) -> None:
+    before = """
+        from flowdsl import NewVolume, Scratch
+        @step(image="i:1", mounts={"/near": Scratch(2**31), "/far": NewVolume("far", 10**20)})
+        def mounting() -> None: ...
+    """
+    found = compile_body(tmp_path, "mounting()", before)
+    assert found.findings() == []
+    assert 'sizeLimit: "2147483648"' in found.compiled.text
+    assert 'storage: "100000000000000000000"' in found.compiled.text
+
+
 HEAD = """
 import functools
 from enum import Enum

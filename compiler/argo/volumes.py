@@ -58,7 +58,7 @@ def volume(found: ir.PodVolume) -> Json:
 
 def _template(found: ir.PodVolume) -> Json:
     """A claim that Argo makes for a run."""
-    spec: Json = {"accessModes": [found.mode], "resources": {"requests": {"storage": found.size}}}
+    spec: Json = {"accessModes": [found.mode], "resources": {"requests": {"storage": str(found.size)}}}
     if found.storage_class is not None:
         spec["storageClassName"] = found.storage_class
     return {"metadata": {"name": found.name}, "spec": spec}
