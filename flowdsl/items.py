@@ -14,6 +14,8 @@ from flowdsl.values.value import expr_of, is_value, value
 MOST = 500
 """Items of a loop above which Argo would take long to find those that failed: it looks at all for each."""
 
+_FEW = 100_000
+
 
 def numbers(end: int) -> list[int]:
     """The whole numbers from 0 up to `end`, which is not among them: a `range` of a length that a step finds.
@@ -23,7 +25,8 @@ def numbers(end: int) -> list[int]:
     trace = needed("numbers")
     site = here()
     if not is_value(end) and isinstance(cast("object", end), int):
-        return list(range(end))
+        # Of more no list is made: no Workflow has room for as many tasks, which is told of the loop.
+        return list(range(end)) if end <= _FEW else cast("list[int]", range(end))
     expr = expr_of(end) if is_value(end) else Const(None, t.NONE)
     if isinstance(expr, Poison):
         return cast("list[int]", value(expr))

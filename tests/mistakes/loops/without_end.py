@@ -2,7 +2,7 @@
 
 import itertools
 
-from flowdsl import fan_out, grid, maximize, pipeline, step, sweep, uniform
+from flowdsl import fan_out, grid, maximize, numbers, pipeline, step, sweep, uniform
 
 
 @step(image="python:3.12-slim")
@@ -31,6 +31,7 @@ def nightly() -> None:
     tuned()
     fan_out(improve, over={"score": itertools.count()})
     fan_out(train, over=grid(seed=range(1_000), rate=range(1_000)))
+    fan_out(improve, over={"score": numbers(10**30)})
     rate = uniform(0, 1)
     sweep(train, over={"seed": itertools.count(), "rate": rate}, trials=9, objective=maximize())
     sweep(train, over={"seed": range(9), "rate": rate}, trials=10**9, objective=maximize())
