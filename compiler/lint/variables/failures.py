@@ -294,32 +294,57 @@ def _nothing_below(producer: Call, output: str, use: Missing, why: Skip) -> Find
 def lost(producer: Call, call: Call, output: str, use: Missing) -> Finding | None:
     """The finding about an output of a call that may fail before it is written, used by a call that runs then, too.
 
-    A default of the input is no help: Argo waits for what a task that has failed has not written. A graph that has
-    failed has no outputs at all. Source: a real controller, and executeDAG and executeSteps of Argo 4.1; an expression
-    fails with `cannot fetch parameters from <nil>`.
+    A default of the input is no help: Argo waits for what a task that has failed has not written. Source: a real
+    controller; an expression fails with `cannot fetch parameters from <nil>`.
     """
-    kind, _, last = output.rpartition(".")
-    callee = producer.callee
+    last = output.rpartition(".")[2]
     guarded = use.path[-1] != "when" and not always(str(call.data.get("when") or ""))
-    if kind != "outputs.parameters" or callee is None or producer.loop or guarded or call.parent is not None:
+    case, callee = _unwritten(producer, output), producer.callee
+    if not case or callee is None or guarded or call.parent is not None or not runs_after(producer, call):
         return None
+    of_graph = callee.body in GRAPH_BODIES
     sources = [inside(each, "valueFrom") for each in callee.output_parameters.values()]
-    source = inside(callee.output_parameters.get(last, {}), "valueFrom")
-    of_graph = callee.body in GRAPH_BODIES and bool(source)
-    of_program = callee.body in _PROGRAMS and bool(source.get("path")) and "default" not in source
-    if not (of_graph or of_program) or not runs_after(producer, call):
-        return None
-    if use.guarded and of_program and any("default" in each for each in sources):
+    if use.guarded and not of_graph and any("default" in each for each in sources):
         return None  # there are outputs then, of which this one may be missing
     name = _PARAMETER.sub(r".outputs?.parameters?.\1", as_keys(use.name))
     filled = f"{name} ?? '{_FILLED.get(str(use.path[-1]), '')}'"
     written = name if use.guarded else f"{{{{={filled}}}}}" if use.is_tag else f"({filled})"
-    case, way = "fails", f"write `{written}`"
-    if of_program:
+    way = f"write `{written}`"
+    if not of_graph:
         way = f"add a `default` to `valueFrom` of output `{last}` of `{callee.title}`, or {way}"
-        case = f"fails before it has written `{last}`"
     effect = "the run fails here" if use.guarded else "the run never ends"
     return MayBeMissing(producer.name, case, use.shown, effect, way)
+
+
+def lost_at_end(producer: Call, output: str, use: Missing) -> Finding | None:
+    """The finding about an output of a graph without a default, from a call whose failure does not end the graph.
+
+    Source: Argo Workflows, getTemplateOutputsFromScope in workflow/controller/operator.go.
+    """
+    case = _unwritten(producer, output)
+    read = use.path[-2:] == ("valueFrom", "parameter") if use.is_tag else use.alone or use.needed
+    if not case or use.guarded or not read:
+        return None
+    if inside(producer.data, "continueOn").get("failed") is not True and not _ends_nothing(producer):
+        return None
+    way = "add a `default` to `valueFrom`"
+    return MayBeMissing(producer.name, case, use.shown, "the run fails here", way)
+
+
+def _unwritten(producer: Call, output: str) -> str:
+    """How a call ends without an output parameter that its template has; empty where it has it at any end.
+
+    A graph that has failed has no outputs at all. Source: executeDAG and executeSteps of Argo 4.1.
+    """
+    kind, _, last = output.rpartition(".")
+    callee = producer.callee
+    if kind != "outputs.parameters" or callee is None or producer.loop:
+        return ""
+    source = inside(callee.output_parameters.get(last, {}), "valueFrom")
+    if callee.body in GRAPH_BODIES and source:
+        return "fails"
+    unwritten = callee.body in _PROGRAMS and source.get("path") and "default" not in source
+    return f"fails before it has written `{last}`" if unwritten else ""
 
 
 _PROGRAMS = ("container", "script", "containerSet")
@@ -327,16 +352,32 @@ _PROGRAMS = ("container", "script", "containerSet")
 
 def runs_after(producer: Call, call: Call) -> bool:
     """Whether a call runs though one before it, which it names itself, has failed."""
-    text = str(call.data.get("depends") or "")
-    if not text:
+    if not call.data.get("depends"):
         before = producer.group < call.group if call.owner.body == "steps" else False
         named = before or producer.name in (call.data.get("dependencies") or ())
         return named and inside(producer.data, "continueOn").get("failed") is True
+    return asks(str(call.data["depends"])) and _may_run(call, producer, ("Failed",))
+
+
+def _ends_nothing(producer: Call) -> bool:
+    """Whether a DAG goes on after a task, whether that has failed or not, and nothing in it asks for its success."""
+    after = [each for each in producer.owner.calls if _may_run(each, producer, (None, *_RESULTS))]
+    return all(_may_run(each, producer, ("Failed",)) for each in after) and any(
+        _may_run(each, producer, (None, "Succeeded")) for each in after
+    )
+
+
+_RESULTS = ("Succeeded", "Failed", "Errored", "Skipped", "Omitted", "Daemoned")
+
+
+def _may_run(call: Call, producer: Call, results: tuple[str | None, ...]) -> bool:
+    """Whether the `depends` of a task, which names another one, can hold where this one has one of these results."""
+    text = str(call.data.get("depends") or "")
     try:
-        operands = depends(text) if asks(text) else ()
+        operands = depends(text) if text else ()
     except GrammarError:
         return False
-    answers = [each.result == "Failed" if each.task == producer.name else None for each in operands]
+    answers = [each.result in results if each.task == producer.name else None for each in operands]
     return producer.name in {each.task for each in operands} and holds(text, answers) is not False
 
 

@@ -14,6 +14,7 @@ from flowdsl.compiler.lint.variables.failures import (
     Missing,
     can_fail,
     lost,
+    lost_at_end,
     missing,
     missing_at_end,
     runs_after,
@@ -368,16 +369,19 @@ class Reader:
         producer = None if graph is None else producer_of(graph, root, name)
         if producer is None:
             return
+        at_end = use.path[-1] == "fromExpression" or (
+            (use.path[-2] == "valueFrom" or use.path[-1] == "from") and not self.has_default(use.path)
+        )
         finding = None
         if (why := self.skip(producer)) is not None:
             if call is not None:
                 finding = missing(producer, call, output, use, why)
-            elif use.path[-1] == "fromExpression" or (
-                (use.path[-2] == "valueFrom" or use.path[-1] == "from") and not self.has_default(use.path)
-            ):
+            elif at_end:
                 finding = missing_at_end(producer, output, use, why)
         if finding is None and call is not None:
             finding = lost(producer, call, output, use)
+        elif finding is None and at_end:
+            finding = lost_at_end(producer, output, use)
         if finding is not None:
             yield spot.problem(finding)
 

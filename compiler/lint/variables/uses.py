@@ -214,8 +214,10 @@ def other_sort(path: Path, name: str, output: str, of_call: bool) -> Finding | N
 def guarded_fault(producer: Call, output: str, written: str) -> Finding | None:
     """What is wrong with an output that need not be there, or None: what it stands below has to be there."""
     callee = producer.callee
-    if callee is None or producer.loop or not output.startswith("outputs.parameters."):
+    if callee is None or not output.startswith("outputs.parameters."):
         return None
+    if producer.loop:
+        return output_fault(producer, output, False)
     behind = written.rpartition("parameters")[2]
     if callee.output_parameters or behind.startswith("?."):
         name = output.removeprefix("outputs.parameters.")
@@ -230,6 +232,9 @@ def guarded_fault(producer: Call, output: str, written: str) -> Finding | None:
     return UnknownOutput(producer.name, output, (), reason)
 
 
+_EVERY = "outputs.parameters"
+
+
 def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
     """What is wrong with an output of a call, or None. The template of the call may not be known."""
     known = producer.outputs
@@ -239,7 +244,8 @@ def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
         return UnknownVariable(variable, (), f"write which part of it, such as `{variable}.{parts[0]}`")
     if known is None or output in known:
         return None
-    if not exact and (not output or any(f"{output}.".startswith(f"{each}.") for each in known)):
+    whole = {_EVERY} if output.startswith(f"{_EVERY}.") else set[str]()  # all at once, of which this is one
+    if not exact and (not output or any(f"{output}.".startswith(f"{each}.") for each in known - whole)):
         return None
     if not exact and any(each.startswith(f"{output}.") for each in known):
         return None

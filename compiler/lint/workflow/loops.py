@@ -100,6 +100,21 @@ def loops(view: View) -> Iterator[Problem]:
             found = "the text of `withParam` is not a JSON list"
             way = "write a list in JSON, such as `[1, 2]`, or a tag that gives one"
             yield Problem((*call.path, "withParam"), LoopFields(found, way), part=part)
+        elif (part := _around(text)) is not None:
+            found = "the text of `withParam` is no JSON list, whatever its tags stand for"
+            way = "write the tag alone, or brackets around the whole: `[{{...}}, {{...}}]`"
+            yield Problem((*call.path, "withParam"), LoopFields(found, way), part=part)
+
+
+def _around(text: str) -> Part | None:
+    """The part of a text with tags, before the first one or behind the last, because of which it is no list."""
+    tags = list(TAG.finditer(text))
+    if not tags:
+        return None
+    head, tail = text[: tags[0].start()], text[tags[-1].end() :]
+    if head.strip() and not head.lstrip().startswith("["):
+        return 0, len(head)
+    return (len(text) - len(tail), len(text)) if tail.strip() and not tail.rstrip().endswith("]") else None
 
 
 _FAILURES = regex(r"\{\{=?\s*workflow\.failures\s*\}\}")
