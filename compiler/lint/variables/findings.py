@@ -122,17 +122,23 @@ class NotAncestor(Finding):
     """A task that uses another without waiting for it: Argo refuses it, or waits forever."""
 
     code = "FD542"
-    title = "`{task}` uses `{producer}` without depending on it"
-    label = "`{task}` may run before `{producer}` has ended"
+    title = "`{task}` uses {what}"
+    label = "`{task}` {when}"
     help = "{way}"
     task: str
     producer: str
 
     def words(self) -> dict[str, str]:
-        """The two tasks and the way out."""
-        own = self.task == self.producer
+        """What is used, when it would be there, and the way out."""
+        if self.task == self.producer:
+            what, when = "its own results", "has not ended when it begins"
+            return {"task": self.task, "what": what, "when": when, "way": "let one of its hooks use them"}
+        what, when = (
+            f"`{self.producer}` without depending on it",
+            f"may run before `{self.producer}` has ended",
+        )
         way = f"add `{self.producer}` to the `depends` of `{self.task}`"
-        return super().words() | {"way": "a task cannot use its own outputs; its hooks can" if own else way}
+        return {"task": self.task, "what": what, "when": when, "way": way}
 
 
 class NotEarlier(Finding):
