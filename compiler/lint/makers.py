@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import short
+from flowdsl.compiler.schema.table import fields, kinds, table
 from flowdsl.compiler.tree import is_list, is_mapping, value_at
 from flowdsl.diagnostic import Finding, instead, near
 from flowdsl.grammar.regex import regex
@@ -335,14 +336,42 @@ def _source(parameter: Object, path: Path, known: Collection[str]) -> Iterator[t
 
 
 def _target(parameter: Object, path: Path, resource: object) -> Iterator[tuple[Path, str, str]]:
-    """The parameter of a workflow that a trigger gives a value."""
+    """The place in a workflow that a trigger gives a value: a field that there is, and a parameter that it has."""
     target = parameter.get("dest")
-    found = _PLACE.fullmatch(target) if isinstance(target, str) else None
-    if found is None or not is_mapping(resource):
+    if not isinstance(target, str) or not is_mapping(resource):
+        return
+    kind, parts = str(resource.get("kind")), [each.replace("\\.", ".") for each in _DOT.split(target)]
+    if kind in kinds() and (at := _unknown(kind, parts)) is not None:
+        wrong, known = at
+        close = near(parts[wrong], known)
+        meant = ".".join((*parts[:wrong], close, *parts[wrong + 1 :])) if close else ""
+        found = f"a {kind} has no field `{'.'.join(parts[: wrong + 1])}`"
+        yield (*path, "dest"), found, f"write `{meant}`" if meant else "name a field that it has"
+        return
+    place = _PLACE.fullmatch(target)
+    if place is None:
         return
     spec: Any = resource.get("spec")
     arguments: Any = spec.get("arguments") if is_mapping(spec) else None
     count = len(_listed(arguments, "parameters"))
-    if int(found[1]) >= count:
+    if int(place[1]) >= count:
         way = f"write a position from 0 to {count - 1}" if count else "add the parameter there, with its name"
-        yield (*path, "dest"), f"the workflow has no parameter {found[1]}, of {count}", way
+        yield (*path, "dest"), f"the workflow has no parameter {place[1]}, of {count}", way
+
+
+def _unknown(kind: str, parts: list[str]) -> tuple[int, Collection[str]] | None:
+    """Which part of a path is no field of what is there, and the fields that are; None where all of them are."""
+    sort = kind
+    for index, part in enumerate(parts):
+        form, _, inner = sort.partition(":")
+        if inner:
+            if form == "list" and not part.isdecimal():
+                return None  # `-1` adds an entry, and what else there is has a meaning of its own
+            sort = inner
+        elif sort not in table()["types"]:
+            return None
+        elif part not in fields(sort):
+            return index, fields(sort)
+        else:
+            sort = fields(sort)[part]
+    return None
