@@ -108,6 +108,7 @@ class Machine:
     def _operate(self, event: events.Event) -> None:
         """Do what follows an event. Raises Panic."""
         before = self.run.now
+        self.run.agenda.passes += 1
         self.run.now = max(self.run.now, event.now)
         if self._asks_duration and self.started:
             self.run.globals["workflow.duration"] = f"{self.run.now - self.started:f}"
@@ -130,7 +131,7 @@ class Machine:
         self._tick()
         if self._hooks.exit is not None:
             self._hooks.note_failures()
-        self.run.begin_pass()
+        self.run.look()
         full = self.run.parallelism.full
         self.run.drain()
         if self.run.parallelism.saturated() and not full:

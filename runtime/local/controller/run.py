@@ -92,7 +92,12 @@ class Run:
         self._fulfilled: dict[str, list[Callable[[], None]]] = {}
 
     def begin_pass(self) -> None:
-        """Begin a pass: templates that are executed already are read with the variables as they are now."""
+        """Begin a pass."""
+        self.agenda.passes += 1
+        self.look()
+
+    def look(self) -> None:
+        """See what has happened: templates that are executed already are read with the variables as they are now."""
         for name in self.globals.changed:
             if name in self.globals:
                 self.settled[name] = self.globals[name]
@@ -101,7 +106,6 @@ class Run:
         self.globals.changed.clear()
         self.settled_at = self.globals.changes
         self._unseen.clear()
-        self.agenda.passes += 1
         self.parallelism.begin_pass()
 
     def drain(self) -> None:
