@@ -154,7 +154,9 @@ def _echoed(words: list[str]) -> str | None:
 
 
 _PYTHON = regex(r"python[\d.]*")
-_QUIET = regex(r"\s*(?:#.*|set [-+\w ]+|(?:export )?\w+=[\w./-]*)?")
+_QUIET = regex(
+    r"\s*(?:#.*|set [-+\w ]+|(?:export )?\w+=[\w./-]*|sleep [\d.]+|true|echo [\w ./:='\"-]*>>? ?[\w./-]+)?\s*"
+)
 """A line of a shell that prints nothing, and after which the next one runs."""
 
 
