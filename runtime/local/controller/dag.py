@@ -280,7 +280,7 @@ class Dag(Frame):
         if loop is None:
             task.hooks = hooks
             self.run.held[node.id] = hooks.postpones
-        self.run.when_changed(node, hooks.changed, now=hooks.is_target)
+        self.run.when_changed(node, hooks.changed, hooks.first)
 
     def node_settled(self, task: Task, loop: Loop | None, node: Node) -> None:
         """The node of a task, or of a round of its loop, has ended, and its hooks."""
@@ -512,6 +512,18 @@ class _TaskHooks(Hooks):
 
     def looked(self) -> bool:
         return self.graph.looks_at(self.task, self.node)
+
+    def first(self, ask: Callable[[], None]) -> None:
+        """Ask for the first time: for a target, before Argo comes to the next one."""
+        if self.is_target:
+            self.run.agenda.soon(partial(self._ask_first, ask))
+        else:
+            self.run.agenda.in_next_pass(ask)
+
+    def _ask_first(self, ask: Callable[[], None]) -> None:
+        """Ask for a place before the next target, where what has begun does not end in this pass still."""
+        goes_on = self.node.completed or not self.node.at_rest()
+        (self.run.agenda.soon if goes_on else self.run.agenda.at_last)(ask)
 
     def goes_on_without(self) -> bool:
         return self.loop is None and not self.is_target

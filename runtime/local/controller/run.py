@@ -295,10 +295,15 @@ class Run:
         else:
             self._fulfilled.setdefault(node.id, []).append(action)
 
-    def when_changed(self, node: Node, action: Callable[[], None], *, now: bool = True) -> None:
-        """Do something at the end of this pass, or when the next begins, and each time that a node's phase changes."""
+    def when_changed(
+        self,
+        node: Node,
+        action: Callable[[], None],
+        first: Callable[[Callable[[], None]], None] | None = None,
+    ) -> None:
+        """Do something when a node's phase changes, and for the first time when `first` says, or as this pass ends."""
         self._watchers.setdefault(node.id, []).append(action)
-        (self.agenda.at_last if now else self.agenda.in_next_pass)(action)
+        (first or self.agenda.at_last)(action)
 
     def lock_taken(self, node: Node) -> None:
         """A node waits for a lock no longer."""
