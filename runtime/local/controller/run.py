@@ -259,10 +259,11 @@ class Run:
         *,
         daemon: bool = False,
         runs: bool | None = None,
+        soon: bool = False,
     ) -> None:
         """Change the phase of a node, perhaps to that of a daemon that is ready, and tell those that wait for it.
 
-        `runs`: whether its pod does from now on, where that changes.
+        `runs`: whether its pod does from now on, where that changes. `soon`: before all else that is to be done.
         """
         before = node.phase
         was = node.fulfilled
@@ -273,20 +274,20 @@ class Run:
         self.failures += node.failed
         self.changed(node)
         if node.fulfilled and not was:
-            self.within(node.boundary, *self._fulfilled.pop(node.id, ()))
+            self.within(node.boundary, *self._fulfilled.pop(node.id, ()), soon=soon)
 
     def changed(self, node: Node) -> None:
         """Tell those that watch a node."""
         self.within(node.boundary, *self._watchers.get(node.id, ()))
 
-    def within(self, node: Node | None, *actions: Callable[[], None]) -> None:
+    def within(self, node: Node | None, *actions: Callable[[], None], soon: bool = False) -> None:
         """Do something in what is executed as a node: now, or when Argo comes to it again."""
         for action in actions:
             at = node
             while at is not None and not (at.id in self.held and self.held[at.id](node or at, action)):
                 at = at.boundary
             if at is None:
-                self.agenda.later(action)
+                (self.agenda.soon if soon else self.agenda.later)(action)
 
     def when_fulfilled(self, node: Node, action: Callable[[], None]) -> None:
         """Do something when a node has ended, or is a daemon that runs."""
