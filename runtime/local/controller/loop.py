@@ -67,7 +67,6 @@ class Loop:
         self._group = group
         self._made = made
         """The rounds that have not begun."""
-        self._begun_in = self._run.agenda.passes
         self._asked = 0
         """How many rounds have been asked for: some may wait for a place."""
         self._open = len(made)
@@ -180,7 +179,7 @@ class Loop:
         elif self._exits or self._leaving:
             self._run.agenda.later(self._next_exit)
         if not self._open and not self._group.fulfilled and self._dag.goes_on():
-            complete(self._dag, self._group, self.rounds, soon=self._begun_in == self._run.agenda.passes)
+            complete(self._dag, self._group, self.rounds)
 
     def leave(self, place: int, node: Node, begin: Callable[[], None]) -> None:
         """Begin the exit hook of a round when it is its turn."""
@@ -256,11 +255,11 @@ class Loop:
             self._run.when_fulfilled(left, again)
 
 
-def complete(dag: Graph, group: Node, rounds: Iterable[Node], *, soon: bool = False) -> None:
-    """All rounds of a loop have ended; `soon`: in the pass that begins them, which goes on with what follows it."""
+def complete(dag: Graph, group: Node, rounds: Iterable[Node]) -> None:
+    """All rounds of a loop have ended."""
     run = dag.run
     failed = [child.phase for child in rounds if child.failed]
-    run.mark(group, failed[-1] if failed else SUCCEEDED, soon=soon)
+    run.mark(group, failed[-1] if failed else SUCCEEDED)
     for hook in [one for child in rounds for one in child.children.values() if one.hooked]:
         if not hook.fulfilled and run.needs_passes(hook):  # nobody comes to the rounds any more
             run.agenda.later(partial(run.leave, hook))

@@ -39,6 +39,7 @@ class Node:
         "inputs",
         "ip",
         "lock",
+        "made",
         "memo",
         "message",
         "name",
@@ -82,6 +83,8 @@ class Node:
         """Whether Argo cannot read its template, or give it its arguments, whenever it comes to it."""
         self.told = -1
         """The pass in which it ended with an error that who asked for it was told: the next goes on behind it."""
+        self.made = -1
+        """The pass in which it was made."""
         self.daemoned = False
         self.runs = False
         """Whether its pod has begun and not ended: until then nobody goes on behind it, whatever its phase."""

@@ -239,6 +239,7 @@ class Run:
         while identity in self.by_id:  # in Argo the second of two names with one hash never runs
             identity += "-2"
         node = Node(identity, name, type, phase, self.now)
+        node.made = self.agenda.passes
         node.boundary = boundary
         node.template = str(holder.get("template") or "")
         node.template_ref = holder.get("templateRef")
@@ -259,11 +260,11 @@ class Run:
         *,
         daemon: bool = False,
         runs: bool | None = None,
-        soon: bool = False,
     ) -> None:
         """Change the phase of a node, perhaps to that of a daemon that is ready, and tell those that wait for it.
 
-        `runs`: whether its pod does from now on, where that changes. `soon`: before all else that is to be done.
+        `runs`: whether its pod does from now on, where that changes. Behind what ends in the pass that begins it, Argo
+        goes on before it comes to anything else.
         """
         before = node.phase
         was = node.fulfilled
@@ -274,7 +275,8 @@ class Run:
         self.failures += node.failed
         self.changed(node)
         if node.fulfilled and not was:
-            self.within(node.boundary, *self._fulfilled.pop(node.id, ()), soon=soon)
+            at_once = node.made == self.agenda.passes
+            self.within(node.boundary, *self._fulfilled.pop(node.id, ()), soon=at_once)
 
     def changed(self, node: Node) -> None:
         """Tell those that watch a node."""
