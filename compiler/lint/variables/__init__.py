@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.variables import (
     absent,
+    added,
     arguments,
     brought,
     early,
@@ -31,6 +32,7 @@ RULES: tuple[Rule, ...] = (
     inline.inner_variables,
     inline.overwritten,
     kept.kept,
+    added.added,
     outside.cron_references,
     outside.workflow_references,
     arguments.given_to_base,
