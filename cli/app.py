@@ -8,6 +8,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.commands import ELSEWHERE, load
+from flowdsl.cli.display.report import internal_error
+from flowdsl.cli.display.texts import visible
 from flowdsl.cli.process import BUG, DONE, INTERRUPTED, STDIN, WRONG, Refused, err, mute, out, said
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
         except CycloptsError as error:
             err(_usage(error))
         except Refused as error:
-            err("\n".join(map(_visible, f"flowdsl: {error}\n".split("\n"))))
+            err("\n".join(map(visible, f"flowdsl: {error}\n".split("\n"))))
         return WRONG
     except KeyboardInterrupt as error:
         err(f"flowdsl: {str(error) or 'interrupted'}\n")
@@ -51,23 +53,14 @@ def run(arguments: Sequence[str]) -> int:
         return DONE  # the reader of a help page has gone: rich ends the process then
     except Exception as error:
         if (code := _of_cluster(error)) is not None:
-            err(f"flowdsl: {_visible(str(error))}\n")
+            err(f"flowdsl: {visible(str(error))}\n")
             return code
         if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
             mute(sys.stdout)
             err(f"flowdsl: {said(error)}\n")
             return WRONG
-        from flowdsl.cli.display.report import internal_error
-
         err(internal_error(error) + "\n")
         return BUG
-
-
-def _visible(text: str) -> str:
-    """What an error says as one line; it may quote a server, or an argument."""
-    from flowdsl.cli.display.texts import visible
-
-    return visible(text)
 
 
 def _of_cluster(error: Exception) -> int | None:

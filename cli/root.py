@@ -9,6 +9,7 @@ from cyclopts import App, Parameter
 
 from flowdsl import __version__
 from flowdsl.cli.display.report import Format
+from flowdsl.cli.display.texts import line
 from flowdsl.cli.process import STDIN, Refused
 from flowdsl.runtime.phases import RunPhase
 
@@ -135,7 +136,6 @@ def seconds_of(name: str, text: str, *, zero: bool = True, also: str = "") -> fl
 
     `zero`: whether none may be given; `also`: what else the option takes, as it ends a message.
     """
-    from flowdsl.cli.display.texts import line
     from flowdsl.grammar.duration import seconds_in
     from flowdsl.grammar.error import GrammarError
 

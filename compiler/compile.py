@@ -13,15 +13,22 @@ from flowdsl.compiler.checks.bodies import check_bodies
 from flowdsl.compiler.checks.code import provided
 from flowdsl.compiler.checks.definitions import classes
 from flowdsl.compiler.checks.redefined import redefined
+from flowdsl.compiler.findings import load as findings
+from flowdsl.compiler.findings.functions import NoSource
 from flowdsl.compiler.findings.kinds import DESCRIBED
+from flowdsl.compiler.findings.tasks import Waiting
 from flowdsl.compiler.load import LoadError, exits, importing, raised, user_traceback
 from flowdsl.compiler.naming import task_names
+from flowdsl.compiler.objects import kind_of, misfits
 from flowdsl.compiler.options import cached_calls, declared
 from flowdsl.compiler.profile import NOWHERE
 from flowdsl.compiler.steps.described import said_twice
 from flowdsl.compiler.written_as import KINDS
 from flowdsl.diagnostic import Diagnostic, any_error
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.mistakes.arguments import WrongType
+from flowdsl.mistakes.bodies import WrongReturn
+from flowdsl.mistakes.values import NothingMade
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.places.place import Definition
 from flowdsl.step import Step, StepDef
@@ -103,10 +110,6 @@ class InternalError(Exception):
 
 def _without_wrappers(found: Iterable[Diagnostic], wrappers: Mapping[CodeType, str]) -> list[Diagnostic]:
     """The findings without those about functions that hide those of steps: that they do is the mistake."""
-    from flowdsl.mistakes.arguments import WrongType
-    from flowdsl.mistakes.bodies import WrongReturn
-    from flowdsl.mistakes.values import NothingMade
-
     names = wrappers.values()
     return [
         one
@@ -147,7 +150,6 @@ def _compile(
 ) -> Compiled:
     from flowdsl.compiler.argo import to_argo
     from flowdsl.compiler.argo.provenance import sealed
-    from flowdsl.compiler.objects import kind_of, misfits
 
     programs = unit.programs(name)
     if unit.failed:
@@ -312,7 +314,6 @@ class _Unit:
         return self._modules.get(definition.code.co_filename) if is_function(definition.plain) else None
 
     def _roots(self, name: str | None) -> list[PipelineDef]:
-        from flowdsl.compiler.findings import load as findings
         from flowdsl.compiler.foreign import way_out
 
         wanted = dict(self.pipelines)
@@ -342,7 +343,6 @@ class _Unit:
     def _in_classes(self) -> list[Diagnostic]:
         """The pipelines that are functions of a class of this file, where no command finds them."""
         from flowdsl.compiler.findings.carry import MethodStep
-        from flowdsl.places.place import Definition
 
         module = self.loaded.module
         own = [
@@ -402,8 +402,6 @@ class _Unit:
             if module is None:
                 file = self.loaded.sources.file(filename)
                 if file is None or file.tree is None:
-                    from flowdsl.compiler.findings.functions import NoSource
-
                     missing = NoSource(definition.name)
                     self.diagnostics.append(Diagnostic(missing, definition.site))
                     self._carried[id(definition)] = None
@@ -456,7 +454,6 @@ class _Unit:
         return Descriptions(self._declared, self.diagnostics, counted(self.traces.values()))
 
     def _lower(self, definition: PipelineDef) -> Program:
-        from flowdsl.compiler.findings.tasks import Waiting
         from flowdsl.compiler.lowering.ends import too_large
         from flowdsl.compiler.lowering.locks import locks_inside
         from flowdsl.compiler.lowering.lower import Lowering

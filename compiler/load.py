@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
-from flowdsl.diagnostic import Diagnostic
+from flowdsl.diagnostic import Diagnostic, near
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.reason import reason
 from flowdsl.grammar.regex import regex
@@ -262,8 +262,6 @@ def _entries(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def _instead(path: Path, suffixes: tuple[str, ...]) -> str:
-    from flowdsl.diagnostic import near
-
     if path.is_symlink():
         return f"it is a link to `{path.readlink()}`, which is not there: make the link again"
     names = [entry.name for entry in _entries(path.parent, suffixes)]

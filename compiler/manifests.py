@@ -14,7 +14,7 @@ from flowdsl.compiler.schema.findings import dotted
 from flowdsl.compiler.schema.versions import LATEST, misfits, was_right
 from flowdsl.compiler.tree import is_mapping, value_at
 from flowdsl.compiler.yaml.documents import Document, read
-from flowdsl.diagnostic import AGAIN, Diagnostic, Finding, Related
+from flowdsl.diagnostic import AGAIN, Diagnostic, Finding, Related, near
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.places.place import Span
 
@@ -245,8 +245,6 @@ def _wants_to_be(body: object) -> bool:
 
 
 def _near(kind: str) -> bool:
-    from flowdsl.diagnostic import near
-
     return near(kind, kinds()) is not None and kind not in _OTHERS
 
 

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from flowdsl.places.place import Site, here
+from flowdsl.tracing.trace import OutsidePipeline, current, token
+from flowdsl.values.expr import Stored
+from flowdsl.volume import joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,21 +61,14 @@ class Artifact:
     def __truediv__(self, path: str | PathLike[str]) -> Artifact:
         if self.kind not in _FOLDERS:
             return NotImplemented
-        from flowdsl.volume import joined
-
         first = "folder" if self.kind == "Git" else TEXTS[self.kind][0]
         return Artifact(self.kind, self.site, {**self.words, first: joined(str(self.words[first]), path)})
 
     def __fspath__(self) -> str:
-        from flowdsl.tracing.trace import OutsidePipeline
-
         way = "pass it to a step, which sees it as a Path"
         raise OutsidePipeline(f"`{self!r}` is a file of the cluster", way, way)
 
     def __str__(self) -> str:
-        from flowdsl.tracing.trace import current, token
-        from flowdsl.values.expr import Stored
-
         # In a pipeline a token, so that it is found again in the texts that tasks are given.
         return repr(self) if current() is None else token(Stored(self, (), ()))
 

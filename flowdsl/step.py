@@ -15,6 +15,8 @@ from flowdsl.tracing.call import add
 from flowdsl.tracing.trace import OutsidePipeline, current
 from flowdsl.values import types as t
 from flowdsl.values.expr import InPod
+from flowdsl.values.lift import spelled
+from flowdsl.values.value import is_value, value
 
 if TYPE_CHECKING:
     from types import FunctionType
@@ -164,9 +166,6 @@ def output(name: str = "return") -> str:
     if not _describing:
         way = "write it in a call of `command`, in a function under `@container`"
         raise OutsidePipeline("`output` means something only in a container step", way, way)
-    from flowdsl.values.lift import spelled
-    from flowdsl.values.value import is_value, value
-
     if is_value(name) or not isinstance(cast("object", name), str):
         name = spelled(name)  # no output has such a name: the compiler says which there are
     return cast(str, value(InPod(name, t.TEXT, output=True)))
@@ -178,8 +177,6 @@ def description(definition: StepDef) -> Described | BaseException | None:
     Answers what `command` or another such word was given, an exception of the user's, or None when no such
     word was called.
     """
-    from flowdsl.values.value import value
-
     signature = definition.signature
     inputs = {
         parameter.name: value(InPod(parameter.name, parameter.type)) for parameter in signature.parameters

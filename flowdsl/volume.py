@@ -6,6 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from flowdsl.places.place import Site, here
+from flowdsl.tracing.trace import OutsidePipeline, current, token
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Held, OnVolume
+from flowdsl.values.value import RunTimeValue
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -178,8 +182,6 @@ class VolumePath:
         return VolumePath(self.volume.ro, self.text)
 
     def __fspath__(self) -> str:
-        from flowdsl.tracing.trace import OutsidePipeline
-
         way = "pass it to a step, which sees it as a Path"
         raise OutsidePipeline(f"`{self!r}` is a path on a volume of the cluster", way, way)
 
@@ -203,10 +205,6 @@ def _text(path: Any) -> str:
 
 def _shown(volume: Volume | Local, text: str) -> str:
     """The text of a volume or path, which is found again in what tasks and options are given."""
-    from flowdsl.tracing.trace import current, token
-    from flowdsl.values import types as t
-    from flowdsl.values.expr import Const, Held, OnVolume
-
     if not isinstance(volume, Volume):
         return token(Held(type(volume).__name__))
     if current() is None:
@@ -215,6 +213,4 @@ def _shown(volume: Volume | Local, text: str) -> str:
 
 
 def _is_value(path: object) -> bool:
-    from flowdsl.values.value import RunTimeValue
-
     return type(path) is RunTimeValue

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from flowdsl.diagnostic import near
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -143,7 +145,6 @@ class Steps(Mapping[str, StepRun]):
             return found[0]
         if found:
             raise KeyError(f"several steps are {name!r}: name one of {', '.join(one.path for one in found)}")
-        from flowdsl.diagnostic import near
         from flowdsl.runtime.names import listed
 
         meant = near(name, self._steps)

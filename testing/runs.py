@@ -13,6 +13,7 @@ from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.testing.arguments import check
 from flowdsl.testing.result import IS_TOLD, CannotRun, Run
 from flowdsl.values import types as t
+from flowdsl.values.lift import lift
 
 if TYPE_CHECKING:
     import re
@@ -257,7 +258,6 @@ def _parameters(
     """The texts that travel for values, and the files of artifacts. Raises RunError, CannotRun."""
     from flowdsl.cli.runs.given import parameters
     from flowdsl.compiler.encode import encode, plain
-    from flowdsl.values.lift import lift
     from flowdsl.values.texts import WrongValue, rebuilt
 
     known = program.signature.by_name if program.signature is not None else {}

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from flowdsl.cli.completion import Shell
+from flowdsl.cli.completion import Shell, install
 from flowdsl.cli.process import Refused
 from flowdsl.cli.root import (
     FLAG,
@@ -285,6 +285,4 @@ def completion_command(*, shell: Shell | None = None, output: Annotated[Path | N
     output
         Write the script to this file, and nothing else.
     """
-    from flowdsl.cli.completion import install
-
     return install(app, shell, output)

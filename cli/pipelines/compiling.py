@@ -14,6 +14,7 @@ from flowdsl.cli.process import DONE, NO, STDIN, WRONG, Refused, colored, err, o
 from flowdsl.diagnostic import Diagnostic, any_error
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.places.source import Sources
+from flowdsl.tracing.trace import TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -164,8 +165,6 @@ class _Printed:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        from flowdsl.tracing.trace import TOKEN
-
         return self._stream.write(TOKEN.sub("(a value of the run)", text) if "{{fD" in text else text)
 
     def __getattr__(self, name: str) -> Any:

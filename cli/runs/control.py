@@ -11,6 +11,7 @@ from flowdsl.cli.display.texts import visible
 from flowdsl.cli.files import shown
 from flowdsl.cli.process import DONE, NO, REFUSED, WRONG, Refused, agreed, can_ask, err, out
 from flowdsl.cli.root import seconds_of
+from flowdsl.diagnostic import suggest
 from flowdsl.grammar.labels import ARTIFACTS
 from flowdsl.runtime.cluster import gates, made, verbs
 from flowdsl.runtime.cluster.kinds import WORKFLOW
@@ -321,8 +322,6 @@ def _leaf(node: Json) -> bool:
 
 def _known(workflow: Json, parameters: Mapping[str, str]) -> None:
     """Raise Refused for a parameter that a run does not have."""
-    from flowdsl.diagnostic import suggest
-
     stored = part(part(workflow, "status"), "storedWorkflowTemplateSpec")
     known = [
         str(one["name"])
@@ -337,8 +336,6 @@ def _known(workflow: Json, parameters: Mapping[str, str]) -> None:
 
 def nodes(workflow: Json, step: str, among: Mapping[str, Json] | Sequence[str]) -> list[str]:
     """The id of the node that a step is: its name as it is shown, its whole name, or its id. Raises Refused."""
-    from flowdsl.diagnostic import suggest
-
     run = str(workflow["metadata"]["name"])
     known: dict[str, Json] = {each: workflow["status"]["nodes"][each] for each in among}
     names = {str(node["displayName"]): node for node in known.values()}

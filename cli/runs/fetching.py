@@ -11,7 +11,9 @@ from flowdsl.cli.clusters.reach import RUNS, find
 from flowdsl.cli.display.lengths import size
 from flowdsl.cli.display.texts import visible
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, REFUSED, WRONG, Refused, err, out
+from flowdsl.diagnostic import near
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.runtime.names import meant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,8 +111,6 @@ def _mounts(given: Sequence[str]) -> dict[str, Path]:
 
 def _known(mounts: Mapping[str, Path], run: Run) -> None:
     """Refuse a folder for a claim that nothing of the run is on."""
-    from flowdsl.runtime.names import meant
-
     claims = sorted(
         {str(one.location.fields["claim"]) for one in run.pieces if one.location.kind == "volume"}
     )
@@ -122,8 +122,6 @@ def _known(mounts: Mapping[str, Path], run: Run) -> None:
 
 
 def _unknown(name: str, run: Run) -> str:
-    from flowdsl.diagnostic import near
-
     names = list(dict.fromkeys([one.path for one in run.steps] + [one.name for one in run.pieces]))
     meant = near(name, names)
     more = f"; did you mean `{visible(meant)}`?" if meant else ":"

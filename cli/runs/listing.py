@@ -18,6 +18,7 @@ from flowdsl.cli.root import seconds_of
 from flowdsl.grammar.labels import COMPLETED, PHASE
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.reason import reason
+from flowdsl.runtime.cluster.trouble import ClusterError, Unconfigured, Unreachable
 from flowdsl.runtime.parts import part, text
 from flowdsl.runtime.phases import FULFILLED, RunPhase
 from flowdsl.runtime.status.compressed import opened, without_nodes
@@ -99,7 +100,6 @@ def _found(reach: Reach, wanted: Wanted, *, local: bool, everywhere: bool) -> tu
     """The Workflows that the server, or the folder, has; where that is; and whether it is the folder."""
     from flowdsl.runtime.cluster.kinds import WORKFLOW
     from flowdsl.runtime.cluster.seam import EVERYWHERE
-    from flowdsl.runtime.cluster.trouble import Unconfigured, Unreachable
 
     if not local:
         try:
@@ -174,8 +174,6 @@ def _labels(workflow: Json) -> dict[str, str]:
 
 def _run(workflow: Json) -> Run:
     """A run, whose nodes are unpacked if they are asked about: those of a run that goes on."""
-    from flowdsl.runtime.cluster.trouble import ClusterError
-
     status = part(workflow, "status")
     if text(status, "phase") not in FULFILLED:
         try:

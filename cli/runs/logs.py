@@ -11,7 +11,9 @@ from flowdsl.cli.clusters.reach import USUAL, Found, Reach, find
 from flowdsl.cli.display.streaming import ReaderGone, Style, Writer, harmless, note
 from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, Refused, err
 from flowdsl.cli.root import seconds_of
+from flowdsl.diagnostic import near
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.runtime.phases import over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -232,7 +234,6 @@ class _Remote(_Logs):
         from flowdsl.runtime.logs.container import Extent
         from flowdsl.runtime.logs.run import sources
         from flowdsl.runtime.logs.together import as_they_are, ended, followed
-        from flowdsl.runtime.phases import over
 
         extent = Extent(since=self._since, tail=self._options.tail)
         pods = self._pods()
@@ -298,7 +299,6 @@ def _are_gone(missing: Sequence[Gone]) -> str:
 def _nothing(workflow: Json, wanted: Wanted) -> str:
     """That there is no log."""
     from flowdsl.runtime.logs.run import MAIN
-    from flowdsl.runtime.phases import over
 
     step = "" if wanted.step is None else f" of `{wanted.step}`"
     when = " of a step that failed" if wanted.failed else "" if over(workflow) else " yet"
@@ -308,7 +308,6 @@ def _nothing(workflow: Json, wanted: Wanted) -> str:
 
 def _check_step(workflow: Json, wanted: Wanted, pods: Sequence[Json] = ()) -> None:
     """Refuse the name of a step that the run does not have and will not have."""
-    from flowdsl.diagnostic import near
     from flowdsl.runtime.logs import run
 
     if wanted.step is None or run.knows(workflow, wanted.step, pods):

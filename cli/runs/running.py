@@ -17,7 +17,7 @@ from flowdsl.runtime.documents import base_of, is_cron, is_run
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.files import Files
 from flowdsl.runtime.local.journal import of_run
-from flowdsl.runtime.local.means import volumes_of
+from flowdsl.runtime.local.means import cache_of, volumes_of
 from flowdsl.runtime.local.prepare import chosen
 from flowdsl.runtime.local.runner import Runner, Waits
 from flowdsl.runtime.parts import part
@@ -95,7 +95,6 @@ class _Run:
 
     def __init__(self, ready: Ready) -> None:
         from flowdsl.cli.display.progress import view
-        from flowdsl.runtime.local.means import cache_of
         from flowdsl.runtime.local.pods.pods import Pods
 
         manifest, options = ready.manifest, ready.options

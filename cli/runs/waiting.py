@@ -10,6 +10,7 @@ from flowdsl.cli.clusters.reach import find
 from flowdsl.cli.display.texts import line, visible
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, err, on_terminal, out
 from flowdsl.cli.root import seconds_of
+from flowdsl.runtime.phases import phase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +39,6 @@ def follow(found: Found, seconds: float | None, reach: Reach, word: str) -> int:
     """
     from flowdsl.runtime.cluster.trouble import ClusterError, Overdue, Vanished
     from flowdsl.runtime.local.error import RunError
-    from flowdsl.runtime.phases import phase
 
     last = found.workflow
     shown = _Shown() if word == "watch" else None
@@ -83,8 +83,6 @@ def _states(found: Found, seconds: float | None) -> Iterator[Json | None]:
 
 def lost(found: Found, word: str, reach: Reach, error: Exception) -> int:
     """Say that a run goes on unseen, why, and how to come back to it; the exit code."""
-    from flowdsl.runtime.phases import phase
-
     name = found.name
     why = visible(str(error))
     err(f"flowdsl: the contact to the run `{name}` is lost, it was {phase(found.workflow)}: {why}\n")

@@ -29,6 +29,7 @@ from flowdsl.compiler.carry.tree import (
     written_origin,
 )
 from flowdsl.compiler.findings.kinds import WORDS
+from flowdsl.diagnostic import near
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.pipeline import Pipeline
@@ -296,8 +297,6 @@ class ModuleSource:
 
     def meant(self, name: str, beside: Iterable[str]) -> str:
         """What a name that is not defined is probably meant to be: one of the module, or one beside it; or nothing."""
-        from flowdsl.diagnostic import near
-
         known = [known for known in self.namespace if not known.startswith("_")]
         # A short name is more likely an import that was forgotten than a variable.
         return near(name, [*known, *(beside if len(name) > 2 else ())]) or ""

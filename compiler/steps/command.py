@@ -39,6 +39,7 @@ from flowdsl.diagnostic import Diagnostic, near
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_env_name
 from flowdsl.grammar.template import is_filled
+from flowdsl.mistakes.texts import DamagedText
 from flowdsl.places.place import Argument, Place
 from flowdsl.run import AT_THE_END
 from flowdsl.tracing.trace import DAMAGED
@@ -244,7 +245,6 @@ def _word(definition: StepDef, argument: object, where: str, place: Place, found
     for literal in literals:
         if "{{" in literal:
             from flowdsl.mistakes.literals import LiteralBraces
-            from flowdsl.mistakes.texts import DamagedText
 
             if DAMAGED.search(literal):
                 found.append(Diagnostic(DamagedText(), place))

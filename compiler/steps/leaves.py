@@ -25,7 +25,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.places.place import Definition
 from flowdsl.step import StepDef
 from flowdsl.values import types as t
-from flowdsl.values.expr import Const, Expr, InPod, Out, leaves
+from flowdsl.values.expr import Const, Expr, InPod, Out, leaves, substitute
 from flowdsl.values.signature import MISSING
 from flowdsl.volume import Secret
 
@@ -320,7 +320,6 @@ def handed_on_daemons(program: ir.Program, parted: ir.Program) -> Iterator[Diagn
 
 def rewritten(body: ir.Leaf, change: Callable[[Expr], Expr | None]) -> ir.Leaf:
     """A body with every part of its expressions changed for which `change` answers."""
-    from flowdsl.values.expr import substitute
 
     def one(value: Any) -> Any:
         return substitute(value, change) if isinstance(value, Expr) else value

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from flowdsl.diagnostic import Finding, Severity, suggest
 from flowdsl.grammar.regex import regex
+from flowdsl.loop import fan_out, own_words, sweep
 
 ANNOTATE = "annotate what the step returns: a NamedTuple, dict[str, int] or the like says what its parts are"
 """The way out for a value that may be anything."""
@@ -48,8 +49,6 @@ class MissingArgument(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out: a word of the loop itself does not reach the step."""
-        from flowdsl.loop import fan_out, own_words, sweep
-
         way = f"pass `{self.name}=...`" if self.named else "pass a value, without a name"
         way = f"{way}, or give the parameter a default"
         if self.loop and self.name in own_words(sweep if self.loop == "sweep" else fan_out):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
+from flowdsl.values.lift import as_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +39,6 @@ class Signature(NamedTuple):
 
     def spell(self, name: str) -> str:
         """The signature as its author would write it, for a message."""
-        from flowdsl.values.lift import as_written
-
         parts: list[str] = []
         for index, parameter in enumerate(self.parameters):
             before = self.parameters[index - 1] if index else None

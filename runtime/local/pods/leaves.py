@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.grammar.condition import Requirement
+from flowdsl.grammar.condition import Requirement, conditions
+from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.events import Outcome, StartPod
@@ -282,8 +283,6 @@ class Conditions(NamedTuple):
 
 def conditions_of(wanted: Json) -> Conditions:
     """The conditions of a `resource`. Raises KubectlError."""
-    from flowdsl.grammar.condition import conditions
-    from flowdsl.grammar.error import GrammarError
 
     def read(kind: str) -> tuple[tuple[str, Requirement], ...]:
         text = str(wanted.get(kind) or "")
