@@ -90,10 +90,11 @@ def test_the_wheel_holds_what_the_folders_hold(wheel: Path) -> None:
     assert names == on_disk
 
 
-def test_the_sdist_holds_no_site(wheel: Path) -> None:
+def test_the_sdist_holds_neither_a_site_nor_tests(wheel: Path) -> None:
     (sdist,) = wheel.parent.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
-        assert [name for name in archive.getnames() if "/build" in name or name.endswith(".html")] == []
+        names = archive.getnames()
+    assert [name for name in names if "/build" in name or "/tests" in name or name.endswith(".html")] == []
 
 
 def test_the_package_comes_from_the_environment(installed: Path, tmp_path: Path) -> None:
