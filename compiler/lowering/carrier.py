@@ -139,6 +139,10 @@ class Carrier:
                 return rows, cells_of(cell, rows) if isinstance(cell, Cell) else [cell]
             case Const():  # an empty list or dict of files
                 return Parts((), ()), []
+            case Get() | Param() if (
+                found is not None and self.shared.diagnostics
+            ):  # it was refused where it is given
+                return PLAIN, [Const("", t.TEXT)]
             case _:
                 raise AssertionError(f"no form for {expr}")
 
