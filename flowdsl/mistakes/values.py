@@ -232,6 +232,8 @@ class CannotOperate(Finding):
             way = "give the value that may be None a default first: `either(value, default)`"
         elif self.operator == "+" and "str" in sides and sides & {"int", "float"}:
             way = 'write an f-string: f"{text}{number}"'
+        elif self.operator == "+" and all(side.startswith("list") for side in sides):
+            way = "pass each to the step as an argument of its own, and join them there"
         elif self.operator == "/" and self.left == "Path":
             way = "pass the folder, and take the file out of it inside the step"
         elif "Step" in sides:
