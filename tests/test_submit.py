@@ -18,6 +18,7 @@ import pytest
 
 from flowdsl.cli.app import run as flowdsl
 from flowdsl.cli.clusters.reach import Reach
+from flowdsl.runtime.lock import take
 from tests.cluster.faults import FAULTS, Fault, Proxy, until_it_passes
 from tests.cluster.objects import Objects, Served, kubeconfig
 
@@ -757,3 +758,33 @@ def test_a_run_of_this_machine_is_waited_for_too(
     assert capsys.readouterr().out.startswith("here: Succeeded after ")
     assert flowdsl(["watch", "@latest"]) == 0
     assert "train: succeeded after " in capsys.readouterr().err
+
+
+def test_a_run_of_this_machine_that_goes_or_breaks_while_it_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.py").write_text(PIPELINE)
+    assert flowdsl(["run", "tiny.py", "--name", "here", "--quiet"]) == 0
+    status = tmp_path / ".flowdsl/runs/here/workflow.json"
+    going = json.loads(status.read_text())
+    going["status"] = {"phase": "Running"}
+    held = os.open(status.with_name("lock"), os.O_WRONLY)
+    assert take(held)
+
+    def ended(change: Callable[[], object]) -> int:
+        """The exit code of a wait during whose first pause something happens."""
+
+        def sleep(_: float) -> None:
+            change()
+
+        status.write_text(json.dumps(going))
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "sleep", sleep)
+            return flowdsl(["wait", "here"])
+
+    assert ended(lambda: status.write_text("{")) == 4
+    assert "workflow.json cannot be read: Expecting property name" in capsys.readouterr().err
+    assert ended(status.unlink) == 6
+    assert "was deleted" in capsys.readouterr().err
+    os.close(held)

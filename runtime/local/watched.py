@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.grammar.reason import reason
 from flowdsl.runtime.cluster.trouble import Overdue, Vanished
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.runner import going_on
@@ -25,18 +25,21 @@ _EVERY = 0.3
 def states(folder: Path, seconds: float | None = None) -> Generator[Json | None, None, None]:
     """A run each time that it changes, to its end. None says that time has passed.
 
-    Raises Vanished when its folder goes, Overdue after so many seconds, and RunError when nobody runs it.
+    Raises Vanished when its folder goes, Overdue after so many seconds, and RunError when nobody runs it, or it
+    cannot be read.
     """
     end = None if seconds is None else time.monotonic() + seconds
     seen = ""
     while True:
         going = going_on(folder)
-        text = ""
-        with suppress(OSError):
-            text = (folder / "workflow.json").read_text(encoding="utf-8")
-        if not text:
-            raise Vanished(f"the run `{folder.name}` on this machine was deleted")
-        found: Json = json.loads(text)
+        path = folder / "workflow.json"
+        try:
+            text = path.read_text(encoding="utf-8")
+            found: Json = json.loads(text)
+        except FileNotFoundError:
+            raise Vanished(f"the run `{folder.name}` on this machine was deleted") from None
+        except (OSError, ValueError) as error:
+            raise RunError(f"{path} cannot be read: {reason(error)}") from None
         yield found if text != seen else None
         seen = text
         if over(found):
