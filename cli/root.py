@@ -43,7 +43,7 @@ def _file(hint: Any, tokens: Sequence[Token]) -> Path:
     text = tokens[0].value
     path = Path(text)
     if text == STDIN:
-        raise Refused("- is no file: name the one to write")
+        raise Refused("- is not a file: name the one to write")
     if text.endswith("/"):
         raise Refused(f"{text} is a folder: name a file in it, as {path / 'pipeline.yaml'}")
     return path
@@ -59,7 +59,7 @@ def _target(hint: Any, tokens: Sequence[Token]) -> Path:
 def _folder(hint: Any, tokens: Sequence[Token]) -> Path:
     """The path of a folder to write into."""
     if tokens[0].value == STDIN:
-        raise Refused("- is no folder: name the one to write into")
+        raise Refused("- is not a folder: name the one to write into")
     return Path(tokens[0].value)
 
 
@@ -72,7 +72,7 @@ def _output_or_folder(hint: Any, tokens: Sequence[Token]) -> Path | None:
     """The path of a file to write, or of a folder that is there; None for `-`, which is standard output."""
     text = tokens[0].value
     if text.endswith("/") and not Path(text).is_dir():
-        raise Refused(f"{text} is no folder that is there: make it first, or name a file")
+        raise Refused(f"{text} is not an existing folder: make it first, or name a file")
     return Path(text) if text.endswith("/") else _output(hint, tokens)
 
 

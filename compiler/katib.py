@@ -109,7 +109,7 @@ def _ask(parameters: Sequence[Json], spaces: Sequence[Tried]) -> None:
     for name, parameter in given.items():
         if "value" not in parameter:
             raise WrongSearch(
-                f"Katib starts the trials by itself, and `{name}` has no default: say {name}=VALUE"
+                f"Katib starts the trials itself, and `{name}` has no default: say {name}=VALUE"
             )
 
 

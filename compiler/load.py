@@ -276,7 +276,7 @@ def _notebook(path: Path) -> Diagnostic:
     """A refusal of a notebook."""
     from flowdsl.compiler.findings.load import InvalidSyntax
 
-    reason = f"`{path.name}` is a notebook, and no file of Python"
+    reason = f"`{path.name}` is a notebook, not a Python file"
     return Diagnostic(InvalidSyntax(reason=reason, python="", notebook=True), None)
 
 

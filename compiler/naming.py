@@ -114,7 +114,7 @@ def _unfit(asked: Any) -> Finding | None:
         return BadTaskName(repr(asked), "a task", "not a string")
     name = dns_name(asked)
     if not name:
-        return BadTaskName(asked, "a task", "it has no letter or digit of ASCII")
+        return BadTaskName(asked, "a task", "it has no ASCII letter or digit")
     if not name[0].isalpha():
         return BadTaskName(asked, "a task", "it begins with a digit")
     if not is_depended_upon(name):

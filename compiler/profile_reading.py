@@ -195,7 +195,7 @@ def _names(value: object) -> tuple[str, ...]:
 def _label_texts(value: object) -> tuple[str, ...]:
     texts = [value] if isinstance(value, str) else _list(value)
     if not texts or not all(isinstance(one, str) and one and is_label_value(one) for one in texts):
-        raise _Bad("the text of a label of nodes, or a list of them", '"NVIDIA-A100-SXM4-40GB"')
+        raise _Bad("the value of a node label, or a list of them", '"NVIDIA-A100-SXM4-40GB"')
     return tuple(map(str, texts))
 
 

@@ -196,5 +196,5 @@ def Http(  # noqa: N802 -- as S3
 
 
 def Raw(text: str) -> Path:  # noqa: N802 -- as S3
-    """A file with this text, which stands in the YAML."""
+    """A file with this text, which is written into the YAML."""
     return cast(Path, Artifact("Raw", here(), {"text": text}))

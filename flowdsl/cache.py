@@ -9,7 +9,8 @@ class Cache:
     """How long a result is kept, and what else it depends on: `cache=Cache(max_age="30d", salt="2024-06")`.
 
     `max_age`: a duration such as `"12h"`, `"7d"`, `"2w"`; older results are computed again. `salt`: a text
-    that stands for what the key of the result cannot see; another text begins anew. Stored as written.
+    that stands for what the key of the result cannot see; with another text, earlier results are not used.
+    Stored as written.
     """
 
     __slots__ = ("max_age", "salt", "site")

@@ -67,7 +67,7 @@ class InitContainer(Companion):
 
 
 class Ready:
-    """From when on a daemon serves: `Ready(port=8080)`, `Ready(port=8080, path="/healthz")`, or a command.
+    """When a daemon is ready to serve: `Ready(port=8080)`, `Ready(port=8080, path="/healthz")`, or a command.
 
     A port that accepts a connection, a path that is answered with a status below 400, or a command that ends
     with 0. `delay`: how long after the start to ask first. `every`: how long to wait before asking again.

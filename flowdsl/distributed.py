@@ -62,7 +62,7 @@ class TensorFlow(Distributed):
     cluster that has Kubeflow's training operator, "trainjob" those of a TrainJob, in one that has its Trainer, "jobset"
     those of a JobSet.
 
-    `ps`: so many parameter servers besides, with "tfjob" only. Then there is one pod more, the chief: what it
+    `ps`: this many parameter servers in addition, with "tfjob" only. Then there is one more pod, the chief: what it
     returns is the result, and when it has ended, the others are ended. Parameter servers and chief have no GPU.
     """
 

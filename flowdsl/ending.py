@@ -27,7 +27,7 @@ class Ended:
 
     @property
     def status(self) -> Literal["Succeeded", "Failed", "Error"]:
-        """How it ended. "Error": not the program failed, but its pod or what surrounds it."""
+        """How it ended. "Error" if its pod or something around it failed, not the program."""
         return cast('Literal["Succeeded"]', value(self._expr))
 
 

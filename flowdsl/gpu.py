@@ -16,7 +16,7 @@ class GPU:
     `count`: how many whole devices. `product`: the product, or products, as the vendor's feature
     discovery labels them ("A100-SXM4-40GB"). `memory`: the least memory of one device ("40Gi").
     `vendor`: "nvidia", "amd", "intel" ... names the extended resource; `resource` names it in full
-    ("google.com/tpu"). `mig`: a MIG profile ("1g.5gb") instead of whole devices. `share`: so much memory ("8Gi")
+    ("google.com/tpu"). `mig`: a MIG profile ("1g.5gb") instead of whole devices. `share`: this much memory ("8Gi")
     of a device that several pods use at once. A product may be a pattern ("A100*") where the cluster has a profile.
     Stored as written; the compiler judges.
     """

@@ -39,9 +39,9 @@ def manifest(
     *,
     outputs: Mapping[str, str] | None = None,
 ) -> Never:
-    """The object of a `resource` step, and what is read off it when the step has ended.
+    """The object of a `resource` step, and what is read from it when the step has ended.
 
-    `body` is a dict or a text in YAML, in which inputs of the function stand as values; or an input that is
+    `body` is a dict or a text in YAML, in which inputs of the function are values; or an input that is
     a file, whose content is the object. `result`, or for several results `outputs` by name, is a JSONPath in
     braces (`"{.metadata.uid}"`) or a filter of jq (`".status.succeeded"`). It never returns, so the function
     keeps its own return type. Raises `OutsidePipeline` where the step is called as a function.
@@ -84,7 +84,7 @@ def request(
     timeout: int | str | None = None,
     insecure: bool = False,
 ) -> Never:
-    """The request of an `http` step. Inputs of the function stand in `url`, `headers` and `body`.
+    """The request of an `http` step. Inputs of the function can be used in `url`, `headers` and `body`.
 
     `body` is a text, or a dict or list that is sent as JSON. `success` is an expression over `response`
     (`response.statusCode == 201`); without it every status from 200 to 299 is a success. `timeout` is a time

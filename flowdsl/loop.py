@@ -29,7 +29,7 @@ R = TypeVar("R")
 
 
 class Sweep(Generic[R]):
-    """What a sweep hands on: the best trial, and all of them."""
+    """The results of a sweep: those of the best trial, and of all."""
 
     __slots__ = ("_best", "_flowdsl_calls", "_results")
 
@@ -97,8 +97,8 @@ def sweep(
 
     `search="grid"` takes every combination of the choices (the default when `trials` is not given),
     `"random"` draws `trials` points from `seed`: always the same ones, written into the YAML; `"sobol"` draws points
-    that lie more evenly. `"tpe"` learns: after some random points it chooses those of each round of `parallel` trials
-    by what the trials before it gave; `Tpe(...)` says more, and `Gp(...)` chooses by a Gaussian process.
+    that cover the space more evenly. `"tpe"` learns: after some random points it chooses those of each round of
+    `parallel` trials by the results of earlier ones; `Tpe(...)` says more, and `Gp(...)` chooses by a Gaussian process.
     `objective` is `maximize("output")` or `minimize("output")`. A trial that fails is left out; with
     fewer than `min_success` usable ones the run fails.
     """

@@ -13,13 +13,13 @@ Policy = Literal["Always", "OnFailure", "OnError", "OnTransientError"]
 
 
 class Retry:
-    """How a failed task is tried again, for `retries=`.
+    """How a failed task is retried, for `retries=`.
 
     `limit`: how often at most. `policy`: "Always", "OnFailure" (the program failed), "OnError" (its pod was
     lost) or "OnTransientError". `wait`: the time before the first retry, "30s" or seconds; each further wait
-    is `factor` times as long, but no longer than `longest`; nothing is tried again `within` that time after
-    the first attempt began. `exit_codes` and `messages`: only what ended with one of these codes, or with a
-    message that contains one of these texts, is tried again; `expression` says it in Argo's words instead.
+    is `factor` times as long, but no longer than `longest`; no retry begins later than `within`
+    after the first attempt began. `exit_codes` and `messages`: only what ended with one of these codes, or with a
+    message that contains one of these texts, is retried; `expression` says it in Argo's words instead.
     `elsewhere`: on another node than those that failed. Stored as written; the compiler judges.
     """
 
@@ -87,7 +87,7 @@ class Mutex:
 class Semaphore:
     """A lock that several may hold at a time, for `locks=`.
 
-    How many stands in the ConfigMap `name`, under `key`. `namespace`: that of the ConfigMap, if not that of
+    The ConfigMap `name` says how many, under `key`. `namespace`: that of the ConfigMap, if not that of
     the run.
     """
 

@@ -21,7 +21,7 @@ AT_THE_END: dict[str, t.Type] = {
 
 
 class _Run:
-    """Fields of the run that is going on; each is a value that exists only at run time."""
+    """Fields of the current run; each is a value that exists only at run time."""
 
     __slots__ = ()
 

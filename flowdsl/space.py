@@ -48,7 +48,7 @@ class Tpe(Learning):
 
 
 class Gp(Learning):
-    """A search that learns: by rounds, Optuna's Gaussian process chooses points, for trials that are few and dear.
+    """A search that learns: by rounds, Optuna's Gaussian process chooses points, for few, expensive trials.
 
     The first `startup` points are random. `image` has Python, Optuna, SciPy and PyTorch, which is too large to be
     installed before each round. Its other settings are Optuna's own.

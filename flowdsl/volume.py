@@ -101,7 +101,7 @@ class Local(Mountable):
 
 
 class Scratch(Local):
-    """An empty folder of a pod, which goes with it: on the disk of its node, or in memory.
+    """An empty folder that disappears with its pod: on the disk of its node, or in memory.
 
     `size` is the most it may hold ("20Gi"); above it the pod is evicted.
     """
@@ -152,7 +152,7 @@ class Secret(Named):
 
 
 class Host(Local):
-    """A folder or file of the node that the pod runs on. That all nodes have it is the user's promise."""
+    """A folder or file of the node that the pod runs on. Nothing checks that all nodes have it."""
 
     __slots__ = ("path",)
 

@@ -90,7 +90,7 @@ def _mistake(text: str, error: GrammarError) -> GrammarError:
         return GrammarError(text, 0, len(text), usual)
     parts = list(re.finditer(r"\S+", text))
     if parts and re.match(r"(?:CRON_)?TZ=", parts[0][0]):
-        return GrammarError(text, *parts[0].span(), f"{_FIVE}; the time zone stands beside the schedule")
+        return GrammarError(text, *parts[0].span(), f"{_FIVE}; the time zone has a field of its own")
     if len(parts) != len(_FIELDS):
         # What is missing is missed at the end, what is too much begins behind the last field.
         start = parts[len(_FIELDS)].start() if len(parts) > len(_FIELDS) else len(text)

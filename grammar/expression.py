@@ -427,9 +427,7 @@ class _Reader:
 
     def element(self, name: str, start: int, end: int) -> Element:
         if not self.closures:
-            wanted = (
-                "a value: `#` and `.name` stand for the element inside the predicate of `filter`, `map` ..."
-            )
+            wanted = "a value: `#` and `.name` mean the element inside the predicate of `filter`, `map` ..."
             raise GrammarError(self.text, start, end, wanted)
         if name not in ("", "index", "acc"):
             raise GrammarError(self.text, start, end, "`#`, `#index`, `#acc`, or `#.` before a key")

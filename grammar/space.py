@@ -99,7 +99,7 @@ def _lalr() -> Lalr:
 
 def _instead(found: str, terminals: frozenset[str]) -> str:
     if found == "(":
-        return "a comma: a text with parentheses in it stands in quotes"
+        return "a comma: a text with parentheses in it needs quotes"
     if "RPAR" in terminals and not {"TEXT", "STRING"} & terminals:
         return "`,` or `)`"
     if "RSQB" in terminals:

@@ -102,7 +102,7 @@ def _instead(found: str, terminals: frozenset[str]) -> str:
     if "WORD" in terminals:
         return "a value: a word, a number or quoted text"
     if "NAME" in terminals:
-        return "a parameter, which stands first, as in `layers > 3`; or `not`; or `(`"
+        return "a parameter, which comes first, as in `layers > 3`; or `not`; or `(`"
     if terminals == frozenset(("_IN",)):
         return "`in`"
     if terminals == frozenset(("LPAR", "LSQB")):

@@ -27,6 +27,6 @@ class Problem(NamedTuple):
 def wanted_by(steps: Sequence[str]) -> str:
     """Who wants something, as the end of a sentence."""
     if not steps:
-        return "which the workflow wants"
+        return "which the workflow needs"
     shown = ", ".join(f"`{step}`" for step in steps[:5]) + (" and others" if len(steps) > 5 else "")
-    return f"which the step {shown} wants" if len(steps) == 1 else f"which the steps {shown} want"
+    return f"which the step {shown} needs" if len(steps) == 1 else f"which the steps {shown} need"

@@ -21,11 +21,11 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class CannotRun(Exception):
-    """A pipeline that cannot be run here as it was asked for; the text says why."""
+    """A pipeline that cannot be run here as requested; the text says why."""
 
 
 class RunFailed(AssertionError):
-    """Outputs were asked for of what gave none; the text has the end of the log."""
+    """Outputs were requested from a run or step that has none; the text has the end of the log."""
 
 
 IS_TOLD = methodcaller("errisinstance", (CannotRun, RunFailed))
@@ -76,12 +76,12 @@ class StepRun:
 
     @property
     def attempts(self) -> int:
-        """How often it was tried."""
+        """How many attempts it took."""
         return self._entry.attempts
 
     @property
     def log(self) -> str:
-        """What it wrote; of a step that was tried again, the last time."""
+        """What it wrote; for a retried step, its last attempt."""
         from flowdsl.runtime.local import logs
 
         return "" if self._entry.node is None else logs.text(self._folder, self._entry.node)

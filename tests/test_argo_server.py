@@ -484,7 +484,7 @@ def test_the_server_is_found_as_argo_finds_it(url: str, environment: dict[str, s
 
 @pytest.mark.parametrize("url", ["ftp://argo", "https://", ":80"])
 def test_what_is_no_address_is_said(url: str) -> None:
-    with pytest.raises(Misconfigured, match="is no address of an Argo server"):
+    with pytest.raises(Misconfigured, match="is not the address of an Argo server"):
         server_of(url, {})
 
 
@@ -505,7 +505,7 @@ def test_commands_go_through_the_server(
     assert run(["resume", "mine", "--step", "release", "-p", "verdict=hold"]) == 0
     assert run(["stop", "mine"]) == 0
     assert run(["delete", "mine", "--yes", "--argo-server", standing.url]) == 0
-    assert capsys.readouterr().out == "mine: goes on from release\nmine: stopping\nmine: deleted\n"
+    assert capsys.readouterr().out == "mine: continues from release\nmine: stopping\nmine: deleted\n"
     assert standing.workflows == {}
 
 

@@ -119,12 +119,12 @@ def test_every_kind_has_a_case() -> None:
         (
             "a:\n    b: c\n  d: e\n",
             "3:3",
-            "indent it, or the line above, like what it stands beside: nothing above begins here",
+            "indent it, or the line above, like its neighbours: nothing above begins here",
         ),
         (
             "a: b: c\n",
             "1:5",
-            "correct the text at this place; quote what holds `: `, ` #` or begins with a sign",
+            "correct the text here; quote text that contains `: ` or ` #`, or begins with a special character",
         ),
     ],
 )
@@ -319,7 +319,7 @@ def test_strict_select_and_ignore(folder: Path, capsys: pytest.CaptureFixture[st
     for option, unknown in (("--ignore", "E501"), ("--select", "FD999"), ("--select", "FD546,FD5460")):
         code, said = check(capsys, "wrong.yaml", option, unknown)
         assert code == 2
-        assert f"`{unknown.rpartition(',')[2]}` is no code" in said
+        assert f"`{unknown.rpartition(',')[2]}` is not the code" in said
 
 
 def test_sarif(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

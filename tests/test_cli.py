@@ -590,7 +590,7 @@ def test_the_output_is_what_standard_output_gets(flowdsl: Callable[..., Result])
     assert flowdsl("graph", "pipeline.py", "--svg", "-") == (
         2,
         "",
-        "flowdsl: - is no file: name the one to write\n",
+        "flowdsl: - is not a file: name the one to write\n",
     )
 
 

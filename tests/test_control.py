@@ -241,7 +241,7 @@ def test_nothing_of_a_run_reaches_the_terminal_raw(
 ) -> None:
     cluster.put(workflow(node("mine", "DAG", "Running", "a"), gate("a", displayName="a\x1b]0;x\x07")))
     assert flowdsl(["resume", "mine"]) == 0
-    assert capsys.readouterr().out == "mine: goes on from a\\x1b]0;x\\x07\n"
+    assert capsys.readouterr().out == "mine: continues from a\\x1b]0;x\\x07\n"
 
 
 # --- retries -----------------------------------------------------------------------------------------------
@@ -500,5 +500,5 @@ def test_what_is_not_done_to_a_run_here(here: Path, verb: str, capsys: pytest.Ca
     assert capsys.readouterr().err == f"flowdsl: {ended}\n"
     (here / "workflow.json").write_text(json.dumps(workflow(phase="Running")))
     assert flowdsl([verb, "mine"]) == 2
-    said = "Ctrl-C ends it, and flowdsl run --resume mine goes on with it, with --approve past what waits for somebody"
+    said = "Ctrl-C ends it, and flowdsl run --resume mine continues it, with --approve past what waits for somebody"
     assert capsys.readouterr().err == f"flowdsl: `mine` is a run on this machine: {said}\n"

@@ -182,7 +182,7 @@ def test_minimal_definitions() -> None:
             PROFILE,
             (
                 "problem controller: `workflow-controller` in namespace `argo`, argoproj/workflow-controller:v4.1.2, "
-                "is not available: no run goes on | kubectl describe deployment workflow-controller -n argo"
+                "is not available: no run continues | kubectl describe deployment workflow-controller -n argo"
             ),
         ),
         (
@@ -287,7 +287,7 @@ KEEPING = flow(
 def test_the_artifact_repository() -> None:
     (found,) = said(healthy("Secret"))
     assert found == (
-        "problem artifacts: there is no Secret `store` in namespace `ml`, which the artifact repository wants | "
+        "problem artifacts: there is no Secret `store` in namespace `ml`, which the artifact repository needs | "
         "kubectl create secret generic store -n ml --from-literal=id=VALUE"
     )
     (found,) = said(healthy("ConfigMap"))
@@ -398,7 +398,7 @@ def test_what_a_manifest_needs() -> None:
     )
     (found,) = said(healthy(), manifests=(run,))
     assert found == (
-        "problem train: there is no Secret `key` in namespace `ml`, which the step `a` wants | "
+        "problem train: there is no Secret `key` in namespace `ml`, which the step `a` needs | "
         "kubectl create secret generic key -n ml"
     )
 

@@ -39,7 +39,7 @@ def test_words(text: str) -> None:
         ("", "", "five fields"),
         ("0 3 * *", "", "five fields"),
         ("0 3 * * * *", "*", "five fields"),
-        ("TZ=UTC 0 3 * * *", "TZ=UTC", "beside the schedule"),
+        ("TZ=UTC 0 3 * * *", "TZ=UTC", "a field of its own"),
         ("0 25 * * *", "25", "an hour from 0 to 23"),
         ("0 3 * * 1-9", "1-9", "a day of the week from 0 to 6"),
         ("0 3 * * mon-", "mon-", "a day of the week from 0 to 6"),

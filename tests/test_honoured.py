@@ -157,7 +157,7 @@ REFUSED: dict[str, tuple[str, Asked, list[str]]] = {
             f"inputs: {{artifacts: [{{name: raw, path: /raw, s3: {{key: in/raw}}}}]}}\n  container: {{{SH}}}"
         ),
         Asked(),
-        ["the input `raw` of the step `main` lies in a store, under in/raw"],
+        ["the input `raw` of the step `main` is in a store, under in/raw"],
     ),
     "a file of a store, by its key": (
         main(
@@ -169,7 +169,7 @@ REFUSED: dict[str, tuple[str, Asked, list[str]]] = {
     "files of a store that are listed": (
         main("data: {source: {artifactPaths: {name: raw, s3: {key: in}}}, transformation: []}"),
         Asked(),
-        ["the `data` of the step `main` lies in a store, under in: give the file with --artifact raw=PATH"],
+        ["the `data` of the step `main` is in a store, under in: give the file with --artifact raw=PATH"],
     ),
     "files of a store that are listed and given": (
         main("data: {source: {artifactPaths: {name: raw, s3: {key: in}}}, transformation: []}"),
@@ -188,7 +188,7 @@ REFUSED: dict[str, tuple[str, Asked, list[str]]] = {
         + "- name: list\n  data: {source: {artifactPaths: {name: raw, s3: {key: in/}}}, transformation: []}\n"
         + f"- name: make\n  outputs: {{artifacts: [{{name: x, path: /x, s3: {{key: in2/x}}}}]}}\n  container: {{{SH}}}",
         Asked(),
-        ["the `data` of the step `b` lies in a store, under in/: give the file with --artifact raw=PATH"],
+        ["the `data` of the step `b` is in a store, under in/: give the file with --artifact raw=PATH"],
     ),
     "a file of another name": (
         main(f"inputs: {{artifacts: [{{name: raw, path: /raw, raw: {{data: x}}}}]}}\n  container: {{{SH}}}"),
@@ -224,7 +224,7 @@ SAID = {
         f"container: {{image: a, {SH}}}\n  synchronization: {{mutexes: [{{name: x}}]}}"
     ): "locks hold within this run",
     main("container: {image: a, command: [ffmpeg, x]}"): "this machine does not have `ffmpeg` (main)",
-    main("suspend: {duration: 24h}"): "waited for as on a cluster: `main` (24h); --approve goes on at once",
+    main("suspend: {duration: 24h}"): "waited for as on a cluster: `main` (24h); --approve continues at once",
 }
 
 

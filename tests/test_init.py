@@ -79,5 +79,5 @@ def test_a_folder_that_cannot_be_made(folder: Path, capsys: pytest.CaptureFixtur
     assert "cannot be made" in capsys.readouterr().err
     before = sorted(folder.iterdir())
     assert flowdsl(["init", "-"]) == 2
-    assert "- is no folder: name the one to write into" in capsys.readouterr().err
+    assert "- is not a folder: name the one to write into" in capsys.readouterr().err
     assert sorted(folder.iterdir()) == before

@@ -159,48 +159,48 @@ def test_nothing_is_said_where_all_is_there() -> None:
 def test_what_is_not_there_is_named_with_who_wants_it_and_the_command_that_makes_it() -> None:
     assert said(Standing(), workflow(ONE)) == [
         (
-            "problem: there is no WorkflowTemplate `library` in namespace `ml`, which the step `shared` wants; "
+            "problem: there is no WorkflowTemplate `library` in namespace `ml`, which the step `shared` needs; "
             "apply it first: kubectl apply -n ml -f FILE"
         ),
         (
-            "problem: there is no ServiceAccount `trainer` in namespace `ml`, which the workflow wants; "
+            "problem: there is no ServiceAccount `trainer` in namespace `ml`, which the workflow needs; "
             "kubectl create serviceaccount trainer -n ml"
         ),
         (
-            "problem: there is no PriorityClass `high`, which the workflow wants; "
+            "problem: there is no PriorityClass `high`, which the workflow needs; "
             "kubectl create priorityclass high --value=1000"
         ),
         (
-            "note: there is no Secret `registry` in namespace `ml`, which the workflow wants "
+            "note: there is no Secret `registry` in namespace `ml`, which the workflow needs "
             "(images that need no login are pulled); kubectl create secret generic registry -n ml"
         ),
         (
-            "note: there is no StorageClass `fast`, which the workflow wants "
+            "note: there is no StorageClass `fast`, which the workflow needs "
             "(a volume of that class may have been made by hand); "
             "kubectl get storageclasses.storage.k8s.io shows what there is"
         ),
         (
-            "problem: there is no Secret `hub` in namespace `ml`, which the steps `model`, `report` want; "
+            "problem: there is no Secret `hub` in namespace `ml`, which the steps `model`, `report` need; "
             "kubectl create secret generic hub -n ml --from-literal=token=VALUE --from-literal=word=VALUE"
         ),
         (
-            "problem: there is no ConfigMap `settings` in namespace `ml`, which the step `model` wants; "
+            "problem: there is no ConfigMap `settings` in namespace `ml`, which the step `model` needs; "
             "kubectl create configmap settings -n ml"
         ),
         (
-            "problem: there is no PersistentVolumeClaim `datasets` in namespace `ml`, which the step `model` wants; "
+            "problem: there is no PersistentVolumeClaim `datasets` in namespace `ml`, which the step `model` needs; "
             "kubectl get persistentvolumeclaims -n ml shows what there is"
         ),
         (
-            "problem: there is no ServiceAccount `publisher` in namespace `ml`, which the step `report` wants; "
+            "problem: there is no ServiceAccount `publisher` in namespace `ml`, which the step `report` needs; "
             "kubectl create serviceaccount publisher -n ml"
         ),
         (
-            "problem: there is no Secret `store` in namespace `ml`, which the step `report` wants; "
+            "problem: there is no Secret `store` in namespace `ml`, which the step `report` needs; "
             "kubectl create secret generic store -n ml --from-literal=id=VALUE --from-literal=word=VALUE"
         ),
         (
-            "problem: there is no ConfigMap `urls` in namespace `ml`, which the step `report` wants; "
+            "problem: there is no ConfigMap `urls` in namespace `ml`, which the step `report` needs; "
             "kubectl create configmap urls -n ml --from-literal=hub=VALUE"
         ),
     ]
@@ -216,15 +216,15 @@ def test_keys_and_templates_that_an_object_lacks() -> None:
     assert said(Standing(objects), workflow(ONE)) == [
         (
             "problem: the WorkflowTemplate `library` in namespace `ml` has no template `audit`, "
-            "which the step `shared` wants; it has other; kubectl edit workflowtemplates.argoproj.io library -n ml"
+            "which the step `shared` needs; it has other; kubectl edit workflowtemplates.argoproj.io library -n ml"
         ),
         (
-            "problem: the Secret `hub` in namespace `ml` has no key `word`, which the steps `model`, `report` want; "
+            "problem: the Secret `hub` in namespace `ml` has no key `word`, which the steps `model`, `report` need; "
             "kubectl edit secrets hub -n ml"
         ),
         (
             "problem: the volume of PersistentVolumeClaim `datasets` in namespace `ml` is lost, "
-            "which the step `model` wants; kubectl describe pvc datasets -n ml"
+            "which the step `model` needs; kubectl describe pvc datasets -n ml"
         ),
     ]
 
@@ -235,7 +235,7 @@ def test_what_may_not_be_read_is_not_held_against_the_run() -> None:
     assert {one.weight for one in found} == {"unchecked"}
     assert str(found[1]) == (
         "whether there is a Secret `hub` in namespace `ml` could not be read, "
-        "which the steps `model`, `report` want; kubectl auth can-i get secrets -n ml"
+        "which the steps `model`, `report` need; kubectl auth can-i get secrets -n ml"
     )
     assert found[-1].text == "the quotas of namespace `ml` may not be read"
 
@@ -254,7 +254,7 @@ def test_templates_of_the_cluster_are_looked_into() -> None:
         },
     )
     assert [one.text for one in missing(Standing([*without("library"), library]), workflow(ONE))] == [
-        "there is no Secret `deep` in namespace `ml`, which the step `shared` wants"
+        "there is no Secret `deep` in namespace `ml`, which the step `shared` needs"
     ]
 
 
@@ -265,8 +265,8 @@ def test_the_namespace_is_that_of_the_workflow_and_of_a_semaphore() -> None:
     )
     found = missing(Standing([thing("ServiceAccount", "s")]), workflow(spec, namespace="team"))
     assert [one.text for one in found] == [
-        "there is no ServiceAccount `s` in namespace `team`, which the workflow wants",
-        "there is no ConfigMap `lanes` in namespace `locks`, which the workflow wants",
+        "there is no ServiceAccount `s` in namespace `team`, which the workflow needs",
+        "there is no ConfigMap `lanes` in namespace `locks`, which the workflow needs",
     ]
 
 
@@ -286,7 +286,7 @@ templates:
     assert said(Standing(served=served), workflow(spec.format("PyTorchJob"))) == []
     assert said(Standing(served=served), workflow(spec.format("MPIJob"))) == [
         (
-            "problem: the cluster has no `MPIJob` of `kubeflow.org/v1`, which the step `a` wants; "
+            "problem: the cluster has no `MPIJob` of `kubeflow.org/v1`, which the step `a` needs; "
             "install what defines it: kubectl api-resources shows what there is"
         )
     ]
@@ -303,7 +303,7 @@ def test_the_pods_of_an_object_want_what_they_name_wherever_they_stand(kind: str
     resource = {"action": "apply", "manifest": manifest}
     spec = {"entrypoint": "a", "templates": [{"name": "a", "resource": resource}]}
     (found,) = missing(Standing(served={"x/v1": [kind]}), workflow(json.dumps(spec)))
-    assert found.text == "there is no Secret `hub` in namespace `ml`, which the step `a` wants"
+    assert found.text == "there is no Secret `hub` in namespace `ml`, which the step `a` needs"
 
 
 CONDITIONAL = """
@@ -415,7 +415,7 @@ TAINTS = [
         ([node({**BIG, "zone": "far"})], "no node has the labels `disk=ssd` and"),
         ([node({**BIG, "nvidia.com/gpu.memory": "30000"})], "no node has the labels"),
         ([node(BIG, "2"), node({})], "no node with the labels has 4 of `nvidia.com/gpu` (the most is 2), "),
-        ([node(BIG, "2")], "no node has 4 of `nvidia.com/gpu` (the most is 2), which the step `main` wants"),
+        ([node(BIG, "2")], "no node has 4 of `nvidia.com/gpu` (the most is 2), which the step `main` needs"),
         (
             [node(BIG, taints=[{"key": "team", "value": "b", "effect": "NoSchedule"}])],
             "all nodes that fit have a taint like `team=b:NoSchedule`, which is not tolerated",
@@ -463,10 +463,10 @@ def test_the_pods_of_a_job_are_looked_into() -> None:
     assert said(Standing([*there, hub], served=served), asked) == []
     (found,) = said(Standing(there, served=served), asked)
     assert found.startswith(
-        "problem: there is no Secret `hub` in namespace `ml`, which the step `main` wants"
+        "problem: there is no Secret `hub` in namespace `ml`, which the step `main` needs"
     )
     (found,) = said(Standing([*there, hub], served=served), workflow(JOB.format("apply", 4)))
-    assert "has 4 of `nvidia.com/gpu` (the most is 2), which the step `main` wants" in found
+    assert "has 4 of `nvidia.com/gpu` (the most is 2), which the step `main` needs" in found
     assert said(Standing([node(BIG)], served=served), workflow(JOB.format("delete", 4))) == []
     late = workflow(JOB.format("apply", "'{{workflow.parameters.cards}}'"))
     assert said(Standing([*there, hub], served=served), late) == []
@@ -488,12 +488,12 @@ def test_nodes_that_may_not_be_read() -> None:
         (
             {"requests.nvidia.com/gpu": "2"},
             {},
-            "allows 2 of `requests.nvidia.com/gpu` in all, less than the 4 which the step `main` wants",
+            "allows 2 of `requests.nvidia.com/gpu` in all, less than the 4 which the step `main` needs",
         ),
         (
             {"memory": "9Gi"},
             {},
-            "allows 9Gi of `memory` in all, less than the 10Gi which the step `main` wants",
+            "allows 9Gi of `memory` in all, less than the 10Gi which the step `main` needs",
         ),
         ({"limits.memory": "8Gi"}, {}, None),
         ({"pods": "0"}, {}, "allows no pod"),

@@ -1351,7 +1351,7 @@ def test_a_name_is_used_once(flowdsl: Callable[..., Result]) -> None:
     assert flowdsl("gate.py", "--name", "one").code == 4
     done = flowdsl("gate.py", "--name", "one")
     assert done.code == 2
-    assert "there is a run `one` already: choose another name, or go on with it: --resume one" in done.err
+    assert "there is a run `one` already: choose another name, or continue it: --resume one" in done.err
 
 
 SAID = """
@@ -1632,7 +1632,7 @@ def test_a_disk_that_is_full(flowdsl: Callable[..., Result], monkeypatch: pytest
         done = flowdsl("pipeline.py", "--name", "one")
     assert done.code == 4
     assert done.err.endswith(
-        "flowdsl: .flowdsl/runs/one: No space left on device: the run is stopped; when that is mended, go on with\n"
+        "flowdsl: .flowdsl/runs/one: No space left on device: the run is stopped; when that is fixed, continue with\n"
         "  flowdsl run --resume one\n"
     )
     assert flowdsl("--resume", "one").code == 0
@@ -1682,7 +1682,7 @@ def test_a_disk_that_a_step_finds_full(folder: Path) -> None:
         pytest.skip("this system gives nobody a disk of his own")
     first, then, small = (line for line in done.stdout.splitlines() if re.match(r"first|then|\d+$", line))
     assert (first, then, small) == ("first 4", "then 0", "1")
-    assert "No space left on device: the run is stopped; when that is mended, go on with" in done.stderr
+    assert "No space left on device: the run is stopped; when that is fixed, continue with" in done.stderr
 
 
 @pytest.mark.parametrize("where", ["store.Store.take", "store.Store.get"])
@@ -1697,7 +1697,7 @@ def test_a_disk_that_is_full_when_files_are_handed_on(
         done = flowdsl("pipeline.py", "--name", "one")
     assert (done.code, done.err.splitlines()[-2]) == (
         4,
-        "flowdsl: a file: No space left on device: the run is stopped; when that is mended, go on with",
+        "flowdsl: a file: No space left on device: the run is stopped; when that is fixed, continue with",
     )
     assert flowdsl("--resume", "one").code == 0
 
@@ -1920,7 +1920,9 @@ def test_an_interrupted_run_goes_on(
         out, err = child.communicate(timeout=30)
     assert (busy.code, busy.err) == (2, "flowdsl: the run one is going on in another process\n")
     assert (child.returncode, out) == (128 + number, "")
-    assert err.endswith("interrupted: nothing is running any more; go on with\n  flowdsl run --resume one\n")
+    assert err.endswith(
+        "interrupted: nothing is running any more; continue with\n  flowdsl run --resume one\n"
+    )
     done = flowdsl("--resume", "one", "--fake", "sleep=")
     assert done.code == 0
     assert done.err.startswith("going on: 3 steps are done\n")
@@ -1944,7 +1946,7 @@ def test_a_run_whose_helper_is_killed_goes_on(flowdsl: Callable[..., Result], fo
     assert (child.returncode, out) == (4, "")
     assert err == (
         "flowdsl: .flowdsl/runs/one: the process that starts the steps has ended: the run is stopped; "
-        "when that is mended, go on with\n  flowdsl run --resume one\n"
+        "when that is fixed, continue with\n  flowdsl run --resume one\n"
     )
     assert flowdsl("--resume", "one", "--fake", "sleep=").err.startswith("going on: 3 steps are done\n")
 
@@ -2162,7 +2164,7 @@ def test_a_secret_comes_through_a_pipe_once_more_for_a_run_that_goes_on(
         re.sub(r"/dev/fd/\d+", "/dev/fd/998", (folder / ".flowdsl/runs/one/journal.jsonl").read_text("utf-8"))
     )
     said = flowdsl("--resume", "one").err
-    assert "--secret hub=/dev/fd/998: the pipe of an earlier command is gone: give it anew" in said
+    assert "--secret hub=/dev/fd/998: the pipe of an earlier command is gone: give it again" in said
     done = flowdsl("--resume", "one", "--secret", piped(b"token=abc\n"), "--fake", "gate=me", "-q")
     assert done.code == 0
     assert ["return", "me3"] in rows(done.out)

@@ -161,7 +161,7 @@ def test_a_missing_field_is_reported_at_the_object_that_lacks_it() -> None:
             ("spec", "parallelism"),
             "{{workflow.parameters.n}}",
             '`spec.parallelism` is the text "{{workflow.parameters.n}}", not a whole number',
-            "Argo fills tags in only where text stands: write the value itself",
+            "Argo fills tags in only where text is expected: write the value itself",
         ),
         (
             (*TASK, "arguments", "parameters", 0, "value"),
@@ -272,7 +272,7 @@ def test_a_wrong_type_says_what_arrived_and_what_is_wanted(
             ("spec", "templates", 1, "steps"),
             [],
             "FD409",
-            "add an entry, or take the whole field out where it is optional",
+            "add an entry, or remove the whole field where it is optional",
         ),
         (("spec", "parallelism"), 0, "FD410", "leave the field out for no limit"),
         (("spec", "priority"), 2**31, "FD410", "write a number in the range -2147483648 to 2147483647"),

@@ -414,5 +414,5 @@ def test_labels_are_selected(selector: str, answer: bool) -> None:
     "selector", [",", "team=vision,", "a b", "a in b", "a in (b", "=b", "a=b=c", "!", "a=(b)"]
 )
 def test_what_is_no_selector(selector: str) -> None:
-    with pytest.raises(ValueError, match="is no condition on labels"):
+    with pytest.raises(ValueError, match="is not a condition on labels"):
         matches(selector, LABELS)

@@ -576,7 +576,7 @@ def test_what_cannot_run_is_told(
 
 
 def test_a_file_that_nobody_gave(run_pipeline: RunPipeline) -> None:
-    with pytest.raises(CannotRun, match=r"lies in a store, under raw\.txt"):
+    with pytest.raises(CannotRun, match=r"is in a store, under raw\.txt"):
         run_pipeline(single)
 
 

@@ -128,9 +128,9 @@ def test_settings_may_be_several_files(url: str, tmp_path: Path, monkeypatch: py
     [
         ("{", "cannot be read"),
         ("", "cannot be read"),
-        ("[]", "config is no kubeconfig"),
-        ("hello", "config is no kubeconfig"),
-        ("\N{DEGREE SIGN}", "config is no kubeconfig"),
+        ("[]", "config is not a kubeconfig"),
+        ("hello", "config is not a kubeconfig"),
+        ("\N{DEGREE SIGN}", "config is not a kubeconfig"),
         ('{"clusters": [], "contexts": [], "users": [], "current-context": "x"}', "it has none"),
         (None, "there is no cluster to talk to"),
     ],

@@ -85,7 +85,7 @@ def test_a_server_that_could_not_create_it_created_nothing(
     ("command", "method", "said"),
     [
         (["stop", "one"], "PATCH", "one: stopping\n"),
-        (["suspend", "one"], "PATCH", "one: suspended; flowdsl resume one lets it go on\n"),
+        (["suspend", "one"], "PATCH", "one: suspended; flowdsl resume one resumes it\n"),
         (["delete", "one", "--yes"], "DELETE", "one: deleted\n"),
     ],
 )
@@ -279,7 +279,7 @@ def test_what_is_no_name_of_a_run(
 ) -> None:
     assert flowdsl([command, name]) == 2
     said = capsys.readouterr().err
-    assert "is no name of a run" in said
+    assert "is not the name of a run" in said
     assert "\x1b" not in said
     assert not cluster.proxy.seen
 
@@ -287,13 +287,13 @@ def test_what_is_no_name_of_a_run(
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["submit", "tiny.py", "-n", "Bad/Name"], "is no name of a namespace"),
-        (["list", "-n", ".."], "is no name of a namespace"),
+        (["submit", "tiny.py", "-n", "Bad/Name"], "is not the name of a namespace"),
+        (["list", "-n", ".."], "is not the name of a namespace"),
         (["submit", "--from", "template/.."], "write template/NAME"),
         (["submit", "text.py", "-p", "text={{=1+1}}"], "Argo would evaluate"),
         (["run", "text.py", "-p", "text={{=1+1}}"], "Argo would evaluate"),
-        (["submit", "text.py", "-p", "text=\udcff"], "no text in UTF-8"),
-        (["resume", "one", "-p", "text=\udcff"], "no text in UTF-8"),
+        (["submit", "text.py", "-p", "text=\udcff"], "not UTF-8 text"),
+        (["resume", "one", "-p", "text=\udcff"], "not UTF-8 text"),
         (["retry", "one", "-p", "text={{workflow.name}}"], "Argo would evaluate"),
         (["list", "--request-timeout", "inf"], "at most a day"),
         (["list", "--request-timeout", "1e300"], "at most a day"),

@@ -93,7 +93,7 @@ class Reach:
             )
         context, namespace = self._settings()
         if namespace and not is_dns_label(namespace):
-            raise Refused(f"`{namespace}` is no name of a namespace: it has {_LETTERS}")
+            raise Refused(f"`{namespace}` is not the name of a namespace: it has {_LETTERS}")
         named = self.context or self.cluster
         if url := self.argo_server or ("" if named else os.environ.get("ARGO_SERVER")):
             from flowdsl.runtime.cluster.argo_server import ArgoServer
@@ -180,7 +180,7 @@ def find(name: str, reach: Reach = USUAL, *, nodes: bool = True, within: float |
     from flowdsl.runtime.status.compressed import readable
 
     if name != LATEST and not is_dns_subdomain(name):
-        raise Refused(f"`{name}` is no name of a run: it has {_LETTERS}")
+        raise Refused(f"`{name}` is not the name of a run: it has {_LETTERS}")
     named = reach.named
     if not named and (folder := _local(name)) is not None:
         return Found(_read(folder), folder)

@@ -126,10 +126,10 @@ def run_command(
     )
     if resume is not None:
         if file is not None:
-            raise Refused("--resume goes on with a run as it was begun: leave out the file")
+            raise Refused("--resume continues a run as it was begun: leave out the file")
         if cluster is not None:
-            raise Refused("--resume goes on with a run as it was begun: leave out --cluster")
+            raise Refused("--resume continues a run as it was begun: leave out --cluster")
         return resume_run(resume, options)
     if file is None:
-        raise Refused("name a file to run, or go on with a run: --resume NAME")
+        raise Refused("name a file to run, or continue a run: --resume NAME")
     return run_files([str(one) for one in (file, *files)], options, Target(cluster))

@@ -205,7 +205,7 @@ def failures(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _failed(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
-    """The steps that failed, and those without which the run goes on: of a loop, or daemons that were ended."""
+    """The steps that failed, and those without which the run continues: of a loop, or daemons that were ended."""
     failed: list[Entry] = []
     borne: list[Entry] = []
     for one in entries:

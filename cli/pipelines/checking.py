@@ -75,7 +75,7 @@ def _codes(written: Sequence[str]) -> tuple[str, ...]:
     for code in codes:
         if not any(one.startswith(code) for one in CODES):
             raise Refused(
-                f'`{code}` is no code of a finding, or the beginning of one: they look like "FD217"'
+                f'`{code}` is not the code of a finding, or the beginning of one: they look like "FD217"'
             )
     return codes
 

@@ -255,7 +255,7 @@ def _name(manifest: Json, options: Options) -> str:
         name = named(options.name)
         if of_run(options.runs / name).exists():
             raise RunError(
-                f"there is a run `{name}` already: choose another name, or go on with it: --resume {name}"
+                f"there is a run `{name}` already: choose another name, or continue it: --resume {name}"
             )
     elif of_run(options.runs / name).exists():
         name = f"{name}-{suffix()}"

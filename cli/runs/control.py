@@ -247,7 +247,7 @@ def _here(run: Found, ended: str = "") -> Refused:
     if over(run.workflow):
         return Refused(f"`{run.name}` is a run on this machine that has ended{ended}")
     return Refused(
-        f"`{run.name}` is a run on this machine: Ctrl-C ends it, and flowdsl run --resume {run.name} goes on with it, "
+        f"`{run.name}` is a run on this machine: Ctrl-C ends it, and flowdsl run --resume {run.name} continues it, "
         "with --approve past what waits for somebody"
     )
 
@@ -265,7 +265,7 @@ def suspend(names: Sequence[str], reach: Reach) -> int:
         cluster = _way(run)
         with _changing(run):
             cluster.act("suspend", run.workflow)
-        out(f"{run.name}: suspended; flowdsl resume {run.name}{reach.flags()} lets it go on\n")
+        out(f"{run.name}: suspended; flowdsl resume {run.name}{reach.flags()} resumes it\n")
         return DONE
 
     return _each(runs, one)
@@ -289,7 +289,7 @@ def resume(name: str, parameters: Mapping[str, str], step: str | None, reach: Re
         cluster.act("resume", run.workflow, {"gate": gate, "parameters": parameters})
     passed = [one.step for one in waiting if gate in ("", one.node)]
     past = f" from {', '.join(passed)}" if passed else ""
-    out(visible(f"{run.name}: goes on{past}") + "\n")
+    out(visible(f"{run.name}: continues{past}") + "\n")
     return DONE
 
 
@@ -309,7 +309,7 @@ def retry(name: str, step: str | None, parameters: Mapping[str, str], dry_run: b
     if not dry_run:
         with _changing(run):
             cluster.act("retry", run.workflow, {"nodes": again, "parameters": parameters})
-    word = "would go on" if dry_run else "goes on"
+    word = "would continue" if dry_run else "continues"
     more = f", and {len(steps) - _SHOWN} more" if len(steps) > _SHOWN else ""
     again_said = f"; again: {', '.join(steps[:_SHOWN])}{more}" if steps else ""
     out(visible(f"{run.name}: {word}{again_said}") + "\n")

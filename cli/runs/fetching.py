@@ -157,10 +157,10 @@ def _fetched(
     try:
         outcomes = fetch(run, pieces, path, Opener(ways, run.name, namespace), settings, told)
     except KeyboardInterrupt:
-        err(f"flowdsl: interrupted; what is complete is in {path}. To go on:\n  {again}\n")
+        err(f"flowdsl: interrupted; what is complete is in {path}. To continue:\n  {again}\n")
         return INTERRUPTED
     except (NotOurs, NoRoom) as error:
-        more = f"; to go on when there is room: {again}" if isinstance(error, NoRoom) else ""
+        more = f"; to continue when there is room: {again}" if isinstance(error, NoRoom) else ""
         err(f"flowdsl: {visible(str(error))}{more}\n")
         return WRONG
     except FetchError as error:
@@ -226,10 +226,10 @@ def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int
     going = [one.path for one in run.steps if one.leaf and not one.node.ended]
     if going:
         steps = "1 step has" if len(going) == 1 else f"{len(going)} steps have"
-        out(f"the run goes on: {steps} not ended. To fetch the rest later:\n  {again}\n")
+        out(f"the run continues: {steps} not ended. To fetch the rest later:\n  {again}\n")
     bad = [trouble for one in outcomes for trouble in one.trouble]
     if any(isinstance(trouble, StoreError) for trouble in bad):
-        err(f"to go on: {again}\n")
+        err(f"to continue: {again}\n")
         return REFUSED
     return NO if bad else DONE
 

@@ -59,7 +59,7 @@ def paths(texts: Sequence[str], option: str) -> dict[str, Path]:
     found = {name: _path(option, name, text) for name, text in pairs(texts, option, "NAME=PATH").items()}
     for name, path in found.items():
         if not path.exists():
-            gone = "the pipe of an earlier command is gone: give it anew" if path.parts[:3] == _PIPES else ""
+            gone = "the pipe of an earlier command is gone: give it again" if path.parts[:3] == _PIPES else ""
             raise RunError(f"{option} {name}={path}: {gone or f'there is no {path}'}")
     return {name: lasting(path) for name, path in found.items()}
 
@@ -139,7 +139,7 @@ def travelling(texts: Mapping[str, str]) -> dict[str, str]:
         try:
             text.encode()
         except UnicodeEncodeError:
-            raise RunError(f"-p {name}: its value is no text in UTF-8") from None
+            raise RunError(f"-p {name}: its value is not UTF-8 text") from None
     return dict(texts)
 
 
@@ -444,7 +444,7 @@ def _mounted(parameter: Parameter, text: str, spec: Json, mounts: Mapping[str, P
     if root is None or not path.is_relative_to(root):
         folder = path.parent if root is None else root
         raise RunError(
-            f"-p {name}={text}: `{name}` lies on the volume `{claim}`: mount a folder that the file is in, "
+            f"-p {name}={text}: `{name}` is on the volume `{claim}`: mount a folder that the file is in, "
             f"--mount {claim}={folder}"
             + ("" if root is None else f", or name a file in it: {text} is not below {root}")
         )

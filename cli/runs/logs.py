@@ -107,12 +107,12 @@ def _shown(logs: _Local | _Remote, writer: Writer, found: Found, options: Option
     except KeyboardInterrupt:
         if not options.follow:
             raise
-        err(f"flowdsl: detached from {found.name}; to go on:\n  {_again(found, writer, options, reach)}\n")
+        err(f"flowdsl: detached from {found.name}; to continue:\n  {_again(found, writer, options, reach)}\n")
         return INTERRUPTED
     except (Unreachable, Refusal) as error:
         if not options.follow or (isinstance(error, Refusal) and error.for_good):
             raise
-        note(f"{error}\nthe run may go on; to follow it again:\n  {_again(found, writer, options, reach)}")
+        note(f"{error}\nthe run may continue; to follow it again:\n  {_again(found, writer, options, reach)}")
         return UNKNOWN
     return REFUSED if unread else DONE
 

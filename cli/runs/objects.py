@@ -48,10 +48,10 @@ def data(path: Path, name: str, option: str) -> dict[str, str] | None:
             found = {key: base64.b64decode(value, validate=True).decode() for key, value in found.items()}
             found |= part(one, "stringData")
     except (ValueError, TypeError) as error:
-        raise RunError(f"{option} {name}={path}: its `data` is no text in base64: {said(error)}") from None
+        raise RunError(f"{option} {name}={path}: its `data` is not base64 text: {said(error)}") from None
     for key, value in found.items():
         if not isinstance(value, str):
-            raise RunError(f"{option} {name}={path}: `{key}` is no text: put it in quotes")
+            raise RunError(f"{option} {name}={path}: `{key}` is not a text: put it in quotes")
     return found
 
 

@@ -83,7 +83,7 @@ def resume_run(name: str, options: Options) -> int:
         if value
     ]
     if changed:
-        raise Refused(f"--resume goes on with a run as it was begun: leave out {', '.join(changed)}")
+        raise Refused(f"--resume continues a run as it was begun: leave out {', '.join(changed)}")
     try:
         return _Run(resumed(name, options)).follow()
     except RunError as error:
@@ -166,7 +166,7 @@ class _Run:
             machine: Machine = self.runner.resume() if inputs is None else self.runner.begin(inputs)
         except KeyboardInterrupt:
             self.view.close()
-            err(f"\ninterrupted: nothing is running any more; go on with\n  {again}\n")
+            err(f"\ninterrupted: nothing is running any more; continue with\n  {again}\n")
             return INTERRUPTED
         except Waits as waits:
             self.view.close()
@@ -177,7 +177,7 @@ class _Run:
             why = said(error, shown(self.folder))
             if not of_run(self.folder).exists():
                 raise Refused(f"the run cannot begin: {why}") from None
-            err(f"flowdsl: {why}: the run is stopped; when that is mended, go on with\n  {again}\n")
+            err(f"flowdsl: {why}: the run is stopped; when that is fixed, continue with\n  {again}\n")
             return UNKNOWN
         finally:
             self.view.close()

@@ -98,9 +98,9 @@ def _asked(options: Options, texts: dict[str, str]) -> Asked:
     labels = given.pairs(options.labels, "--label", "KEY=VALUE")
     for key, value in labels.items():
         if not is_qualified_name(key):
-            raise RunError(f"--label {key}={value}: `{key}` is no key of a label")
+            raise RunError(f"--label {key}={value}: `{key}` cannot be the key of a label")
         if not is_label_value(value):
-            raise RunError(f"--label {key}={value}: `{value}` is no value of a label")
+            raise RunError(f"--label {key}={value}: `{value}` cannot be the value of a label")
     return Asked(texts, options.name and named(options.name), options.id, labels)
 
 

@@ -94,7 +94,9 @@ def detached(found: Found, word: str, reach: Reach) -> str:
     """What to know after Ctrl-C: the run goes on."""
     flags = reach.flags()
     end = f"or end it with\n  flowdsl stop {found.name}{flags}\n" if found.cluster is not None else ""
-    return f"the run {found.name} goes on; come back to it with\n  flowdsl {word} {found.name}{flags}\n{end}"
+    return (
+        f"the run {found.name} continues; come back to it with\n  flowdsl {word} {found.name}{flags}\n{end}"
+    )
 
 
 def ending(workflow: Json) -> str:

@@ -343,7 +343,7 @@ class _Reader:
                 made = self._of(called, env).made
                 if made in CLASSES:
                     way = f"give the variable another name, if a function `{name}` is meant"
-                    return Fault(f"{article(made)} is no function", "TypeError", way)
+                    return Fault(f"{article(made)} is not a function", "TypeError", way)
                 return self._of_file(name, node)
             case ast.Call(ast.Attribute(owner, verb)) if lacking := self._too_few(node, owner, verb, env):
                 return Fault(lacking, "TypeError", f"give `{verb}` what it needs")

@@ -102,7 +102,7 @@ def _files(step: StepDef) -> Iterator[Diagnostic]:
     for out in t.outputs(step.signature.returns):
         if t.holds_file(out.type) and step.kind != "http":
             finding = findings.CannotTake(
-                WORDS[step.kind], "return", out.name, "a file", "return what is no file"
+                WORDS[step.kind], "return", out.name, "a file", "return something that is not a file"
             )
             yield Diagnostic(finding, Definition(step.code, "return"))
 

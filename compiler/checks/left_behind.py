@@ -70,7 +70,7 @@ def left_behind(steps: Sequence[Written], traces: Iterable[Trace], calls: Calls)
         for path, node in files[id(one.step)].seen().items():
             given = calls().get(id(one.step), ())
             if lies_beside(one.step.code.co_filename, path) or _is_mounted(path, one.step, given):
-                continue  # what lies beside the pipeline is told as that
+                continue  # what is beside the pipeline is told as that
             for other in steps:
                 place = files[id(other.step)].written.get(path)
                 if other is not one and id(other.step) in around and place is not None:

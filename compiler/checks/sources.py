@@ -91,7 +91,7 @@ def _word(found: Artifact, word: str, value: object) -> Finding | None:
         if not isinstance(value, str):
             return SourceWord(word, found.kind, "a string", said(value))
         if not value.strip() and word != "text":
-            return SourceWord(word, found.kind, "a string that is not empty", said(value))
+            return SourceWord(word, found.kind, "a non-empty string", said(value))
         form = _FORMS.get((found.kind, word))
         wrong = form is not None and not TOKEN.search(value) and not form[0].match(value)
         return SourceWord(word, found.kind, form[1], said(value)) if form is not None and wrong else None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.checks.left_behind import Written
 
 _ASKS = frozenset(("argv", "breakpoint", "input", "set_trace"))
-_UNWATCHED = "remove it, and call the step as a function where somebody watches: in a test"
+_UNWATCHED = "remove it, and call the step as a function where you can answer: in a test"
 
 
 def terminal(written: Written, calls: Calls) -> Iterator[Diagnostic]:

@@ -75,7 +75,7 @@ class FileBeside(Finding):
         """The fields, and where the file is."""
         return {
             **super().words(),
-            "where": "lies beside the pipeline" if self.beside else "is written by nothing",
+            "where": "is beside the pipeline" if self.beside else "is never written",
         }
 
 
@@ -151,7 +151,7 @@ class EndsWithout(Finding):
     severity: ClassVar[Severity] = "warning"
     title = "`{step}` may end without the {want} that it returns"
     label = "{where} it ends without a result"
-    help = "return a value there, or raise an error; `-> {want} | None` if a run goes on with none"
+    help = "return a value there, or raise an error; `-> {want} | None` if a run can continue without one"
     step: str
     want: str
     where: str

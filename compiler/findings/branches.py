@@ -86,7 +86,9 @@ class LeftBlock(Finding):
         if self.verb == "return":
             way += ", and return once at the end: `either(value, other)` is the value of the branch that ran"
         if self.word.startswith("on_"):
-            way = f"let the body go on after the block: what is called there does not wait for `{self.word}`"
+            way = (
+                f"let the body continue after the block: what is called there does not wait for `{self.word}`"
+            )
         return {**super().words(), "way": way}
 
 
@@ -96,7 +98,7 @@ class EmptyBlock(Finding):
     code = "FD354"
     severity: ClassVar[Severity] = "warning"
     title = "no step is called in this block of `{word}`"
-    label = "what else stands in it happens while compiling, in every run"
+    label = "everything else in it happens while compiling, in every run"
     help = "{way}"
     word: str
 
@@ -106,7 +108,7 @@ class EmptyBlock(Finding):
             "call a step in it that returns the value, and take `either(value, other)` after it; or remove it"
         )
         if self.word.startswith("on_"):
-            way = "call a step in it, which does what is to be done then; or remove it"
+            way = "call a step in it that does this in the run; or remove it"
         return {**super().words(), "way": way}
 
 

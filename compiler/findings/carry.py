@@ -157,7 +157,7 @@ class DecoratorAbove(Finding):
     """A decorator above ours."""
 
     code = "FD311"
-    title = "`@{decorator}` stands above the decorator that makes `{step}` a step"
+    title = "`@{decorator}` is above the decorator that makes `{step}` a step"
     label = "it gets the step, not the function, and would have no effect in the run"
     help = "put it below"
     decorator: str

@@ -199,7 +199,7 @@ class OfARun(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out."""
-        way = f"say it of `{self.whole}`, or of the steps: Argo has it for a run and for a pod, not for a part of a run"
+        way = f"set it on `{self.whole}`, or on the steps: Argo has it for a run and for a pod, not for a part of a run"
         if self.option in ("user", "image_pull_secrets", "argo"):
-            way = f"say it of `{self.whole}`: Argo has it for a whole run"
+            way = f"set it on `{self.whole}`: Argo has it for a whole run"
         return {**super().words(), "way": way}

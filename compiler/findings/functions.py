@@ -112,7 +112,9 @@ class ReturnsComputed(Finding):
         """The fields, and what to return instead."""
         way = "return the output of a step as it is, and compute where the result is used"
         if self.part:
-            way = "return all that the step returned, and take it apart there; or let the step return this by itself"
+            way = (
+                "return the whole result of the step, and take it apart there; or return this part separately"
+            )
         return {**super().words(), "way": way}
 
 

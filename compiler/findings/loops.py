@@ -33,7 +33,7 @@ class UnlistedFiles(Finding):
     def words(self) -> dict[str, str]:
         """The fields, and the way out."""
         reason = "what is in it is known only to the step that made it"
-        way = "give `over` what a step of Python returned, in the pipeline that calls it"
+        way = "give `over` what a Python step returned, in the pipeline that calls it"
         if self.why == "item":
             reason = "the files of each item are passed on together"
             way = "let an item be a `Path`, or a record or tuple of `Path`s and values"

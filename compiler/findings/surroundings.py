@@ -38,7 +38,7 @@ class BadMountPath(Finding):
     """A mount path that Kubernetes refuses."""
 
     code = "FD284"
-    title = "nothing can be mounted at `{have}`"
+    title = "this cannot be mounted at `{have}`"
     label = "{reason}"
     help = 'give each volume a path of its own: mounts={{"/data": volume}}'
     have: str
@@ -63,7 +63,7 @@ class BadObjectName(Finding):
         """The fields, and what such a name is made of."""
         way = "write the name as `kubectl get` shows it: lower-case letters, digits, `-` and `.`"
         if self.what.startswith("a key"):
-            way = "write the key as it stands in the object: letters, digits, `-`, `_` and `.`"
+            way = "write the key as it is in the object: letters, digits, `-`, `_` and `.`"
         return {**super().words(), "way": way}
 
 

@@ -73,9 +73,9 @@ class Container(Leaf):
         if not isinstance(made, Refused):
             return True
         way = (
-            "to hand it over as data: `env` with the tag as its value, which the script reads"
+            "to pass it as data: `env` with the tag as its value, which the script reads"
             if kind
-            else "to hand it over as data: `env`, which the program reads; in sh, python and node it can stand inside"
+            else "to pass it as data: `env`, which the program reads; in sh, python and node it can be part of the text"
         )
         shown = next(text[tag.start : tag.end] for tag in tags(text) if tag.start == made.at)
         self.reader.add(path, AsItIs(way), shown, text.count(shown, 0, made.at))

@@ -140,7 +140,7 @@ class Reader(Reading):
             return
         found = source(one.said, Scope(self), one.path)
         if found is None:
-            self.refuse(one.path, "where this artifact lies")
+            self.refuse(one.path, "where this artifact is stored")
             return
         name = self.shelf.constant(one.name, found())
         made.default = lambda: name

@@ -100,7 +100,7 @@ def _whole(reader: Reader) -> None:
             record = None if slot.port is None else slot.port.root.record
             if record is not None and not record.whole:
                 what = f"`{slot.name}` of `{one.name}`, an object as a whole of which fields are taken, too,"
-                reader.refuse(one.path or reader.path, what, "hand its fields on, each by its name")
+                reader.refuse(one.path or reader.path, what, "pass its fields on, each by its name")
 
 
 def _by_names(reader: Reader) -> None:
@@ -114,9 +114,7 @@ def _by_names(reader: Reader) -> None:
             what = (
                 f"the JSON `{{{{inputs.parameters}}}}` in `{one.name}`, which has other names in a pipeline,"
             )
-            reader.refuse(
-                one.path, what, "hand each of them over by itself, and give names such as `learning_rate`"
-            )
+            reader.refuse(one.path, what, "pass each of them separately, with names such as `learning_rate`")
 
 
 def _dollars(reader: Reader) -> None:

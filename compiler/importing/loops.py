@@ -84,7 +84,7 @@ class Loop:
             return written
         if not only_tag(text.strip()) or _item(tags(text)[0].body) != ():
             what = f"`{text}` for each item of a list of the run"
-            self.scope.refuse(path, what, "let the step that makes the list make what is wanted of each item")
+            self.scope.refuse(path, what, "let the step that makes the list compute it for each item")
             return lambda: "[]"
         if self.listing is not None:
             assert self.listing.port is not None
@@ -168,7 +168,7 @@ def _listed(text: str, path: Path, scope: Scope) -> Loop:
         return Loop(scope, None, results, each=True)
     found = value_of(text, scope, path)
     if found.port is None or found.exact is not None or not only_tag(text.strip()):
-        scope.refuse(path, f"`{text}` as a list", "write its items in `withItems`, where tags may stand")
+        scope.refuse(path, f"`{text}` as a list", "write its items in `withItems`, where tags are allowed")
         return Loop(scope, [""])
     found.port.asked(items=True, text=True)
     return Loop(scope, None, found)

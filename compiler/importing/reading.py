@@ -52,7 +52,7 @@ class Reading:
                 del given[key]
                 if owner(key) == "Argo":
                     finding = Otherwise(
-                        f"`{key}` is left out", "there is nothing to do: Argo writes it by itself"
+                        f"`{key}` is left out", "there is nothing to do: Argo writes it itself"
                     )
                     self.add(("metadata", field, key), finding)
             if field in self.metadata and not given:

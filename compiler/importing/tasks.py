@@ -302,7 +302,7 @@ def _file(graph: Graph, one: Entry) -> Render:
     if any(kind in said for kind in LOCATIONS):
         made = source(said, graph, one.path)
         if made is None:
-            graph.refuse(one.path, "where this artifact lies")
+            graph.refuse(one.path, "where this artifact is stored")
         return made or constant("None")
     field = next((field for field in ("from", "fromExpression") if said.get(field)), "")
     text, found = str(said.get(field)), None
@@ -358,7 +358,7 @@ def _going_on(graph: Graph, call: Call, on: Json) -> None:
         return
     call.options["may_fail"] = constant("True")
     if not (on.get("failed") and on.get("error")):
-        what = "`may_fail` goes on after Failed and after Error; the manifest does after one of them"
+        what = "`may_fail` continues after Failed and after Error; the manifest only after one of them"
         graph.reader.add((*call.path, "continueOn"), Otherwise(what, _LOOK))
     if call.task in graph.order.last and "dag" in graph.template:
         what = f"the graph fails where a task before `{call.task}` fails; in the manifest it succeeds then"

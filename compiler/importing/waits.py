@@ -246,7 +246,7 @@ def _omit(call: Call, other: Call, skipped: bool) -> None:
 def _raw(graph: Graph, call: Call, text: str, path: Path) -> None:
     """A `depends` that is left to Argo."""
     if any(one.result in LOOP_RESULTS for one in depends(text)):
-        way = "let the loop go on when items fail, `keep_going=True`, and ask for what `failed(...)` gives"
+        way = "let the loop continue when items fail, `keep_going=True`, and ask for what `failed(...)` gives"
         graph.refuse(path, f"`{text}`, which asks for the items of a loop,", way)
         return
     for one in reversed(depends(text)):

@@ -48,7 +48,7 @@ def binding(document: Object, library: Library | None = None) -> Iterator[Proble
         place = (*path, "arguments", "parameters", index)
         text = string(parameter, "valueFrom", "event")
         if not text:
-            way = "write `valueFrom: {event: ...}`; a constant stands in quotes there, such as `'\"a\"'`"
+            way = "write `valueFrom: {event: ...}`; a constant needs quotes there, such as `'\"a\"'`"
             what = f"parameter `{parameter.get('name')}`"
             yield Problem(place, Incomplete(what, "`valueFrom.event`", way))
         yield from _expression(text, (*place, "valueFrom", "event"), "value", functions=False)

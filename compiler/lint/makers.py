@@ -203,7 +203,7 @@ def _limits(space: Object, path: Path) -> Iterator[tuple[Path, str, str]]:
         if not _is_number(space[field]):
             yield (
                 (*path, field),
-                f"`{field}` is `{space[field]}`, which is no number",
+                f"`{field}` is `{space[field]}`, which is not a number",
                 "write a number in quotes",
             )
             return
@@ -287,11 +287,11 @@ def _replaced(spec: Object, template: Object, text: str, path: Path) -> Iterator
             way = f"write ${{trialParameters.{name}}} where it belongs, or remove the parameter"
             if unknown:  # which is the same mistake
                 way = f"write `{unknown.pop(0)}` here, or `{name}` there"
-            yield (*place, "name"), f"`{name}` stands nowhere in the `trialSpec`", way
+            yield (*place, "name"), f"`{name}` does not occur in the `trialSpec`", way
         names.append(name)
         references.append(reference)
     for name in unknown:
-        found = f"`trialParameters` has no `{name}`, which stands in the `trialSpec`"
+        found = f"`trialParameters` has no `{name}`, which occurs in the `trialSpec`"
         close = near(name, names)
         yield (*path, "trialParameters"), found, f"write `{close}` there" if close else "add it"
 

@@ -52,7 +52,7 @@ def _table(pipeline: str, step: str, memo: Memo) -> str:
         (one.name, one.digest[:_SHOWN] if one.digest is not None else _AT_RUN_TIME, one.origin)
         for one in memo.ingredients
     ]
-    rows.append(("together", memo.digest[:_SHOWN], "all that is known before the run; it stands in the YAML"))
+    rows.append(("together", memo.digest[:_SHOWN], "all that is known before the run; it is in the YAML"))
     width = max(len(name) for name, _, _ in rows)
     lines = [f"  {name:<{width}}  {digest:<{_SHOWN}}  {_line(origin)}\n" for name, digest, origin in rows]
     return f"{pipeline}, step {step}: ConfigMap {memo.cache}, results of the last {memo.max_age}\n{''.join(lines)}"

@@ -58,8 +58,8 @@ _CAPACITY = 1024 * 1024  # bytes in a ConfigMap. Source: core/v1 ConfigMap
 _ENTRY = 400  # bytes of an entry besides its outputs: its key, the node, two times, quotes
 _MARKS: Mapping[Mark, str] = {
     "digest": "the digest of its content",
-    "fixed": "where it lies, which says what it is",
-    "place": "where it lies",
+    "fixed": "where it is, which says what it is",
+    "place": "where it is",
     "run": "the run",
 }
 _MOVING = regex(r"(?:[^:@]|:\d+/)*(?::latest)?")
@@ -288,7 +288,7 @@ def _reason(call: Call, name: str) -> str:
             return f"`{step.name}` is {what}, which passes on no digest"
     if isinstance(given, Param):
         return "a run may be given another file"
-    return "it does not come straight from one step of Python"
+    return "it does not come directly from one Python step"
 
 
 def _size(plan: CallPlan, place: Place) -> Iterator[Diagnostic]:

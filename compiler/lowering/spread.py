@@ -120,7 +120,7 @@ def _shared(
 def _unreached(fields: Mapping[str, object], own: str) -> Iterator[tuple[str, str]]:
     """What of a patch does not reach the pods, and what to do instead; the body of the step is its `own`."""
     if "podSpecPatch" in fields:
-        reason = "`podSpecPatch` is about a pod of Argo's, and these are pods of a Job"
+        reason = "`podSpecPatch` is for pods of Argo, and these are pods of a Job"
         way = (
             'patch the container instead: argo={"container": {...}}, or under `@step`, argo={"script": {...}}'
         )
@@ -144,12 +144,12 @@ def _misled(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """What of a patch would be about the object that says what the pods are, and what to do instead."""
     for name, option in _OF_WAITING.items():
         if fields.get(name) is not None:
-            way = f"say it with `{option}`" if option else "leave it out"
-            yield f"`{name}` would be about the object that says what the pods are, not about these", way
+            way = f"use `{option}`" if option else "leave it out"
+            yield f"`{name}` would be about the object that describes the pods, not about the pods", way
     metadata = fields.get("metadata")
     labels = metadata.get("labels") if is_mapping(metadata) else None
     if is_mapping(labels) and QUEUE in labels:
-        yield f"the label `{QUEUE}` belongs to the TrainJob, and not to its pods", "say it with `queue`"
+        yield f"the label `{QUEUE}` belongs to the TrainJob, not to its pods", "use `queue`"
 
 
 def spread(

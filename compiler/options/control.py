@@ -160,7 +160,7 @@ def _lock(lock: Mutex | Semaphore) -> ir.Lock:
     for text, what in ((lock.name, "the name of a ConfigMap"), (lock.key, "a key of a ConfigMap")):
         right = isinstance(cast("object", text), str) and is_data_key(text)
         if not right or (text is lock.name and not is_dns_subdomain(text)):
-            way = "write it as it stands in the cluster"
+            way = "write it as it is in the cluster"
             raise Wrong(findings.BadLockName(said(text), what, "Kubernetes refuses it", way))
     return ir.Lock(Const(lock.name, t.TEXT), lock.key, lock.namespace)
 
@@ -181,7 +181,7 @@ def _lock_name(written: object) -> Const | Join:
     for piece in fixed:
         text_option("name of Mutex", piece if piece.strip() else "x")
     if not pieces or any("/" in piece or not piece.isprintable() for piece in fixed):
-        way = "write a string without `/`; `run.name` and other fields of the run may stand in it"
+        way = "write a string without `/`; `run.name` and other fields of the run may be part of it"
         reason = "Argo would take it apart" if "/" in str(written) else "no text for a name"
         wrong = findings.BadLockName(said(written), "the name of a mutex", reason, way)
         raise Wrong(wrong)

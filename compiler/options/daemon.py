@@ -23,9 +23,11 @@ def settled(found: Mapping[str, Any]) -> Daemon:
 
 
 def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
-    """A probe of what is no daemon; tries that a daemon cannot have: another one has another address."""
+    """A probe of what is not a daemon; tries that a daemon cannot have: another one has another address."""
     if not made.daemon.on and "ready" in found:
-        finding = kinds.BadReady("is asked of a daemon only", "this step ends by itself", "add `daemon=True`")
+        finding = kinds.BadReady(
+            "is asked of a daemon only", "this step ends on its own", "add `daemon=True`"
+        )
         yield "ready", Wrong(finding, "name")
     if made.daemon.on and made.control.retries is not None and made.control.retries.limit:
         yield "retries", Wrong(kinds.DaemonRetries())

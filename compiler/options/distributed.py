@@ -120,7 +120,7 @@ _BESIDE: tuple[tuple[str, Callable[[Settings], object], str, str], ...] = (
         "code",
         lambda made: made.code.repository is not None,
         "its pods do not get what Argo brings from a repository",
-        'lay the code on a volume, code=Volume("claim") / "src", or build it into the image; `code=None` leaves it out',
+        'put the code on a volume, code=Volume("claim") / "src", or build it into the image; `code=None` leaves it out',
     ),
     (
         "packages",
@@ -131,13 +131,13 @@ _BESIDE: tuple[tuple[str, Callable[[Settings], object], str, str], ...] = (
     (
         "queue_timeout",
         lambda made: made.control.queue_timeout is not None,
-        "it is about a pod of Argo's, and these are pods of a Job",
+        "it is for pods of Argo, and these are pods of a Job",
         "use `timeout`, which begins when the Job is made",
     ),
     (
         "retries",
         lambda made: made.control.retries is not None and made.control.retries.elsewhere,
-        "`elsewhere` is about the node of one pod",
+        "`elsewhere` is for the node of one pod",
         "leave `elsewhere` out",
     ),
     (
@@ -146,7 +146,7 @@ _BESIDE: tuple[tuple[str, Callable[[Settings], object], str, str], ...] = (
             (asked := made.control.retries) is not None and (asked.expression or "").startswith(BY_CODE)
         ),
         "Argo sees no exit codes of pods that it does not make",
-        "leave `exit_codes` out: whatever they ended with, all of them are tried again",
+        "leave `exit_codes` out: whatever they ended with, all are retried",
     ),
     (
         "spot",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def _name(name: str, written: object) -> str:
     text = text_option(name, written)
     if not text.isascii() or not any(character.isalnum() for character in text):
-        raise Wrong(BadTaskName(text, "a workflow", "Kubernetes takes letters and digits of ASCII"))
+        raise Wrong(BadTaskName(text, "a workflow", "Kubernetes takes ASCII letters and digits"))
     return text
 
 

@@ -141,7 +141,7 @@ def text_option(name: str, written: object, *, part: str = "value") -> str:
     if not isinstance(written, str):
         raise Wrong(OptionType(name, "a string", said(written)), part)
     if not written.strip():
-        raise Wrong(OptionType(name, "a string that is not empty", said(written)), part)
+        raise Wrong(OptionType(name, "a non-empty string", said(written)), part)
     if "{{" in written:
         raise Wrong(OptionType(name, "a string without `{{`", said(written)), part)
     return written

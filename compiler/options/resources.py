@@ -144,7 +144,7 @@ def _text(name: str, written: object) -> str | None:
 def _products(gpu: GPU) -> None:
     for product in gpu_products(gpu):
         if not product or not is_label_value(product.replace("*", "x").replace("?", "x")):
-            label = "the text of a label of nodes"
+            label = "the value of a node label"
             raise Wrong(OptionType("product of GPU", label, said(product)))
 
 

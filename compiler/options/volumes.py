@@ -77,7 +77,7 @@ def unmountable(path: str, scratch: bool) -> str:
     if not path.startswith("/"):
         return "must begin with `/`"
     if ":" in path or "/../" in f"{path}/":
-        return "must hold neither `:` nor `..`"
+        return "must contain neither `:` nor `..`"
     if not path.strip("/"):
         return "would hide the files of the image"
     if f"{path}/".startswith(("/flowdsl/", *(f"{own}/" for own in OWN))):

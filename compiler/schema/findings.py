@@ -101,7 +101,7 @@ def way_to(expression: str, value: object, written: str = "") -> str:
     if outer in ("string", "int-or-string", "quantity") and isinstance(value, (bool, int, float)):
         return f'put it in quotes: "{written or json.dumps(value)}"'
     if outer in ("boolean", "integer", "int32", "number") and isinstance(value, str):
-        tagged = "Argo fills tags in only where text stands: write the value itself"
+        tagged = "Argo fills tags in only where text is expected: write the value itself"
         return tagged if "{{" in value else f"write {WORDS[outer]}, without quotes"
     one = value_at(value, (0,)) if isinstance(value, list) else None
     if outer == "string" and isinstance(one, str):
@@ -136,7 +136,7 @@ def _as_list(inner: str, value: object) -> str:
     if not is_mapping(value) or not value or not is_type(inner):
         return ""
     if inner == "WorkflowStep":
-        return "write two dashes, `- - `: a step stands in a list of steps that begin together"
+        return "write two dashes, `- - `: a step is in a list of steps that begin together"
     key, one = next(iter(value.items()))
     known = fields(inner)
     if key in known or "name" not in known:
@@ -226,7 +226,7 @@ class UnknownField(Finding):
             if way := nowhere(self.owner, self.steps, self.kind):
                 return "unknown field", way
             if entry := entry_with(self.kind, self.steps, self.document):
-                return "stands in the wrong place", entry
+                return "is in the wrong place", entry
             maps = [field for field, each in known.items() if each.startswith("map:")]
             if 2 * len(maps) > len(known) and not isinstance(
                 value_at(self.document, self.steps), (dict, list)
@@ -235,7 +235,7 @@ class UnknownField(Finding):
             return "unknown field", suggest("", known) if known else f"{self.owner} has no fields: write {{}}"
         if there[:-1] != self.steps[:-1]:
             around = expression_at(self.kind, there[:-1])
-            return "stands in the wrong place", f"it is a field of {around}: move it to `{dotted(there)}`"
+            return "is in the wrong place", f"it is a field of {around}: move it to `{dotted(there)}`"
         return f"did you mean `{there[-1]}`?", f"write `{there[-1]}`, or remove the field"
 
     @cached_property

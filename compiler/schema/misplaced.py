@@ -50,7 +50,7 @@ _GROUPS = "steps run group after group: put the step into a later group, or writ
 _AT_CALL = "write it at the task or step that calls the template"
 _AMOUNT = "write it below `resources`, in `limits` or `requests`"
 _DEVICE = "write it below `resources.limits`, under the name of the device, such as `nvidia.com/gpu`"
-_NEVER_AGAIN = "a pod of Argo is never started again: `retryStrategy` tries a template again"
+_NEVER_AGAIN = "a pod of Argo is never started again: `retryStrategy` retries a template"
 _MOUNT = "write it in `volumeMounts` of the container"
 _AMOUNTS = {"cpu": _AMOUNT, "memory": _AMOUNT, "gpu": _DEVICE, "gpus": _DEVICE}
 _SOURCE = "only a script has one: write it in `script`, in place of `container`"
@@ -78,7 +78,7 @@ _NOWHERE: Mapping[str, Mapping[str, str]] = {
         "source": _SOURCE,
     },
     "ValueFrom": {
-        "secretKeyRef": "a parameter is no secret: write it in the `env` of the container that reads it"
+        "secretKeyRef": "a parameter is not a secret: write it in the `env` of the container that reads it"
     },
     "Volume": dict.fromkeys(("mountPath", "readOnly", "subPath"), _MOUNT),
     "WorkflowSpec": {
@@ -105,7 +105,7 @@ def nowhere(owner: str, path: Sequence[str | int], kind: str) -> str:
     """What to do about the last field of a path for which there is no place nearby; empty where there may be one."""
     field = str(path[-1])
     if owner == "Parameter" and field == "path" and "outputs" not in path:
-        return "a parameter is a text and no file: write the entry below `artifacts`, or a `value`"
+        return "a parameter is a text, not a file: write the entry below `artifacts`, or a `value`"
     if owner == "WorkflowSpec" and kind != "CronWorkflow":
         of_cron = {*fields("CronWorkflowSpec"), "schedule"} - fields(owner).keys() - {"when"}
         if field in of_cron:

@@ -72,7 +72,10 @@ def _read(step: StepDef, told: Described, managed: Managed, found: list[Diagnost
                 found.append(Diagnostic(findings.BadManifest(step.name, problem, way), place))
             return Manifest(None, None, expr.name, outputs)
         if not isinstance(expr, Poison):
-            problem, way = "is an input that is no file", "write the object as a dict, or take it as a `Path`"
+            problem, way = (
+                "is an input that is not a file",
+                "write the object as a dict, or take it as a `Path`",
+            )
             found.append(Diagnostic(findings.BadManifest(step.name, problem, way), place))
         return Manifest(None, None, None, outputs)
     text = written if isinstance(written, str) and not TOKEN.search(written) else None
@@ -109,7 +112,7 @@ def _lifted(step: StepDef, written: object, place: Argument, found: list[Diagnos
 
     keys = _keys_with_inputs(written)
     if keys:
-        problem, way = "has an input in a key", "put inputs where values stand"
+        problem, way = "has an input in a key", "put inputs into values"
         wrong.append(Diagnostic(findings.BadManifest(step.name, problem, way), place))
         found.extend(wrong)
         return None
@@ -294,7 +297,7 @@ def _path(path: object, kind: t.Type) -> tuple[Origin, str] | findings.ResultPat
         if isinstance(path, str) and reason == _NO_DOT:
             bare = path.strip().strip("{}").lstrip("$").lstrip(".")
             way = f'write "{{.{bare}}}", a JSONPath, or ".{bare}", a filter of jq'
-        return findings.ResultPath(f"{shown} is no path to a result", reason, way)
+        return findings.ResultPath(f"{shown} is not a path to a result", reason, way)
     text = path.strip()
     if not text.startswith("{"):
         return "jq", text
@@ -306,7 +309,7 @@ def _path(path: object, kind: t.Type) -> tuple[Origin, str] | findings.ResultPat
 
 
 def _unreadable(path: object) -> str:
-    """Why a text is no path to a result; empty when it may be one."""
+    """Why a text is not a path to a result; empty when it may be one."""
     if of_run(path) or not isinstance(path, str):
         return "it must be a string that is known now"
     text = path.strip()

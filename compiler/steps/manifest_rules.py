@@ -56,11 +56,11 @@ def _flaws(body: Expr, managed: Managed) -> Iterator[Flaw]:
     if managed.action == "patch" and managed.merge == "json":
         if not isinstance(_known(body), list) and not (isinstance(body, Many) and not body.names):
             way = 'write [{"op": "replace", "path": "/spec/replicas", "value": 2}]'
-            yield Flaw("is no list of operations", way)
+            yield Flaw("is not a list of operations", way)
         if not managed.flags:
             yield Flaw("does not say what is patched", 'add flags=["deployment", "server"] to the decorator')
     elif not is_mapping(_known(body)) and not (isinstance(body, Many) and body.names):
-        yield Flaw("is no mapping", "write apiVersion, kind, metadata and what else it has")
+        yield Flaw("is not a mapping", "write apiVersion, kind, metadata and what else it has")
     elif managed.action != "patch" or not managed.flags or _member(body, "kind") is not None:
         # Else the flags say what is patched.
         for rule in _RULES:

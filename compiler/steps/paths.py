@@ -73,7 +73,7 @@ def fixed_paths(
             continue
         one = FixedPath(name, path, place, name in written)
         if is_value(path) or not isinstance(path, str):
-            found.append(Diagnostic(BadFixedPath(spelled(path), name, "a string is wanted"), place))
+            found.append(Diagnostic(BadFixedPath(spelled(path), name, "must be a string"), place))
             one = one._replace(path="")
         elif reason := _flaw(path, one.written):
             shown = _VALUE.sub("{...}", path)

@@ -198,7 +198,7 @@ def _success(reader: _Reader) -> str | None:
     for one in variables(written):
         root, *rest = one.path
         if root not in fields:
-            problem = f"asks for `{one.dotted}`, which is no part of the answer"
+            problem = f"asks for `{one.dotted}`, which is not a part of the response"
             reader.wrong("`success`", problem, suggest(root, fields) or way, place)
         elif rest and rest[0] not in fields[root]:
             problem = f"asks for `{one.dotted}`"

@@ -312,7 +312,7 @@ def _read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
                 body = values.of(node, in_flow=False)
             except _Refused as refused:
                 first = [] if refused.other is None else [document.extent(refused.other)]
-                others = tuple(Related(span, "it stands here first") for span in first)
+                others = tuple(Related(span, "it is here first") for span in first)
                 problems.append(Diagnostic(refused.finding, document.extent(refused.node), others))
             else:
                 if body is not None:
@@ -433,7 +433,7 @@ class _Values:
         if self.escapes and node.style == '"':
             written = self.escapes[node.start_mark.index : node.end_mark.index]
             if any(found[0] == "\\/" for found in _ESCAPES.finditer(written)):
-                raise _Refused(InvalidYaml("`\\/` is no escape in a text", "write `/` alone"), node)
+                raise _Refused(InvalidYaml("`\\/` is not a valid escape", "write `/` alone"), node)
 
     def mapping(self, node: Any, *, in_flow: bool) -> dict[str, Any]:
         """A mapping. What `<<` brings counts where it stands: over the keys before it, under those behind it.
@@ -512,7 +512,7 @@ def _name(key: yaml.ScalarNode) -> str:
     value = _scalar(key)
     if value is None:
         what = f"`{key.value}`, which means nothing," if key.value else "nothing"
-        raise _Refused(KeyNotText(what, "write a key; what is called `null` or `~` stands in quotes"), key)
+        raise _Refused(KeyNotText(what, "write a key; put `null` and `~` in quotes if they are keys"), key)
     if type(value) is bool:
         return "true" if value else "false"
     return str(value) if type(value) is int else str(key.value)

@@ -12,7 +12,9 @@ class InvalidYaml(Finding):
     title = "this is not YAML: {reason}"
     help = "{way}"
     reason: str
-    way: str = "correct the text at this place; quote what holds `: `, ` #` or begins with a sign"
+    way: str = (
+        "correct the text here; quote text that contains `: ` or ` #`, or begins with a special character"
+    )
 
 
 class RepeatedKey(Finding):

@@ -86,7 +86,7 @@ def _unlike(lines: Sequence[str], at: int) -> Slip | None:
         return Slip(
             at + 1,
             indent + 1,
-            "indent it, or the line above, like what it stands beside: nothing above begins here",
+            "indent it, or the line above, like its neighbours: nothing above begins here",
         )
     return None
 

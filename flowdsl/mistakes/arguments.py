@@ -134,9 +134,9 @@ class WrongType(Finding):
         elif self.members:
             way = f"pass {' or '.join(self.members[:6])}{' ...' if len(self.members) > 6 else ''}"
             if self.have == "EnumType":
-                way = f"pass one of its members, or all of them where several can stand: `*{self.want}`"
+                way = f"pass one of its members, or all of them where several are accepted: `*{self.want}`"
             elif self.have.startswith(f"{self.want}."):  # of a Flag
-                way = f"{way}; several at once have no name to travel by: take a `list[{self.want}]`"
+                way = f"{way}; a combination has no name: take a `list[{self.want}]`"
         elif self.fields:
             way = f"pass a field of it: {' or '.join(f'`.{name}`' for name in self.fields[:6])}"
         elif self.have == "Sweep":
@@ -144,7 +144,7 @@ class WrongType(Finding):
         elif self.have in ("Step", "Pipeline", "function"):
             way = "call it: its result is what is passed on"
         elif _ARRAY.search(self.have):
-            way = "make it a value of Python: `.item()`, or `.tolist()` of an array"
+            way = "convert it to a Python value: `.item()`, or `.tolist()` of an array"
         elif self.have == "Volume":
             way = 'pass a path on the volume: `volume / "folder/file"`'
         elif self.have in ("Secret", "Config"):
@@ -198,7 +198,7 @@ class LocalFile(Finding):
         word = fetched(self.path)
         if word:
             what, way = (
-                "an address, which no step fetches by itself",
+                "an address, which no step fetches on its own",
                 f"say where the file comes from: `{word}`",
             )
             return {**super().words(), "what": what, "way": way}

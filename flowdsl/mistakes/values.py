@@ -149,7 +149,7 @@ class RunTimeConversion(Finding):
             way = "pass the value to a step, and call the function there"
         if "range()" in self.what:
             way = (
-                'to run a step so many times write `fan_out(step, over={"part": numbers(count)})`,'
+                'to run a step that many times, write `fan_out(step, over={"part": numbers(count)})`,'
                 " where it gets 0, 1, 2 ... as `part`"
             )
         return {**super().words(), "way": way}
@@ -295,11 +295,11 @@ class NoFields(Finding):
         elif self.member and self.name in ("value", "name"):
             way = f"compare it with a member, as in `== {self.member}`; or use `.{self.name}` inside a step"
         elif self.type.startswith("dict[") and not hasattr(dict, self.name) and self.name not in OUTPUTS:
-            reason = "a dict has elements, and no fields"
+            reason = "a dict has elements, not fields"
             way = f'take the element of that name, `["{self.name}"]`; a record has fields'
         elif self._of_an_element():
-            reason = "a list has elements, and no fields"
-            way = f"take it of an element, `[0].{self.name}`, or pass all of them to a step"
+            reason = "a list has elements, not fields"
+            way = f"take it from an element, `[0].{self.name}`, or pass all of them to a step"
         elif self.name in OUTPUTS:
             way = "pass the value as it is; to pass on several, let the step return a NamedTuple or dataclass"
         elif plain is not None and not hasattr(plain, self.name):

@@ -81,7 +81,7 @@ def is_method(thing: object) -> bool:
 def read(function: FunctionType) -> Signature:
     """The signature of a function; annotations that cannot be read are said in `unreadable`."""
     if not is_function(function):
-        return Signature((), {}, _UNREAD, False, (), (("", "it is no function"),))
+        return Signature((), {}, _UNREAD, False, (), (("", "it is not a function"),))
     code = function.__code__
     flags, names = code.co_flags, code.co_varnames
     total = code.co_argcount + code.co_kwonlyargcount

@@ -172,8 +172,8 @@ _PLAIN: dict[object, Type] = {
     dict: Mapping(JSON),
 }
 _INSTEAD = {
-    "set frozenset Set": "JSON has no sets: use list[...], and make it a set in the step",
-    "date datetime time timedelta Decimal Fraction UUID complex": "use str, and make it of that text in the step",
+    "set frozenset Set": "JSON has no sets: use list[...], and convert it to a set in the step",
+    "date datetime time timedelta Decimal Fraction UUID complex": "use str, and convert it in the step",
     "bytes bytearray memoryview": "write it to a file, and annotate that as Path",
     "Sequence MutableSequence Iterable Iterator Collection Generator": "say what it is: list[...]",
     "Mapping MutableMapping": "say what it is: dict[str, ...]",
@@ -342,9 +342,7 @@ def _record(cls: type[Any], annotation: object) -> Type:
         if not cls.__dataclass_params__.init:
             return Unsupported(cls.__name__, "it has an `__init__` of its own: let the dataclass make one")
         if getattr(cls, "__abstractmethods__", ()):
-            return Unsupported(
-                cls.__name__, "it is abstract, so that nothing can be one: annotate a class below it"
-            )
+            return Unsupported(cls.__name__, "it is abstract: annotate a concrete subclass")
         kinds = {field._field_type.name for field in cls.__dataclass_fields__.values()}
         known = [field for field in cls.__dataclass_fields__.values() if field._field_type.name == "_FIELD"]
         apart = [field.name for field in known if not field.init]

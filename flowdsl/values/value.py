@@ -154,7 +154,7 @@ class RunTimeValue:
     def __index__(self) -> int:
         read = words(here())
         called = operation(here())[0].startswith("CALL")
-        what = "given to a function of Python" if called else "used as an index or a count"
+        what = "passed to a Python function" if called else "used as an index or a count"
         what = "counted to by range()" if "range" in read else what
         _refuse(self, "RunTimeConversion", what=what)
         return 1 if _COUNTERS & read else -1

@@ -123,7 +123,7 @@ class Bucket:
             return Missing(f"there is no object {said}")
         if "InvalidPathError" in names or (isinstance(error, ValueError) and "parse path" in text):
             why = text.rpartition("with invalid path: ")[2].removeprefix("Error parsing ")
-            return Unfit(f"a key below {said} is no path, so none of them is fetched: {why}")
+            return Unfit(f"a key below {said} is not a path, so none of them is fetched: {why}")
         if {"PermissionDeniedError", "UnauthenticatedError"} & names or (
             status and status[1] in ("401", "403")
         ):
@@ -169,7 +169,7 @@ def _tag(meta: Any) -> str:
 
 def checked(endpoint: str) -> str:
     """The address of a store: a URL, or a host with or without a port. Raises ValueError for any other text."""
-    wrong = f"`{endpoint}` is no address: it looks like http://localhost:9000"
+    wrong = f"`{endpoint}` is not an address: one looks like http://localhost:9000"
     try:
         parts = urlsplit(endpoint if "://" in endpoint else f"//{endpoint}")
         host, port = parts.hostname or "", parts.port

@@ -190,7 +190,7 @@ def _below(folder: Path, above: str) -> Generator[tuple[str, Path], None, None]:
 def _kept(name: str, path: Path) -> Kept:
     found = path.lstat()
     if not stat.S_ISREG(found.st_mode):
-        raise Unfit(f"{path} is no file")
+        raise Unfit(f"{path} is not a file")
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return Kept(name, found.st_size, digest)

@@ -147,7 +147,7 @@ class Folder:
         for name in path.relative_to(self.path).parts[:-1]:
             at /= name
             if at.is_symlink() or (at.exists() and not at.is_dir()):
-                raise Unfit(f"{at} is there and is no folder: move it away, or use -o")
+                raise Unfit(f"{at} is there and is not a folder: move it away, or use -o")
             if not at.exists():
                 at.mkdir()
                 keep(at.parent)

@@ -139,5 +139,5 @@ class Opener:
             return base64.b64decode(data[key], validate=True).decode()
         except ValueError:
             raise StoreError(
-                f"the key `{key}` of Secret `{name}` {where} is no text: {way_out}", place.store
+                f"the key `{key}` of Secret `{name}` {where} is not text: {way_out}", place.store
             ) from None

@@ -177,7 +177,7 @@ class Readers:
             try:
                 one.delete()
             except ClusterError as error:
-                left.append(f"pod `{one.name}` is left, and ends by itself: {error}")
+                left.append(f"pod `{one.name}` is left, and ends on its own: {error}")
         return left
 
 

@@ -106,7 +106,7 @@ class Local:
 
 def _entry(path: str, at: Path, found: os.stat_result) -> Entry:
     if not stat.S_ISREG(found.st_mode):
-        raise StoreError(f"{at} is no file and no folder")
+        raise StoreError(f"{at} is neither a file nor a folder")
     return Entry(path, found.st_size, f"{found.st_mtime_ns:x}-{found.st_size:x}-{found.st_ino:x}")
 
 

@@ -108,7 +108,7 @@ def unpack(source: Path, folder: Path, kind: str, limits: Limits) -> Path:
     try:
         faults = list((_zip if kind == "zip" else _tar)(source, folder, gauge))
     except _BROKEN as error:
-        raise Unfit(f"it is no sound archive: {_text(error)}") from None
+        raise Unfit(f"it is not a valid archive: {_text(error)}") from None
     if faults:
         more = [f"and {len(faults) - _SAID} members more"] if len(faults) > _SAID else []
         raise Unfit(*faults[:_SAID], *more)
@@ -180,7 +180,7 @@ def _member_fault(member: tarfile.TarInfo, path: str, names: Names) -> str:
         why = link_fault(path, member.linkname)
     elif member.islnk():
         to = member.linkname.removeprefix("./")
-        why = fault(to) or ("" if names.file(to) else "it leads to what is no file before it")
+        why = fault(to) or ("" if names.file(to) else "it leads to something that is not a file before it")
         member.linkname = to
     return why or names.add(path, "folder" if member.isdir() else "link" if member.issym() else "file")
 

@@ -27,7 +27,7 @@ class Web:
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise StoreError(f"{url!r} is no address of http or https")
+            raise StoreError(f"{url!r} is not an http or https address")
         self._url = url
         self._headers = headers
 

@@ -142,7 +142,7 @@ def controller(visit: Visit) -> Iterator[Check]:
         what = f"`{name}` in namespace `{namespace}`, {image}"
         if not part(one, "status").get("availableReplicas"):
             see = f"kubectl describe deployment {name} -n {namespace}"
-            yield Check("controller", "problem", f"{what}, is not available: no run goes on", see)
+            yield Check("controller", "problem", f"{what}, is not available: no run continues", see)
             continue
         yield _versioned(visit, image, what)
 

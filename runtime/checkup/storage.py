@@ -76,7 +76,7 @@ def repository(visit: Visit) -> Iterator[Check]:
     for need in named_in(found):
         problem, _ = look(visit.cluster, need, visit.namespace)
         if problem is not None:
-            text = problem.text.replace("which the workflow wants", "which the artifact repository wants")
+            text = problem.text.replace("which the workflow needs", "which the artifact repository needs")
             yield Check("artifacts", problem.weight, text, problem.remedy)
 
 

@@ -61,7 +61,7 @@ def server_of(url: str, environment: Mapping[str, str] = os.environ, namespace: 
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise Misconfigured(
-            f"{url} is no address of an Argo server: it looks like https://argo.example.com:2746"
+            f"{url} is not the address of an Argo server: one looks like https://argo.example.com:2746"
         )
     base = (parts.path.strip("/") or environment.get("ARGO_BASE_HREF", "")).strip("/")
     token = environment.get("ARGO_TOKEN", "").strip()

@@ -371,7 +371,7 @@ class Kubernetes:
         if found is None:  # from a proxy on the way
             found = {"message": ": ".join(filter(None, (f"HTTP {answer.status}", _plain(text))))}
         if elsewhere := answer.header("Location"):
-            found = {"message": f"{self._transport.host} sends on to {elsewhere}, and is no API server"}
+            found = {"message": f"{self._transport.host} sends on to {elsewhere}, which is not an API server"}
         raised = self._refusal(answer.status, found, action)
         raised.wait = _seconds(answer.header("Retry-After"))
         raise raised

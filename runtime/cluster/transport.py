@@ -122,7 +122,7 @@ class Transport:
         except (AttributeError, TypeError, UnicodeDecodeError) as error:
             # What the client raises where it finds another shape, or no text.
             raise Misconfigured(
-                f"the settings of the cluster cannot be read: {_files(self._access)} is no kubeconfig"
+                f"the settings of the cluster cannot be read: {_files(self._access)} is not a kubeconfig"
             ) from error
         except (config.ConfigException, YAMLError, OSError, LookupError, ValueError) as error:
             raise Misconfigured(f"the settings of the cluster cannot be read: {_why(error)}") from error

@@ -180,4 +180,4 @@ class Refusal(ClusterError):
 
 
 class Expired(Refusal):
-    """The server has forgotten the version from which to go on: list again."""
+    """The server has forgotten the version from which to continue: list again."""

@@ -345,7 +345,7 @@ def _file(artifact: Json, made: set[str], asked: Asked, whose: str) -> Iterator[
         if not isinstance(key, str) or "{{" in key or artifact.get("optional"):
             continue
         if key not in made and not {key, key.strip("/"), name} & (asked.artifacts | asked.earlier):
-            yield f"{whose} lies in a store, under {key}: give the file with --artifact {name}=PATH"
+            yield f"{whose} is in a store, under {key}: give the file with --artifact {name}=PATH"
 
 
 def _listed(template: Json) -> Json:
@@ -405,7 +405,7 @@ def _notes(spec: Json, uses: list[Use], asked: Asked) -> list[str]:
         and _is_long(wait)
     )
     if waits:
-        notes.append(f"waited for as on a cluster: {', '.join(waits)}; --approve goes on at once")
+        notes.append(f"waited for as on a cluster: {', '.join(waits)}; --approve continues at once")
     return notes
 
 

@@ -29,7 +29,7 @@ def matches(selector: str, labels: Mapping[str, str]) -> bool:
     while more:
         matched = _ONE.match(selector, at)
         if matched is None:
-            raise ValueError(f"`{selector[at:].strip() or selector}` is no condition on labels")
+            raise ValueError(f"`{selector[at:].strip() or selector}` is not a condition on labels")
         found = _holds(matched, labels) and found
         at, more = matched.end(), matched["end"] == ","
     return found

@@ -34,7 +34,7 @@ def plain(message: str) -> str:
     """A message without what Argo puts around the sentence with which a sweep fails that has too few usable trials.
 
     That is the text of an expression; it is no JSON, and the message says which and where it stands. The same of
-    the sentence with which a loop over several lists fails, which is no number.
+    the sentence with which a loop over several lists fails, which is not a number.
     """
     if f"({_UNEVEN})" in message:
         return _UNEVEN

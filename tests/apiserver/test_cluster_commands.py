@@ -230,16 +230,16 @@ def test_what_a_workflow_needs(server: ApiServer, namespace: str) -> None:
     within = f"in namespace `{namespace}`"
     rule = f"ResourceQuota `small` of namespace `{namespace}`"
     assert found == [
-        f"problem: there is no ServiceAccount `nobody` {within}, which the workflow wants",
-        f"problem: there is no Secret `hub` {within}, which the step `train` wants",
-        f"problem: there is no PersistentVolumeClaim `datasets` {within}, which the step `train` wants",
-        "problem: the cluster has no `MPIJob` of `kubeflow.org/v1`, which the step `other` wants",
+        f"problem: there is no ServiceAccount `nobody` {within}, which the workflow needs",
+        f"problem: there is no Secret `hub` {within}, which the step `train` needs",
+        f"problem: there is no PersistentVolumeClaim `datasets` {within}, which the step `train` needs",
+        "problem: the cluster has no `MPIJob` of `kubeflow.org/v1`, which the step `other` needs",
         f"problem: {rule} allows 0 Workflows, and that many are there",
         (
             f"problem: {rule} allows 2 of `requests.nvidia.com/gpu` in all, "
-            "less than the 4 which the step `train` wants"
+            "less than the 4 which the step `train` needs"
         ),
-        "note: no node has 4 of `nvidia.com/gpu` (the most is 0), which the step `train` wants",
+        "note: no node has 4 of `nvidia.com/gpu` (the most is 0), which the step `train` needs",
     ]
     limited = Kubernetes(Transport(Access(kubeconfig=server.kubeconfig("limited", namespace))))
     weights = [one.weight for one in missing(limited, run)]

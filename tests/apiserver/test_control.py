@@ -85,7 +85,7 @@ def test_resume_lets_the_gate_go(
 ) -> None:
     replay(server, namespace, "approve-then-go").until(waits)
     assert run(["resume", "mine"]) == 0
-    assert capsys.readouterr().out == "mine: goes on from approve\n"
+    assert capsys.readouterr().out == "mine: continues from approve\n"
     nodes = there(server, namespace)["status"]["nodes"]
     (gate,) = [node for node in nodes.values() if node["type"] == "Suspend"]
     assert gate["phase"] == "Succeeded"
@@ -150,7 +150,7 @@ def test_retry_takes_out_what_failed_with_its_pods(
     assert pods(server, namespace) == there_before
     planned = capsys.readouterr().out
     assert run(["retry", "mine"]) == 0
-    assert capsys.readouterr().out == planned.replace("would go on", "goes on")
+    assert capsys.readouterr().out == planned.replace("would continue", "continues")
     after = there(server, namespace)
     assert "phase" not in after["status"]
     assert "workflows.argoproj.io/completed" not in after["metadata"]["labels"]
@@ -174,7 +174,7 @@ def test_retry_of_what_succeeded_needs_a_step(
     assert run(["retry", "mine"]) == 2
     assert "flowdsl retry mine STEP" in capsys.readouterr().err
     assert run(["retry", "mine", "release"]) == 0
-    assert capsys.readouterr().out == "mine: goes on; again: release\n"
+    assert capsys.readouterr().out == "mine: continues; again: release\n"
     steps = {
         node["displayName"]: node["phase"] for node in there(server, namespace)["status"]["nodes"].values()
     }

@@ -274,7 +274,7 @@ def test_ctrl_c_detaches_and_says_how_to_come_back(server: ApiServer, namespace:
     code, _, said = command.end()
     assert code == 130
     again = f"  flowdsl logs {history.run} -f --since 2026-11-21T[0-9:]+Z --namespace {namespace}\n"
-    assert re.fullmatch(f"flowdsl: detached from {history.run}; to go on:\n{again}", said)
+    assert re.fullmatch(f"flowdsl: detached from {history.run}; to continue:\n{again}", said)
     assert server.admin.get(f"{WORKFLOWS.format(namespace)}/{history.run}")["status"]["phase"] == "Running"
 
 

@@ -244,4 +244,4 @@ def test_a_pod_is_deleted_after_ctrl_c(on: On, played: Played, capsys: pytest.Ca
     known.answer = answer
     assert command([]) == 130
     assert known.pods == {}
-    assert "To go on:\n  flowdsl fetch demo --cluster test\n" in capsys.readouterr().err
+    assert "To continue:\n  flowdsl fetch demo --cluster test\n" in capsys.readouterr().err

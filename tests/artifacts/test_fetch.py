@@ -239,7 +239,7 @@ def test_another_run_goes_elsewhere(
     assert command([]) == 2
     assert "holds another run of this name: name another folder with -o" in capsys.readouterr().err
     assert command(["-o", "-"]) == 2
-    assert capsys.readouterr().err == "flowdsl: - is no folder: name the one to write into\n"
+    assert capsys.readouterr().err == "flowdsl: - is not a folder: name the one to write into\n"
     assert command(["-o", "second"]) == 0
     assert there(tmp_path / "second") == EVERYTHING
 
@@ -353,9 +353,9 @@ def test_what_is_no_address_of_a_store(
     run["status"]["artifactRepositoryRef"]["artifactRepository"]["s3"]["endpoint"] = endpoint
     on(run)
     assert command([]) == 3
-    assert f"`{endpoint}` is no address" in capsys.readouterr().err
+    assert f"`{endpoint}` is not an address" in capsys.readouterr().err
     assert command(["--endpoint", endpoint]) == 2
-    assert "is no address" in capsys.readouterr().err
+    assert "is not an address" in capsys.readouterr().err
 
 
 def test_a_plain_address(on: On, objects: Objects, tmp_path: Path) -> None:
@@ -494,4 +494,4 @@ def test_steps_that_go_on_are_said_to(on: On, run: Json, capsys: pytest.CaptureF
     run["status"]["nodes"]["demo-1"] |= {"phase": "Running", "outputs": {}}
     on(run)
     assert command([]) == 0
-    assert "the run goes on: 1 step has not ended. To fetch the rest later:" in capsys.readouterr().out
+    assert "the run continues: 1 step has not ended. To fetch the rest later:" in capsys.readouterr().out

@@ -48,10 +48,10 @@ HOSTILE: dict[str, tuple[Members, str]] = {
     "chain": ([("c/y", LINK, "."), ("x", LINK, "c/y/../..")], "`x`: it leads upwards after it went down"),
     "link over a folder": ([("a/b", FILE, ""), ("a", LINK, "b")], "`a`: `a` is a folder, too"),
     "hard link out": ([("h", HARD, "../x")], "`h`: it leads upwards"),
-    "hard link to nothing": ([("h", HARD, "x")], "`h`: it leads to what is no file before it"),
+    "hard link to nothing": ([("h", HARD, "x")], "`h`: it leads to something that is not a file before it"),
     "hard link by a link": (
         [("d/f", FILE, ""), ("l", LINK, "d"), ("h", HARD, "l/f")],
-        "`h`: it leads to what is no file before it",
+        "`h`: it leads to something that is not a file before it",
     ),
     "pipe": ([("p", FIFO, "")], "`p`: it is a device or a pipe"),
     "character device": ([("p", CHARACTER, "")], "`p`: it is a device or a pipe"),
@@ -223,7 +223,7 @@ def test_a_sparse_file_that_is_longer_than_the_limit(tmp_path: Path) -> None:
 def test_a_cut_archive_is_not_unpacked(tmp_path: Path, cut: int) -> None:
     data = tar(FIT["links inside"])
     (tmp_path / "a.tgz").write_bytes(data[: len(data) - 1 - cut])
-    with pytest.raises(Unfit, match="no sound archive"):
+    with pytest.raises(Unfit, match="not a valid archive"):
         unpack(tmp_path / "a.tgz", tmp_path / "out", "tar", Limits())
 
 

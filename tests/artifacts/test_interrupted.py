@@ -149,7 +149,7 @@ def test_a_full_disk_is_named_and_leaves_no_part(objects: Objects, tmp_path: Pat
     made = process(tmp_path, run, preexec_fn=limit)
     _, said = made.communicate()
     assert made.returncode == 2, said
-    assert "is full: File too large; to go on when there is room: flowdsl fetch demo" in said
+    assert "is full: File too large; to continue when there is room: flowdsl fetch demo" in said
     assert [one for one in (tmp_path / "demo").rglob("*") if one.is_file() and one.name != "lock"] == []
 
 
@@ -181,5 +181,5 @@ def test_ctrl_c_says_how_to_go_on(objects: Objects, tmp_path: Path) -> None:
     made.send_signal(signal.SIGINT)
     _, said = made.communicate(timeout=60)
     assert made.returncode == 130, said
-    assert said.endswith("To go on:\n  flowdsl fetch demo -o here --cluster test\n"), said
+    assert said.endswith("To continue:\n  flowdsl fetch demo -o here --cluster test\n"), said
     assert not (tmp_path / "here/run.json").exists()

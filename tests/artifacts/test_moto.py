@@ -97,7 +97,7 @@ def test_hostile_keys(
     assert there(tmp_path / "demo") == {"make/fine": b"fine"}
     said = capsys.readouterr().err
     assert "make.direct: its key " in said
-    assert "is no path, so none of them is fetched: " in said
+    assert "is not a path, so none of them is fetched: " in said
     assert f'"{prefix}/{key}"' in said.replace("//", "/") or f"{prefix}/{key}" in said
     assert {path.name for path in tmp_path.iterdir()} == {"demo"}
 

@@ -65,7 +65,7 @@ def commands(view: View) -> Iterator[Problem]:
                 yield from _one_text(words, container, path)
             elif place[0] == "script" and words[-1:] == [_WITH_TEXT.get(_VERSION.sub("", kind))]:
                 found = f"`{kind} {words[-1]}` runs a text, and gets the path of the file with the source"
-                finding = TakenLiterally(found, "the path is no program", f"remove `{words[-1]}`")
+                finding = TakenLiterally(found, "the path is not a program", f"remove `{words[-1]}`")
                 yield Problem((*path, "command", len(words) - 1), finding)
             if place[0] == "script" and len(words) == 1:
                 yield from _before_source(_VERSION.sub("", kind), container, path)
@@ -314,7 +314,7 @@ def methods(view: View) -> Iterator[Problem]:
             known = method.upper() if method.upper() in _METHODS else near(method, _USUAL)
             way = f"write `{known}`" if known else f"write one of {', '.join(_USUAL)}"
             finding = TakenLiterally(
-                f"`{method}` is no method that servers know", "sent as it is written", way
+                f"`{method}` is not a method that servers know", "sent as it is written", way
             )
             yield Problem((*template.path, "http", "method"), finding)
 
@@ -381,7 +381,7 @@ def places(view: View) -> Iterator[Problem]:
                 bucket, _, rest = key[address.end() :].partition("/")
                 found = f"`{_short(key)}` is looked for in the bucket under that name"
                 way = f"write `key: {rest}`, and `bucket: {bucket}` beside it if that is another one"
-                finding = TakenLiterally(found, "a key is no address", way)
+                finding = TakenLiterally(found, "a key is not an address", way)
                 yield Problem((*here, field, STORES[field]), finding)
 
 

@@ -203,7 +203,7 @@ def _no_such_code(template: Object, expression: str) -> str | None:
     if None in asked:
         return None
     if any(template.get(body) is not None for body in _WITHOUT_CODES):
-        return "it is no pod, and has no exit code"
+        return "it is not a pod, and has no exit code"
     codes = {code.strip() for each in asked if each is not None for code in (each[1] or each[2]).split(",")}
     if template.get("resource") is not None and codes.isdisjoint(_OF_ARGO):
         return "when the object fails, the exit code is 64, that of Argo's own pod, which waits for it"

@@ -247,7 +247,7 @@ def _sourced(template: Template, name: str, source: Object, path: Path) -> Itera
         yield Problem(path, OutputSource(name, found, "keep one of them"))
     elif template.body in GRAPH_BODIES and text and _names_no_task(template, text):
         way = "name one, or use `expression`: its variables are written without braces"
-        what = "comes from what is no output of a task"
+        what = "comes from something that is not an output of a task"
         finding: Finding = OutputSource(name, what, way)
         if source.get("default") is not None:
             finding = OnlyDefault(f"`parameter` {what}", way)

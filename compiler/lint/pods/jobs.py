@@ -370,7 +370,7 @@ def _depending(spec: Object, one: Object, before: list[str]) -> Iterator[Flaw]:
         if not isinstance(wanted, str) or any(TAG in name for name in (wanted, *before)):
             continue
         if wanted not in before:
-            yield f"{owner} depends on `{wanted}`, which does not stand before it", instead(wanted, before)
+            yield f"{owner} depends on `{wanted}`, which is not before it", instead(wanted, before)
 
 
 def _targets(owner: Object, what: str, known: list[str] | None) -> Iterator[Flaw]:

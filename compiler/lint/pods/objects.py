@@ -174,7 +174,7 @@ def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | N
     if not is_mapping(body):
         way = "write `apiVersion`, `kind`, `metadata` and what else it has"
         listed = is_list(body) and action == "patch"
-        return None if body == "tag" or listed else ("the manifest is no object", way)
+        return None if body == "tag" or listed else ("the manifest is not an object", way)
     if "<<" in body or "items" in body or (action == "patch" and flags and not body.get("kind")):
         return None
     for field, example in (("apiVersion", "batch/v1"), ("kind", "Job")):
@@ -184,7 +184,7 @@ def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | N
         return found
     metadata: object = body.get("metadata") or {}
     if not is_mapping(metadata) and metadata != "tag":
-        return "the `metadata` of the object is no mapping", "add `metadata: {name: ...}`"
+        return "the `metadata` of the object is not a mapping", "add `metadata: {name: ...}`"
     if not is_mapping(metadata) or "<<" in metadata or metadata.get("name"):
         return None
     if not metadata.get("generateName"):
@@ -261,7 +261,7 @@ def unreadable(text: str, fills: Callable[[str], bool] = may_be_variable) -> tup
         for node in yaml.compose_all(TAG.sub(filled, text), Loader=loader):
             if (key := _no_key(node)) is not None:
                 start = _before(text, key.start_mark.index, filled)
-                return f"a mapping stands where a key has to be, line {key.start_mark.line + 1}", (
+                return f"a mapping is used as a key, line {key.start_mark.line + 1}", (
                     start,
                     start + 1,
                 )

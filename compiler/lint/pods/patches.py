@@ -169,10 +169,10 @@ def applied(patch: str) -> tuple[Object, str]:
     from flowdsl.compiler.yaml.documents import read
 
     if no_json(patch) is not None:
-        return {}, "it begins with `{`, and is no JSON"
+        return {}, "it begins with `{`, but is not JSON"
     documents, problems = read(patch, "podSpecPatch")
     if problems:
-        return {}, "it is no YAML"
+        return {}, "it is not YAML"
     body: Any = documents[0].body if documents else {}
     if not is_mapping(body):
         return {}, "it has no `field: value`"

@@ -185,7 +185,7 @@ def _flag(value: Any, what: str) -> Iterator[Flaw]:
 
 
 def _mapping(value: Any, what: str) -> Iterator[Flaw]:
-    """The flaw of what is no mapping of texts."""
+    """The flaw of what is not a mapping of texts."""
     if is_list(value) or (value is not None and not is_mapping(value) and TAG not in str(value)):
         yield f"{what} is {arrived(value)}, not a mapping", "write `NAME: TEXT` for each"
 

@@ -118,7 +118,7 @@ def early(view: View) -> Iterator[Problem]:
         elif name == FAILURES:
             finding = TooEarly(name, _AT_END, ": only exit handlers have it")
         elif not (place in one and place in other):
-            finding = TooEarly(name, way, ": what makes it stands beside", " every now and then")
+            finding = TooEarly(name, way, ": what makes it is beside this", " every now and then")
         yield Problem(place[0], finding, part=place[1])
 
 

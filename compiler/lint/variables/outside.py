@@ -97,7 +97,7 @@ def _unfilled(view: View, name: str, path: Path) -> Finding | None:
     tried = root in _OF_TRIES and any(view.tries(each) for each in view.templates if each.is_pod)
     if place == ("podSpecPatch",) and root in _OF_CALLS and name not in ALWAYS and not tried:
         return LiteralTag(
-            name, "no pod has it by itself", "patch the template, with an input of it in the text"
+            name, "no pod has it on its own", "patch the template, with an input of it in the text"
         )
     return None
 
@@ -121,7 +121,7 @@ def _in_metadata(view: View, known: frozenset[str], name: str, place: Path) -> F
         )
         return UnknownVariable(name, (), way)
     if without and name.startswith(_OF_TEMPLATES):
-        return UnknownVariable(name, (), "remove it: no pod has it by itself")
+        return UnknownVariable(name, (), "remove it: no pod has it on its own")
     if without or any(each.is_pod and each.around is not None for each in view.templates):
         return _unfilled(view, name, (*view.path, *place)) or misspelt(name)
     return None
@@ -156,7 +156,7 @@ _IN_HOOK = (
     "it knows `workflow.outputs.parameters.` with that name"
 )
 _IN_ARGUMENT = (
-    "what a workflow is given is put in as it stands, where this means nothing: name one of the workflow"
+    "what a workflow is given is put in as it is, where this means nothing: name one of the workflow"
 )
 _IN_LABEL = (
     "labels of a run are made before anything runs: write a parameter of the workflow, or a text in quotes"
@@ -180,7 +180,7 @@ def cron_references(view: View) -> Iterator[Problem]:
     path: Path = ("spec", "stopStrategy", "expression")
     for tag in tags(stop):
         name = tag.body.strip().removeprefix("=").strip()
-        way = f"write `{name}` without braces: Argo reads the expression as it stands"
+        way = f"write `{name}` without braces: Argo reads the expression as it is"
         yield Spot(path, (tag.start, tag.end)).problem(UnknownVariable(name, (), way))
         break
     else:

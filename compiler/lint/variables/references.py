@@ -257,7 +257,7 @@ class Reader:
                 and field in EXPRESSIONS
                 and (late_one := _late(tag.body)) is not None
             ):
-                reason = f"write `{as_keys(late_one)}` without braces: Argo reads the expression as it stands"
+                reason = f"write `{as_keys(late_one)}` without braces: Argo reads the expression as it is"
                 spot = Spot(path, (tag.start, tag.end))
                 yield spot.problem(UnknownVariable(late_one, (), reason))
             elif tag.kind == "expression":
@@ -294,7 +294,7 @@ class Reader:
                 yield Spot(path, tag.span()).problem(errors[0])
                 return
             if errors:
-                way = f"write `'{tag[0]}'`: what a tag becomes is read as it stands"
+                way = f"write `'{tag[0]}'`: what a tag becomes is read as it is"
                 found = BrokenExpression(short(read), f"quotes around `{tag[0]}`", tag.start() + 1, way)
                 yield Spot(path, tag.span()).problem(found)
                 return
@@ -329,7 +329,7 @@ class Reader:
             parent = None if place.call is None else place.call.parent
             if hooked and parent is not None and rest.startswith(f"{parent.name}."):
                 return  # the variable of the hook's own task is told with the hooks
-            reason = f"write `{as_keys(name)}` without braces: Argo reads the expression as it stands"
+            reason = f"write `{as_keys(name)}` without braces: Argo reads the expression as it is"
             yield spot.problem(UnknownVariable(name, (), reason))
             return
         if root in BODY_OF and rest:

@@ -134,7 +134,7 @@ class Scope:
         """What is wrong with the name of a task or step that only some callers of the template have."""
         other = next((each for each in OF_CALLERS if each != name and each in self.of_callers), "")
         which = "some of what calls" if len(self.of_callers) == 0 else "what calls"
-        caller = "is no task of a DAG" if name == "tasks.name" else "is a task of a DAG"
+        caller = "is not a task of a DAG" if name == "tasks.name" else "is a task of a DAG"
         way = (
             f"write `{{{{{other}}}}}`"
             if other and name == "steps.name"

@@ -128,10 +128,12 @@ class _Kinds(Findings):
             case t.Member(_, key) if one == "list":
                 self.operand("[...]", key, two, "write a whole number")
             case t.Slice():
-                self.operand("[:]", wrong, two, "write whole numbers", "cut at what is no whole number")
+                self.operand(
+                    "[:]", wrong, two, "write whole numbers", "cut at something that is not a whole number"
+                )
             case t.Binary(".."):
                 way = "give it whole numbers, as by `int(...)`"
-                self.operand("..", wrong, one, way, "between what is no whole number")
+                self.operand("..", wrong, one, way, "between values that are not whole numbers")
             case t.Member(of):
                 way = f"read it by `fromJSON({self.shown(of)})` where the text is a list or an object"
                 self.operand(self.text[of.end : wrong.end], of, one, way)

@@ -46,7 +46,7 @@ def unreplaced(finding: Finding | None, name: str, path: Path, text: str, place:
     root = name.partition(".")[0]
     if finding is None and root == "outputs" and place.call is not None and "inline" not in path:
         word = WORD_OF[place.call.owner.body]
-        reason = f"outputs stand below the name of what has them, as in `{word}.NAME.{name}`"
+        reason = f"outputs are below the name of their task or step, as in `{word}.NAME.{name}`"
         finding = LiteralTag(name, reason, f"write `{{{{{word}.NAME.{name}}}}}`")
     if finding is None and root in ROOTS - {"outputs"}:
         return None  # what Argo knows, and this document does not tell
@@ -186,7 +186,7 @@ def _uncounted(path: Path, text: str) -> str:
     """Why a loop fails over braces in what says how many items it has, or nothing."""
     if path[-1] == "withParam":
         return "a list with braces in it cannot be read" if no_list(text) else ""
-    return "" if path[-1] == "format" or "withItems" in path else "braces are no number"
+    return "" if path[-1] == "format" or "withItems" in path else "braces are not a number"
 
 
 _FREE_FIELDS = frozenset(("body", "data", "source"))

@@ -192,7 +192,7 @@ _SORTS = {
 }
 
 
-_AS_TEXT = "use an output parameter, with what is to stand here as its text"
+_AS_TEXT = "use an output parameter, whose text is what is needed here"
 
 
 def other_sort(path: Path, name: str, output: str, of_call: bool) -> Finding | None:

@@ -80,7 +80,7 @@ def loops(view: View) -> Iterator[Problem]:
             continue
         given = [field for field in LOOPS if data.get(field) not in (None, [], "")]
         if len(given) > 1:
-            found = " and ".join(f"`{field}`" for field in given) + f" stand together in `{call.name}`"
+            found = " and ".join(f"`{field}`" for field in given) + f" are used together in `{call.name}`"
             yield Problem(call.path, LoopFields(found, "keep one of them"))
         if (items := data.get("withItems")) is not None:
             if not items:
@@ -93,7 +93,7 @@ def loops(view: View) -> Iterator[Problem]:
             yield Problem((*call.path, "inline"), InlineLoop(call.name), on_key=True)
         text: str = data.get("withParam") or ""
         if _FAILURES.fullmatch(text):
-            found = "`workflow.failures` is a text in quotes, in which a list stands"
+            found = "`workflow.failures` is a text in quotes that contains a list"
             way = "take the quotes off: `{{=fromJSON(workflow.failures)}}`"
             yield Problem((*call.path, "withParam"), LoopFields(found, way))
         if text and "{{" not in text and (part := no_list(text)) is not None:
@@ -175,7 +175,7 @@ def _format(text: str, start: object) -> Finding | None:
             return None
         way = "write one `%d`, as in `host-%02d`"
         return LoopFields(
-            f"`format` of `withSequence` is `{text}`, and the first numbers are no characters", way
+            f"`format` of `withSequence` is `{text}`, and the first numbers are not characters", way
         )
     return BadFormat(text)
 

@@ -142,7 +142,7 @@ def _reason(operands: tuple[Operand, ...], tasks: list[Call]) -> str:
         if result == "Omitted":
             return f"`{task.name}` depends on nothing, and is never left out"
         if result == "Daemoned":
-            return f"`{task.name}` is no daemon"
+            return f"`{task.name}` is not a daemon"
         if result == "Succeeded":
             return f"`{task.name}` is a daemon, which serves or fails: write `{task.name}.Daemoned`"
     return "these results never come together"

@@ -59,7 +59,5 @@ GIVE_ARTIFACT = "give it to the run: --artifact {name}=PATH"
 GIVE_PROGRAM = (
     "Install it on this machine, run its image with --engine docker, or leave the step out with --fake."
 )
-GIVE_PYTHON = (
-    "What is mounted at {path} hides it: run the steps under one that lies elsewhere, with --python."
-)
+GIVE_PYTHON = "What is mounted at {path} hides it: run the steps under one that is elsewhere, with --python."
 GIVE_IMAGE = "name its command in the manifest, or run its image with --engine docker"
