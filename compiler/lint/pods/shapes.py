@@ -298,12 +298,17 @@ def _of_cron(body: Any) -> Iterator[Flaw]:
 def _of_job_set(body: Any) -> Iterator[Flaw]:
     """A JobSet, and the pods of its jobs."""
     yield from jobs.job_set(body)
-    for each in jobs.listed(body.get("spec"), "replicatedJobs"):
+    yield from _of_jobs(body.get("spec"), "JobSet")
+
+
+def _of_jobs(spec: Any, kind: str) -> Iterator[Flaw]:
+    """The pods of the jobs of a JobSet with this spec, in an object of the kind."""
+    for each in jobs.listed(spec, "replicatedJobs"):
         node: Any = each
         for step in ("template", "spec", "template", "spec"):
             node = node.get(step) if is_mapping(node) else None
         if is_mapping(node):
-            yield from _typed("PodSpec", node, f"the pod of the job `{each.get('name')}` of the JobSet")
+            yield from _typed("PodSpec", node, f"the pod of the job `{each.get('name')}` of the {kind}")
 
 
 def _of_training(body: Any) -> Iterator[Flaw]:
@@ -324,15 +329,16 @@ _ANCESTORS = ("trainer", "model-initializer", "dataset-initializer")
 
 def _runtime(body: Any) -> Iterator[Flaw]:
     """The Jobs of a runtime that the Trainer knows. Source: Kubeflow Trainer 2.0 to 2.2, pkg/webhooks."""
-    jobs: Any = body
-    for field in ("spec", "template", "spec", "replicatedJobs"):
-        jobs = jobs.get(field) if is_mapping(jobs) else None
-    for each in jobs if is_list(jobs) else ():
+    spec: Any = body
+    for field in ("spec", "template", "spec"):
+        spec = spec.get(field) if is_mapping(spec) else None
+    yield from _of_jobs(spec, body["kind"])
+    for each in jobs.listed(spec, "replicatedJobs"):
         labels: Any = each
         for field in ("template", "metadata", "labels"):
             labels = labels.get(field) if is_mapping(labels) else None
         step = labels.get("trainer.kubeflow.org/trainjob-ancestor-step") if is_mapping(labels) else None
-        count = each.get("replicas", 1) if is_mapping(each) else 1
+        count = each.get("replicas", 1)
         if step in _ANCESTORS and isinstance(count, int) and count != 1:
             found = f"the Job `{each.get('name')}` of the {body['kind']} has {count} replicas"
             yield found, "write `replicas: 1`: `numNodes` says how many pods it has"
