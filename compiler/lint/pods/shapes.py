@@ -17,7 +17,14 @@ from flowdsl.compiler.lint.pods.resources import asked, placed
 from flowdsl.compiler.lint.pods.workloads import metadata_of, pod_of
 from flowdsl.compiler.lint.workflow.names import label_faults
 from flowdsl.compiler.schema import check_schema, kinds
-from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, UnknownField, WrongType, arrived
+from flowdsl.compiler.schema.findings import (
+    OutOfRange,
+    PatternMismatch,
+    UnknownField,
+    WrongType,
+    arrived,
+    dotted,
+)
 from flowdsl.compiler.schema.table import API_VERSION, fields
 from flowdsl.compiler.schema.validate import At, is_number, reading
 from flowdsl.compiler.tree import entries, inside, is_list, is_mapping, string
@@ -308,13 +315,29 @@ def _of_jobs(spec: Any, kind: str) -> Iterator[Flaw]:
         for step in ("template", "spec", "template", "spec"):
             node = node.get(step) if is_mapping(node) else None
         if is_mapping(node):
-            yield from _typed("PodSpec", node, f"the pod of the job `{each.get('name')}` of the {kind}")
+            what = f"the pod of the job `{each.get('name')}` of the {kind}"
+            yield from _unknown(node, what)
+            yield from _typed("PodSpec", node, what)
+
+
+def _unknown(pod: Object, what: str) -> Iterator[Flaw]:
+    """The fields that a pod does not have, where the definition of its object lists them: kubectl asks for that."""
+    for fault in reading(False).object("PodSpec")(pod) or ():
+        finding = fault.describe(At("PodSpec", fault.path, pod))
+        if isinstance(finding, UnknownField) and TAG not in str(finding.steps):
+            close = near(str(finding.steps[-1]), fields(finding.owner))
+            way = (
+                f"write `{close}`, or take it out" if close else "take it out, or move it to where it belongs"
+            )
+            yield f"{what} has `{dotted(finding.steps)}`, which is not a field there, and is refused", way
 
 
 def _of_training(body: Any) -> Iterator[Flaw]:
     """A training of Kubeflow, and its pods."""
     yield from trainings.mpi(body) if body["kind"] == "MPIJob" else trainings.training(body)
     for owner, pod in trainings.pods(body):
+        if body["kind"] != "MPIJob":  # of which the definition says nothing of the pods
+            yield from _unknown(pod, f"the pod of {owner}")
         yield from _typed("PodSpec", pod, f"the pod of {owner}")
 
 
