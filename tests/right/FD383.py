@@ -8,7 +8,7 @@ def load(rows: int) -> int:
 
 @container(image="busybox:1.37.0", env={"LC_ALL": "C"})
 def show(rate: int) -> None:
-    return command("sh", source="echo $RATE", env={"RATE": rate})
+    command("sh", source="echo $RATE", env={"RATE": rate})
 
 
 @pipeline
