@@ -153,7 +153,7 @@ def command(
     Inputs of the function and `output(...)` become values and paths. `source`: a script that the command is
     given as a file, after its other words. `stdout`: what the program prints is the result of the step.
     `paths`: where the program expects inputs that are files, and where it writes outputs, by their names; the
-    one result that is not a record is `"return"`. Other inputs may stand in the path of an output. It never
+    one result that is not a record is `"return"`. Other inputs may be part of the path of an output. It never
     returns, so the function keeps its own return type. Raises `OutsidePipeline` where the step is called as a
     function.
     """
