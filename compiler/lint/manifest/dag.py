@@ -67,6 +67,15 @@ class Dag:
         """The tasks that others depend on."""
         return frozenset(need for needs in self.needs for need in needs)
 
+    @cached_property
+    def needing(self) -> dict[int, list[int]]:
+        """The tasks that depend on each one."""
+        found: dict[int, list[int]] = {}
+        for position, needs in enumerate(self.needs):
+            for need in needs:
+                found.setdefault(need, []).append(position)
+        return found
+
     def _read(self, position: int, text: str) -> None:
         """Take in a `depends` text that is more than one name."""
         names = text.split(" && ")
