@@ -87,11 +87,11 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 def test_a_process_that_fails_before_the_next_one_begins_ends_the_pod(tmp_path: Path) -> None:
     given = variables(jobs("train")[0])
     start, found, _ = given["FLOWDSL_SCRIPT"].partition("\n_flowdsl_start()\n")
-    rest = "import os, sys, time\ntime.sleep(0 if os.environ['RANK'] == '0' else 20)\nsys.exit(7)\n"
+    rest = "import os, sys, time\ntime.sleep(0 if os.environ['RANK'] == '0' else 120)\nsys.exit(7)\n"
     (tmp_path / "step.py").write_text(start + found + rest, encoding="utf-8")
     env = {**os.environ, "LOCAL_WORLD_SIZE": "2", "NODE_RANK": "0", "MASTER_ADDR": "127.0.0.1"}
     command = [sys.executable, "-c", SLOWLY, str(tmp_path / "step.py")]
-    assert subprocess.run(command, env=env, check=False, timeout=15).returncode == 7
+    assert subprocess.run(command, env=env, check=False, timeout=60).returncode == 7
 
 
 def test_workers_of_tensorflow_know_each_other() -> None:

@@ -323,11 +323,13 @@ def test_the_chief_of_a_tfjob_ends_those_that_serve_for_ever(tmp_path: Path, iso
 )
 def test_a_tfjob_without_a_chief_succeeds_with_its_workers(tmp_path: Path, policy: Json, phase: str) -> None:
     source = """
-        import json, os, sys, time
+        import fcntl, json, os, sys, time
         first = json.loads(os.environ["TF_CONFIG"])["task"]["index"] == 0
-        while not first and not os.path.exists("/met/done"):
+        while not first and not os.path.exists("/met/held"):
             time.sleep(0.02)
-        open("/met/done", "w").close()
+        lock = open("/met/lock", "w")
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of the first, until its process has ended
+        open("/met/held", "w").close()
         sys.exit(0 if first else 1)
     """
     seen = "status.conditions.0.type == Succeeded"
