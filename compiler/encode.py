@@ -53,9 +53,8 @@ def plain(value: Any, kind: t.Type) -> Any:
         case t.Sequence(item):
             return [plain(one, item) for one in value]
         case t.Mapping(item, key):
-            texts = (
-                (name, t.key_text(name, key)) for name in value
-            )  # of what was lifted, keys are texts already
+            # Of what was lifted, keys are texts already.
+            texts = ((name, t.key_text(name, key)) for name in value)
             return {name if text is None else text: plain(value[name], item) for name, text in texts}
         case t.Fixed(items):
             return [plain(field(value, str(at)), item) for at, item in enumerate(items)]

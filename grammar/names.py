@@ -135,12 +135,16 @@ def is_parameter_name(text: str) -> bool:
 
 
 def parameter_names(texts: Sequence[str]) -> tuple[str, ...]:
-    """Names of parameters that begin like these texts; those that are such names stay as they are."""
+    """Names of parameters that begin like these texts, each another one; those that are such names stay as they are."""
     found = {text: text for text in texts if is_parameter_name(text)}
+    taken = set(found)
     for at, text in enumerate(texts):
         if text not in found:
             name = _OTHERS.sub("-", text)
-            found[text] = f"{name}-{at}" if name in found.values() else name
+            while name in taken:
+                name = f"{name}-{at}"
+            found[text] = name
+            taken.add(name)
     return tuple(found[text] for text in texts)
 
 

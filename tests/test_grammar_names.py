@@ -19,6 +19,7 @@ from flowdsl.grammar.names import (
     is_port_name,
     is_qualified_name,
     is_relaxed_env_name,
+    parameter_names,
 )
 
 LONG = "a" * 63
@@ -112,3 +113,11 @@ def test_every_kind_of_name_is_a_label_value_or_too_long(text: str) -> None:
         assert is_argo_name(text)
         assert is_qualified_name(text)
         assert is_label_value(text)
+
+
+@given(st.lists(st.text("ab-.1", max_size=6), unique=True, max_size=8))
+def test_parts_have_names_of_their_own_and_keep_those_that_argo_takes(texts: list[str]) -> None:
+    names = parameter_names(texts)
+    assert len({*names}) == len(texts)
+    assert all(is_parameter_name(name) for text, name in zip(texts, names, strict=True) if text)
+    assert all(name == text for text, name in zip(texts, names, strict=True) if is_parameter_name(text))
