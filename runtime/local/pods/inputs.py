@@ -49,15 +49,11 @@ def load(artifact: Json, target: Path, store: Store, settings: Settings) -> bool
         if artifact.get("optional"):
             return False
         raise failed(f"artifact {name} failed to load: {error}") from None
-    except (LoadError, BadKey) as error:
-        raise failed(f"artifact {name} failed to load: {error}") from None
-    except OSError as error:
+    except (LoadError, BadKey, OSError) as error:
         raise failed(f"artifact {name} failed to load: {said(of_the_step(error))}") from None
     try:
         unarchive(artifact, temporary, target)
-    except BadArchive as error:
-        raise failed(str(error)) from None
-    except OSError as error:
+    except (BadArchive, OSError) as error:
         raise failed(said(of_the_step(error))) from None
     if artifact.get("mode") is not None:
         try:

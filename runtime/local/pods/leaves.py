@@ -164,9 +164,7 @@ def data(wanted: Json, store: Store, settings: Settings) -> Outcome:
         if given is not None:
             store.put(key, given)
         found: Any = list(store.keys(key))
-    except BadKey as error:
-        return _bad_data(f"unable to process data source: unable to source artifact paths: {error}")
-    except OSError as error:
+    except (BadKey, OSError) as error:
         why = said(of_the_step(error))
         return _bad_data(f"unable to process data source: unable to source artifact paths: {why}")
     for number, step in enumerate(several(wanted, "transformation")):

@@ -136,9 +136,7 @@ class Taken:
                 errors.append(str(error))
             except UnicodeError:
                 errors.append(f"artifact {one['name']} cannot be saved: the name of a file in it is no UTF-8")
-            except BadKey as error:
-                errors.append(f"artifact {one['name']} cannot be saved: {error}")
-            except OSError as error:
+            except (BadKey, OSError) as error:
                 errors.append(f"artifact {one['name']} cannot be saved: {said(of_the_step(error))}")
         if errors:
             self.errors.append("".join(f"{one}; " for one in errors))
@@ -259,9 +257,7 @@ class Taken:
             path.touch()
             try:
                 self.store.put(key, path)
-            except BadKey as error:
-                self.errors.append(f"the log of {name} cannot be saved: {error}")
-            except OSError as error:
+            except (BadKey, OSError) as error:
                 self.errors.append(f"the log of {name} cannot be saved: {said(of_the_step(error))}")
             else:
                 saved.append({"name": f"{name}-logs", "s3": {"key": key}})

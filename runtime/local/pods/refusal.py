@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import errno
+from typing import TypeVar
 
 from flowdsl.runtime.local.controller.events import Outcome, Phase
+
+_Error = TypeVar("_Error", bound=Exception)
 
 
 class Refusal(Exception):
@@ -15,9 +18,10 @@ class Refusal(Exception):
         self.outcome = Outcome(phase, message)
 
 
-def of_the_step(error: OSError) -> OSError:
+def of_the_step(error: _Error) -> _Error:
     """An error by which a pod ends. Raises one of a full disk again: it ends the run, which can go on later."""
     # Of the errors of the files in a folder `shutil.copytree` keeps only the texts.
-    if any(f"[Errno {number}]" in str(error) for number in (errno.ENOSPC, errno.EDQUOT)):
+    full = (f"[Errno {number}]" for number in (errno.ENOSPC, errno.EDQUOT))
+    if isinstance(error, OSError) and any(one in str(error) for one in full):
         raise error
     return error
