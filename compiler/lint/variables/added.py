@@ -27,13 +27,13 @@ def added(view: View) -> Iterator[Problem]:
     Argo validates a workflow without its defaults, and leaves a tag without a value as it is. Source: Argo Workflows,
     mergedTemplateDefaultsInto, and ProcessArgs in workflow/common/util.go.
     """
-    if _INPUTS not in compact(view.defaults):
+    if "inputs" in view.defaults or _INPUTS not in compact(view.defaults):
         return
     for path, _, text in strings(view.defaults, (*view.path, "templateDefaults")):
         for tag in tags(text):
             for name in tag.names if "?" not in tag.body else ():
                 word = name.removeprefix(_INPUTS).partition(".")[0]
-                if not name.startswith(_INPUTS) or "inputs" in view.defaults:
+                if not name.startswith(_INPUTS):
                     continue
                 lacking = (each for each in view.listed if word not in each.parameters)
                 if (template := next((one for one in lacking if _gets(view, one, text)), None)) is not None:

@@ -145,9 +145,26 @@ class Missing(NamedTuple):
         A task without a declared parameter has no `outputs` at all then, so the result is asked for behind `?.`.
         """
         name = as_keys(self.name).replace(".outputs.result", ".outputs?.result")
+        return self._or(name)
+
+    @property
+    def unwritten(self) -> str:
+        """The same of a parameter, where nothing of `outputs` need be there."""
+        return self._or(self._below)
+
+    @property
+    def collected(self) -> str:
+        """The same of a parameter that a loop collects."""
+        return self._or(self._below, "[]")
+
+    @property
+    def _below(self) -> str:
+        return _PARAMETER.sub(r".outputs?.parameters?.\1", as_keys(self.name))
+
+    def _or(self, name: str, other: str = "") -> str:
         if self.guarded:
             return name
-        filled = f"{name} ?? '{_FILLED.get(str(self.path[-1]), '')}'"
+        filled = f"{name} ?? '{other or _FILLED.get(str(self.path[-1]), '')}'"
         return f"{{{{={filled}}}}}" if self.is_tag else f"({filled})"
 
 
@@ -269,9 +286,7 @@ def _of_rounds(producer: Call, use: Missing) -> str:
     """
     if producer.owner.body == "dag":
         return f"take all parameters, `{{{{tasks.{producer.name}.outputs.parameters}}}}`, which are an empty list then"
-    name = _PARAMETER.sub(r".outputs?.parameters?.\1", as_keys(use.name))
-    filled = f"{name} ?? '[]'"
-    return f"write `{{{{={filled}}}}}`" if use.is_tag else f"write `({filled})`"
+    return f"write `{use.collected}`"
 
 
 _PARAMETER = regex(r"\.outputs\.parameters\.?(\[.*\]|\w+)$")
@@ -306,10 +321,7 @@ def lost(producer: Call, call: Call, output: str, use: Missing) -> Finding | Non
     sources = [inside(each, "valueFrom") for each in callee.output_parameters.values()]
     if use.guarded and not of_graph and any("default" in each for each in sources):
         return None  # there are outputs then, of which this one may be missing
-    name = _PARAMETER.sub(r".outputs?.parameters?.\1", as_keys(use.name))
-    filled = f"{name} ?? '{_FILLED.get(str(use.path[-1]), '')}'"
-    written = name if use.guarded else f"{{{{={filled}}}}}" if use.is_tag else f"({filled})"
-    way = f"write `{written}`"
+    way = f"write `{use.unwritten}`"
     if not of_graph:
         way = f"add a `default` to `valueFrom` of output `{last}` of `{callee.title}`, or {way}"
     effect = "the run fails here" if use.guarded else "the run never ends"
