@@ -326,9 +326,7 @@ def _unknown(pod: Object, what: str) -> Iterator[Flaw]:
         finding = fault.describe(At("PodSpec", fault.path, pod))
         if isinstance(finding, UnknownField) and TAG not in str(finding.steps):
             close = near(str(finding.steps[-1]), fields(finding.owner))
-            way = (
-                f"write `{close}`, or take it out" if close else "take it out, or move it to where it belongs"
-            )
+            way = f"write `{close}`, or remove it" if close else "remove it, or move it to where it belongs"
             yield f"{what} has `{dotted(finding.steps)}`, which is not a field there, and is refused", way
 
 

@@ -216,7 +216,7 @@ def _unawaited(view: View, told: Collection[tuple[Path, Part]]) -> Iterator[Prob
                 way = _OTHERS
                 if before:
                     reason = f"`{owner.title}` takes note of it when all of its tasks have ended"
-                    way = "hand the value on as an argument"
+                    way = "pass the value on as an argument"
                 finding: Finding | None = LiteralTag(name, reason, way)
                 if owner.body == "steps":  # in a DAG, it may be known by chance
                     text: str = value_at(view.document, path)

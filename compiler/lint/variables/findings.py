@@ -107,7 +107,7 @@ class NeverThere(Finding):
     severity = "warning"
     title = "there is no `{name}`, which `??` and `?.` pass over"
     label = "{hint}"
-    help = "correct the name, or take it out"
+    help = "correct the name, or remove it"
     name: str
     known: Collection[str]
 

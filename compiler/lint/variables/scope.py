@@ -166,7 +166,7 @@ class Scope:
             return ""
         if self.template.is_leaf:
             return f"`{name}` is an artifact: write `{{{{inputs.artifacts.{name}.path}}}}` for the path of its file"
-        return f"`{name}` is an artifact: hand it on in `artifacts`, with `from: {{{{inputs.artifacts.{name}}}}}`"
+        return f"`{name}` is an artifact: pass it on in `artifacts`, with `from: {{{{inputs.artifacts.{name}}}}}`"
 
     def _output_path(self, name: str, kind: str) -> Finding | None:
         """What is wrong with the path of an output of the template itself, or None."""
