@@ -54,9 +54,9 @@ def _saying(call: Call, root: PipelineDef) -> tuple[Mapping[str, Any], ...]:
 
 
 def _folder(options: Mapping[str, Any]) -> tuple[Volume, str] | None:
-    found: tuple[Volume, str] | None = readable(
-        {name: value for name, value in options.items() if name == "checkpoints"}
-    ).get("checkpoints")
+    found: tuple[Volume, str] | None = readable({"checkpoints": options.get("checkpoints")}).get(
+        "checkpoints"
+    )
     return found
 
 
