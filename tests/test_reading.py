@@ -29,7 +29,7 @@ from flowdsl.runtime.status.gather import gathered
 from flowdsl.runtime.status.run import Run
 from flowdsl.runtime.times import rfc3339
 from tests.goldens import same
-from tests.local.house import until
+from tests.local.harness import until
 from tests.reading.runs import BEGAN, NOW, RUNS, Fake, There, gate, retry, stopped, sweep
 
 Json = dict[str, Any]

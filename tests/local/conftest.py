@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.local.house import Street, street
+from tests.local.harness import Harness, harness
 
 
 @pytest.fixture(params=["isolated", "plain"])
-def pods(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Street]:
+def pods(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Harness]:
     """Pods with file systems of their own where this machine allows it, and pods without."""
-    with street(tmp_path, isolate=None if request.param == "isolated" else False) as made:
+    with harness(tmp_path, isolate=None if request.param == "isolated" else False) as made:
         yield made

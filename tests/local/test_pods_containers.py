@@ -12,7 +12,7 @@ import pytest
 
 from flowdsl.runtime.local.controller.events import PodRunning
 from flowdsl.runtime.local.pods.expansion import carried, expanded
-from tests.local.house import Street, result, sh, street
+from tests.local.harness import Harness, harness, result, sh
 
 Json = dict[str, Any]
 
@@ -22,16 +22,16 @@ def script(source: str, *command: str, **more: Any) -> Json:
 
 
 @pytest.mark.parametrize("name", ["python", "python3", "python3.9", "/usr/local/bin/python3"])
-def test_a_script_for_python_runs_under_the_python_of_the_settings(pods: Street, name: str) -> None:
+def test_a_script_for_python_runs_under_the_python_of_the_settings(pods: Harness, name: str) -> None:
     text = result(pods.run(script("import sys; print(sys.prefix, sys.version_info[:2])", name), result=True))
     assert text == f"{sys.prefix} {sys.version_info[:2]}"
 
 
-def test_the_folder_of_that_python_leads_the_path(pods: Street) -> None:
+def test_the_folder_of_that_python_leads_the_path(pods: Harness) -> None:
     assert result(pods.shell("python -c 'import sys; print(sys.prefix)'")) == sys.prefix
 
 
-def test_a_script_gets_its_source_as_the_last_argument(pods: Street) -> None:
+def test_a_script_gets_its_source_as_the_last_argument(pods: Harness) -> None:
     done = pods.run(script("echo $1 $# $0", "sh", args=["-e"]), result=True)
     assert result(done).endswith("/argo/staging/script")
     assert result(pods.run(script("import sys; print(sys.argv[0])"), result=True)).endswith(
@@ -68,7 +68,7 @@ def test_references_are_expanded_as_in_kubernetes(text: str, wanted: str) -> Non
     assert expanded(text, {"A": "1", "B": "2"}) == wanted
 
 
-def test_variables_see_those_before_them_and_arguments_see_all(pods: Street) -> None:
+def test_variables_see_those_before_them_and_arguments_see_all(pods: Harness) -> None:
     template: Json = {
         "container": {
             "command": ["sh", "-c", 'echo "$0 $A $B $C $D"'],
@@ -86,7 +86,7 @@ def test_variables_see_those_before_them_and_arguments_see_all(pods: Street) -> 
 
 def test_variables_have_sources(tmp_path: Path) -> None:
     maps = {"c": {"a": "1", "b": "2"}}
-    with street(tmp_path, config_maps=maps, secrets={"s": {"token": "T$(A)"}}, labels={"x": "y"}) as pods:
+    with harness(tmp_path, config_maps=maps, secrets={"s": {"token": "T$(A)"}}, labels={"x": "y"}) as pods:
         env: list[Json] = [
             {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "s", "key": "token"}}},
             {"name": "NONE", "valueFrom": {"secretKeyRef": {"name": "s", "key": "none", "optional": True}}},
@@ -121,7 +121,7 @@ def test_variables_have_sources(tmp_path: Path) -> None:
 def test_a_source_that_is_missing_ends_the_pod_and_says_how_to_give_it(
     tmp_path: Path, source: Json, message: str
 ) -> None:
-    with street(tmp_path, secrets={"s": {}}) as pods:
+    with harness(tmp_path, secrets={"s": {}}) as pods:
         done = pods.run(sh(":", env=[{"name": "X", "valueFrom": source}]))
         assert done.phase == "Error"
         assert message in done.message
@@ -134,7 +134,7 @@ def test_a_step_does_not_see_the_variables_of_the_user(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "canary")
     monkeypatch.setenv("PYTHONPATH", "/canary")
     for isolate in (None, False):
-        with street(tmp_path / str(isolate), isolate=isolate) as pods:
+        with harness(tmp_path / str(isolate), isolate=isolate) as pods:
             text = result(pods.shell("env; pwd"))
             assert "canary" not in text
             names = {line.partition("=")[0] for line in text.splitlines() if not line.startswith("/")}
@@ -145,7 +145,7 @@ def test_a_step_does_not_see_the_variables_of_the_user(
             )
 
 
-def test_a_variable_that_is_too_long_fails_as_on_linux(pods: Street) -> None:
+def test_a_variable_that_is_too_long_fails_as_on_linux(pods: Harness) -> None:
     for length, phase in ((131072 - 3, "Succeeded"), (131072 - 2, "Failed")):
         done = pods.run(sh(":", env=[{"name": "A", "value": "x" * length}]))
         assert done.phase == phase, (length, done)
@@ -162,7 +162,7 @@ def test_an_argument_that_is_too_long_comes_in_a_file_as_in_argo(
         'for one; do case $one in @*) wc -c < "${one#@}";; *) echo ${#one} "$one" | cut -c 1-12;; esac; done',
     ]
     env = [{"name": "A", "value": "1"}]
-    with street(tmp_path, isolate=isolate) as pods:
+    with harness(tmp_path, isolate=isolate) as pods:
 
         def shown(*args: str) -> list[str]:
             return result(
@@ -180,7 +180,7 @@ def test_an_argument_that_is_too_long_comes_in_a_file_as_in_argo(
         )
 
 
-def test_a_long_command_arrives_whole(pods: Street) -> None:
+def test_a_long_command_arrives_whole(pods: Harness) -> None:
     words = ["sh", "-c", 'echo "$#"', *["x" * 1000] * 900]
     assert result(pods.run({"container": {"command": words}}, result=True)) == "899"
 
@@ -193,7 +193,7 @@ def test_a_long_command_arrives_whole(pods: Street) -> None:
         ("/etc/passwd", 'exec: "/etc/passwd": permission denied'),
     ],
 )
-def test_a_command_that_is_not_there_fails_with_the_way_out(pods: Street, name: str, reason: str) -> None:
+def test_a_command_that_is_not_there_fails_with_the_way_out(pods: Harness, name: str, reason: str) -> None:
     done = pods.run({"container": {"command": [name]}})
     assert done.phase == "Failed"
     assert done.message.startswith(f"main: Error (exit code 64): failed to find name in PATH: {reason}")
@@ -203,24 +203,24 @@ def test_a_command_that_is_not_there_fails_with_the_way_out(pods: Street, name: 
 
 
 @pytest.mark.parametrize("part", [Path(sys.executable), Path(sys.executable).resolve()])
-def test_a_mount_that_hides_the_python_of_the_steps_is_named(pods: Street, part: Path) -> None:
+def test_a_mount_that_hides_the_python_of_the_steps_is_named(pods: Harness, part: Path) -> None:
     path = str(part.parent)
     mount: Json = {"volumeMounts": [{"name": "s", "mountPath": path}]}
     container: Json = {"command": ["python", "-c", ""], **mount}
     done = pods.run({"container": container, "volumes": [{"name": "s", "emptyDir": {}}]})
-    if pods.pods.house.isolated:
+    if pods.pods.context.isolated:
         assert f". What is mounted at {path} hides it: run the steps under one" in done.message
     else:
         assert done.phase == "Succeeded"
 
 
-def test_a_container_without_a_command_is_refused(pods: Street) -> None:
+def test_a_container_without_a_command_is_refused(pods: Harness) -> None:
     done = pods.run({"container": {"image": "nginx"}})
     assert done.phase == "Error"
     assert "its image nginx, which is not used" in done.message
 
 
-def test_init_containers_run_one_after_the_other_before_the_rest(pods: Street) -> None:
+def test_init_containers_run_one_after_the_other_before_the_rest(pods: Harness) -> None:
     template: Json = {
         **sh("cat /s/x", volumeMounts=[{"name": "s", "mountPath": "/s"}]),
         "volumes": [{"name": "s", "emptyDir": {}}],
@@ -239,7 +239,7 @@ def test_init_containers_run_one_after_the_other_before_the_rest(pods: Street) -
     assert (done.phase, done.message) == ("Failed", "i2: Error (exit code 4)")
 
 
-def test_a_sidecar_is_ended_with_the_main_container(pods: Street) -> None:
+def test_a_sidecar_is_ended_with_the_main_container(pods: Harness) -> None:
     sidecar: Json = {
         "name": "side",
         "command": ["sh", "-c", "echo up > /s/up; sleep 100"],
@@ -259,7 +259,7 @@ def test_a_sidecar_is_ended_with_the_main_container(pods: Street) -> None:
     assert (done.phase, done.message) == ("Failed", "side: Error (exit code 3)")
 
 
-def test_containers_of_a_set_run_in_the_order_of_their_dependencies(pods: Street) -> None:
+def test_containers_of_a_set_run_in_the_order_of_their_dependencies(pods: Harness) -> None:
     group: Json = {
         "volumeMounts": [{"name": "s", "mountPath": "/s"}],
         "containers": [
@@ -285,13 +285,13 @@ def test_containers_of_a_set_run_in_the_order_of_their_dependencies(pods: Street
     }
 
 
-def test_a_set_of_one_container_says_how_that_ended(pods: Street) -> None:
+def test_a_set_of_one_container_says_how_that_ended(pods: Harness) -> None:
     alone: Json = {"name": "main", "command": ["sh", "-c", ":"]}
     assert pods.run({"containerSet": {"containers": [alone]}}).containers == {"main": ("Succeeded", "")}
     assert pods.run(sh(":")).containers is None
 
 
-def test_a_container_of_a_set_is_tried_again(pods: Street) -> None:
+def test_a_container_of_a_set_is_tried_again(pods: Harness) -> None:
     text = "echo x >> /s/x; test $(wc -l < /s/x) = 3"
     group: Json = {
         "volumeMounts": [{"name": "s", "mountPath": "/s"}],
@@ -304,7 +304,7 @@ def test_a_container_of_a_set_is_tried_again(pods: Street) -> None:
     assert pods.run(template).phase == "Failed"
 
 
-def test_a_patch_of_the_pod_is_merged_after_that_of_the_workflow(pods: Street) -> None:
+def test_a_patch_of_the_pod_is_merged_after_that_of_the_workflow(pods: Harness) -> None:
     whole = "containers: [{name: main, env: [{name: A, value: one}, {name: B, value: zero}]}]"
     patch = '{"containers":[{"name":"main","workingDir":"/place","env":[{"name":"B","value":"two"}]}]}'
     template = {**sh("echo $A $B $C", env=[{"name": "C", "value": "three"}]), "podSpecPatch": patch}
@@ -315,7 +315,7 @@ def test_a_patch_of_the_pod_is_merged_after_that_of_the_workflow(pods: Street) -
 @pytest.mark.parametrize(
     ("text", "reason"), [("echo\n", "exec format error"), ("#!/no/such\n", "no such file or directory")]
 )
-def test_a_file_that_cannot_be_started(pods: Street, text: str, reason: str) -> None:
+def test_a_file_that_cannot_be_started(pods: Harness, text: str, reason: str) -> None:
     script = {"name": "script", "path": "/tmp/script", "mode": 0o755, "raw": {"data": text}}
     done = pods.run({"inputs": {"artifacts": [script]}, "container": {"command": ["/tmp/script"]}})
     assert (done.phase, done.outputs) == ("Failed", {"exitCode": "64"})
@@ -323,7 +323,7 @@ def test_a_file_that_cannot_be_started(pods: Street, text: str, reason: str) -> 
     assert done.message.endswith(f": {reason}")
 
 
-def test_what_a_patch_says_of_the_containers_of_argo_is_not_for_this_machine(pods: Street) -> None:
+def test_what_a_patch_says_of_the_containers_of_argo_is_not_for_this_machine(pods: Harness) -> None:
     patch = (
         "initContainers: [{name: init, resources: {requests: {memory: 2Ti}}}]\n"
         "containers: [{name: wait, resources: {requests: {cpu: '999'}}}, {name: main, workingDir: /tmp}]"
@@ -346,13 +346,15 @@ http.server.HTTPServer(('127.0.0.1', {port}), http.server.SimpleHTTPRequestHandl
 
 
 @pytest.mark.parametrize("kind", ["httpGet", "tcpSocket", "exec"])
-def test_a_daemon_runs_when_its_probe_holds(pods: Street, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_a_daemon_runs_when_its_probe_holds(
+    pods: Harness, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # a probe asks none
     port = free_port()
     probes: Json = {
         "httpGet": {"path": "/", "port": port},
         "tcpSocket": {"port": "web"},
-        "exec": {"command": ["test", "-e", "/tmp/up" if pods.pods.house.isolated else "/"]},
+        "exec": {"command": ["test", "-e", "/tmp/up" if pods.pods.context.isolated else "/"]},
     }
     template = script(
         SERVER.format(port=port),
@@ -370,19 +372,19 @@ def test_a_daemon_runs_when_its_probe_holds(pods: Street, monkeypatch: pytest.Mo
     assert (done.phase, done.message) == ("Failed", "main: Error (exit code 143)")
 
 
-def test_a_daemon_that_ends_by_itself_has_failed(pods: Street) -> None:
+def test_a_daemon_that_ends_by_itself_has_failed(pods: Harness) -> None:
     pods.start({**sh("exit 0"), "daemon": True})
     assert pods.ended()["one"].phase == "Failed"
 
 
-def test_times_do_not_go_back(pods: Street) -> None:
+def test_times_do_not_go_back(pods: Harness) -> None:
     before = time.time()
     pods.start(sh(":"))
     first, second = pods.event(), pods.event()
     assert before <= first.now <= second.now <= time.time()
 
 
-def test_an_input_of_a_set_is_in_main_only(pods: Street) -> None:
+def test_an_input_of_a_set_is_in_main_only(pods: Harness) -> None:
     look = ["sh", "-c", "cat /in/x 2> /dev/null || echo nothing"]
     template: Json = {
         "containerSet": {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flowdsl.runtime.local.pods.jobs import why_not
-from tests.local.house import Street, sh, street
+from tests.local.harness import Harness, harness, sh
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,7 @@ def job(source: str, count: int = 3, name: str = "train", **more: Any) -> Json:
     return {"resource": resource, **more}
 
 
-def written(pods: Street) -> dict[str, str]:
+def written(pods: Harness) -> dict[str, str]:
     """The files on the volume that the pods share."""
     return {one.name: one.read_text() for one in (pods.folder / "volumes/met").iterdir()}
 
@@ -88,7 +88,7 @@ RANK = {"fieldRef": {"fieldPath": "metadata.annotations['batch.kubernetes.io/job
 def test_the_pods_find_each_other_by_name(tmp_path: Path, isolate: bool | None) -> None:
     env = [{"name": "FIRST", "value": "train-0.meet.ns.svc"}, {"name": "RANK", "valueFrom": RANK}]
     meeting = {"subdomain": "meet", "volumes": [CLAIM]}
-    with street(tmp_path, isolate=isolate, namespace="ns", volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, isolate=isolate, namespace="ns", volumes=tmp_path / "volumes") as pods:
         done = pods.run(job(MEET, container={"env": env, "volumeMounts": [MOUNT]}, pod=meeting))
         assert done == done._replace(
             phase="Succeeded", message="", outputs={"exitCode": "0"}, containers=None
@@ -104,7 +104,7 @@ def test_one_that_fails_ends_the_others_and_the_step(tmp_path: Path) -> None:
             sys.exit("no good")
         time.sleep(100)
     """
-    with street(tmp_path) as pods:
+    with harness(tmp_path) as pods:
         done = pods.run(job(source))
         said = "main: Error (exit code 64): failure condition 'status.failed > 0' evaluated true"
         assert (done.phase, done.message, done.outputs) == ("Failed", said, {"exitCode": "64"})
@@ -117,7 +117,7 @@ def test_one_that_fails_ends_the_others_and_the_step(tmp_path: Path) -> None:
 
 def test_its_deadline_ends_the_pods(tmp_path: Path) -> None:
     reason = [{"name": "why", "valueFrom": {"jsonPath": "{.status.conditions[0].reason}"}}]
-    with street(tmp_path) as pods:
+    with harness(tmp_path) as pods:
         waits = job("import time; time.sleep(100)", spec={"activeDeadlineSeconds": 1})
         assert pods.run(waits).message.endswith("failure condition 'status.failed > 0' evaluated true")
         waits = job(
@@ -132,7 +132,7 @@ def test_its_deadline_ends_the_pods(tmp_path: Path) -> None:
 
 
 def test_a_step_that_is_stopped_ends_its_pods(tmp_path: Path) -> None:
-    with street(tmp_path) as pods:
+    with harness(tmp_path) as pods:
         pods.start(job("import time; print('up', flush=True); time.sleep(100)"))
         pods.running()
         pods.stop(message="Step exceeded its deadline")
@@ -142,7 +142,7 @@ def test_a_step_that_is_stopped_ends_its_pods(tmp_path: Path) -> None:
 def test_results_are_read_off_the_object(tmp_path: Path) -> None:
     paths = {"count": "{.status.succeeded}", "done": "{.status.completedIndexes}", "name": "{.metadata.name}"}
     wanted = [{"name": name, "valueFrom": {"jsonPath": path}} for name, path in paths.items()]
-    with street(tmp_path) as pods:
+    with harness(tmp_path) as pods:
         done = pods.run(job("", 2, outputs={"parameters": wanted}))
         assert done.outputs is not None
         assert [one["value"] for one in done.outputs["parameters"]] == ["2", "0,1", "train"]
@@ -156,7 +156,7 @@ def test_an_empty_folder_is_each_pods_own(tmp_path: Path) -> None:
         open("/met/" + os.environ["JOB_COMPLETION_INDEX"], "w").write(str(os.listdir("/own")))
     """
     mounts = [MOUNT, {"name": "own", "mountPath": "/own"}]
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         volumes: list[Json] = [CLAIM, {"name": "own", "emptyDir": {}}]
         done = pods.run(job(source, container={"volumeMounts": mounts}, pod={"volumes": volumes}))
         assert done.phase == "Succeeded", pods.log(container="0")
@@ -166,10 +166,10 @@ def test_an_empty_folder_is_each_pods_own(tmp_path: Path) -> None:
 def test_each_pod_has_gpus_of_its_own(tmp_path: Path) -> None:
     source = "import os; print(os.environ['CUDA_VISIBLE_DEVICES'])"
     asked = {"resources": {"limits": {"nvidia.com/gpu": 2}}}
-    with street(tmp_path, gpus=4) as pods:
+    with harness(tmp_path, gpus=4) as pods:
         pods.run(job(source, 2, container=asked))
         assert [pods.log(container=str(number)) for number in range(2)] == ["0,1\n", "2,3\n"]
-    with street(tmp_path / "few", gpus=3) as pods:
+    with harness(tmp_path / "few", gpus=3) as pods:
         pods.run(job(source, 2, container=asked))
         assert [pods.log(container=str(number)) for number in range(2)] == ["0,1,2\n"] * 2
 
@@ -183,7 +183,7 @@ def test_jobs_that_listen_run_one_after_the_other(tmp_path: Path) -> None:
         assert len(os.listdir("/met")) == 1
         os.remove(path)
     """
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         for name in ("a", "b", "c"):
             container = {"env": [{"name": "JOB", "value": name}], "volumeMounts": [MOUNT]}
             meeting = {"subdomain": name, "volumes": [CLAIM]}
@@ -215,7 +215,7 @@ def test_a_pod_is_tried_again_as_often_as_the_job_says(
         "pod": {"volumes": [CLAIM], "restartPolicy": restart},
         "resource": {"failureCondition": failure},
     }
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         done = pods.run(job(source, 1, **again))
         said = f"main: Error (exit code 64): failure condition '{failure}' evaluated true"
         assert (done.phase, done.message) == (phase, said if phase == "Failed" else "")
@@ -223,7 +223,7 @@ def test_a_pod_is_tried_again_as_often_as_the_job_says(
 
 def test_each_try_that_failed_counts(tmp_path: Path) -> None:
     again: Json = {"spec": {"backoffLimit": 2}, "resource": {"failureCondition": "status.failed > 2"}}
-    with street(tmp_path) as pods:
+    with harness(tmp_path) as pods:
         done = pods.run(job("raise SystemExit(1)", 1, **again))
         assert done.message.endswith("failure condition 'status.failed > 2' evaluated true")
 
@@ -233,13 +233,13 @@ def test_a_service_is_there_at_once_and_what_is_over_can_be_changed(tmp_path: Pa
     ended = json.dumps(
         {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"suspend": True}}
     )
-    with street(tmp_path) as pods:
+    with harness(tmp_path) as pods:
         assert pods.run({"resource": {"action": "apply", "manifest": service}}).phase == "Succeeded"
         assert pods.run({"resource": {"action": "patch", "manifest": ended}}, "two").phase == "Succeeded"
 
 
 def test_a_job_whose_end_is_no_condition_would_be_waited_for(tmp_path: Path) -> None:
-    with street(tmp_path) as pods:
+    with harness(tmp_path) as pods:
         done = pods.run(job("", 2, resource={"successCondition": "status.succeeded == 3"}))
         said = "'status.succeeded == 3' is not true of the Job, which has ended: Argo would wait for ever"
         assert done.message == f"main: Error (exit code 64): {said}"
@@ -281,13 +281,13 @@ def test_jobs_that_are_not_played(more: Json, why: str) -> None:
 
 
 def test_other_pods_run_beside(tmp_path: Path) -> None:
-    with street(tmp_path, python=sys.executable) as pods:
+    with harness(tmp_path, python=sys.executable) as pods:
         pods.start(job("import time; time.sleep(0.3)", 2))
         assert pods.run(sh("echo hello"), "two", result=True).outputs == {"result": "hello", "exitCode": "0"}
 
 
 def test_the_deadline_counts_while_a_job_waits_for_room(tmp_path: Path) -> None:
-    with street(tmp_path, cpu=1.0) as pods:
+    with harness(tmp_path, cpu=1.0) as pods:
         busy = {"resources": {"requests": {"cpu": "1"}}}
         pods.start(sh("sleep 2", **busy))
         pods.running()
@@ -302,7 +302,7 @@ def test_names_are_replaced_as_a_whole_where_there_is_no_hosts_file(tmp_path: Pa
         "train-0.train:29500,train-0.train http://train.ns/x train:80 /opt/train.py train.py -m train train/x"
     )
     container = {"env": [{"name": "SEEN", "value": seen}]}
-    with street(tmp_path, isolate=False, namespace="ns") as pods:
+    with harness(tmp_path, isolate=False, namespace="ns") as pods:
         assert pods.run(job(source, 1, container=container, pod={"subdomain": "train"})).phase == "Succeeded"
         here = "127.0.0.1"
         assert pods.log(container="0") == (
@@ -314,7 +314,7 @@ def test_a_job_that_is_deleted_ends_and_can_be_made_again(tmp_path: Path) -> Non
     gone = json.dumps(
         {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}, "spec": {"suspend": True}}
     )
-    with street(tmp_path) as pods:
+    with harness(tmp_path) as pods:
         for number, action in enumerate(("patch", "delete")):
             pods.start(job("import time; time.sleep(100)"), f"run{number}")
             pods.running()
@@ -330,6 +330,6 @@ def test_braces_in_a_program_are_left_alone(tmp_path: Path) -> None:
         rate = 3
         print(f"{{{rate}}} and {{x}}", {"a": {"b": 1}})
     """
-    with street(tmp_path) as pods:
+    with harness(tmp_path) as pods:
         assert pods.run(job(source, 1)).phase == "Succeeded"
         assert pods.log(container="0") == "{3} and {x} {'a': {'b': 1}}\n"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.local.house import PYTHON, Street, result, sh, street
+from tests.local.harness import PYTHON, Harness, harness, result, sh
 
 Json = dict[str, Any]
 
@@ -48,12 +48,12 @@ def url() -> Iterator[str]:
 
 
 @pytest.fixture
-def one(tmp_path: Path) -> Iterator[Street]:
-    with street(tmp_path, secrets={"s": {"token": "secret"}}) as made:
+def one(tmp_path: Path) -> Iterator[Harness]:
+    with harness(tmp_path, secrets={"s": {"token": "secret"}}) as made:
         yield made
 
 
-def test_a_request_has_its_answer_as_the_result(one: Street, url: str) -> None:
+def test_a_request_has_its_answer_as_the_result(one: Harness, url: str) -> None:
     done = one.run({"http": {"url": url}})
     assert done.phase == "Succeeded"
     assert json.loads(result(done)) == {"method": "GET", "body": "", "token": None}
@@ -64,7 +64,7 @@ def test_a_request_has_its_answer_as_the_result(one: Street, url: str) -> None:
     assert json.loads(result(done))["body"] == "hello"
 
 
-def test_a_url_and_a_header_may_have_any_characters_in_them(one: Street, url: str) -> None:
+def test_a_url_and_a_header_may_have_any_characters_in_them(one: Harness, url: str) -> None:
     done = one.run({"http": {"url": url + "/said/gr\u00fc\u00df \u65e5%20?q=\u00fc%20"}})
     assert result(done) == "/said/gr%C3%BC%C3%9F%20%E6%97%A5%20?q=%C3%BC%20"
     done = one.run({"http": {"url": url, "headers": [{"name": "X-Token", "value": "gr\u00fc\u65e5"}]}})
@@ -86,19 +86,19 @@ def test_a_url_and_a_header_may_have_any_characters_in_them(one: Street, url: st
     ],
 )
 def test_a_condition_decides_about_a_request(
-    one: Street, url: str, path: str, condition: str | None, message: str
+    one: Harness, url: str, path: str, condition: str | None, message: str
 ) -> None:
     done = one.run({"http": {"url": url + path, **({"successCondition": condition} if condition else {})}})
     assert (done.phase, done.message) == ("Failed" if message else "Succeeded", message)
 
 
-def test_a_request_that_gets_no_answer_has_failed(one: Street) -> None:
+def test_a_request_that_gets_no_answer_has_failed(one: Harness) -> None:
     done = one.run({"http": {"url": "http://127.0.0.1:9/"}})
     assert done.phase == "Failed"
     assert done.message == 'Get "http://127.0.0.1:9/": Connection refused; give its answer with --fake'
 
 
-def test_a_file_from_a_server_that_does_not_answer_is_said_with_the_way_out(one: Street) -> None:
+def test_a_file_from_a_server_that_does_not_answer_is_said_with_the_way_out(one: Harness) -> None:
     file = {"name": "f", "path": "/tmp/f", "http": {"url": "http://127.0.0.1:9/f"}}
     done = one.run({"container": {"image": "a", "command": ["true"]}, "inputs": {"artifacts": [file]}})
     assert done.message == (
@@ -107,7 +107,7 @@ def test_a_file_from_a_server_that_does_not_answer_is_said_with_the_way_out(one:
     )
 
 
-def test_data_lists_the_keys_of_the_store(one: Street) -> None:
+def test_data_lists_the_keys_of_the_store(one: Harness) -> None:
     for name in ("a.py", "b.pdf", "c/d.py"):
         path = one.artifact(f"in/{name}")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -135,13 +135,13 @@ def test_a_folder_stands_for_what_data_lists(tmp_path: Path) -> None:
     template: Json = {"data": {"source": source, "transformation": []}}
     reads = {"name": "f", "path": "/tmp/f", "s3": {"key": "in/sub/a.csv"}}
     for given in ("raw", "in"):
-        with street(tmp_path / given, artifacts={given: mine}) as pods:
+        with harness(tmp_path / given, artifacts={given: mine}) as pods:
             assert json.loads(result(pods.run(template))) == ["in/sub/a.csv"]
             done = pods.run({**sh("cat /tmp/f"), "inputs": {"artifacts": [reads]}}, result=True)
             assert result(done) == "1"
 
 
-def test_plugins_and_changes_of_a_cluster_are_refused_with_the_reason(one: Street) -> None:
+def test_plugins_and_changes_of_a_cluster_are_refused_with_the_reason(one: Harness) -> None:
     assert one.run({"plugin": {"hello": {}}}).phase == "Error"
     done = one.run({"resource": {"action": "create", "manifest": "kind: Job"}})
     assert done.phase == "Error"
@@ -185,7 +185,7 @@ def test_an_object_of_a_cluster_is_made_and_waited_for(
         (tmp_path / "bin" / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
-    with street(tmp_path, kubectl=True) as pods:
+    with harness(tmp_path, kubectl=True) as pods:
         wanted = {
             "action": "create",
             "manifest": "kind: Job",
@@ -220,19 +220,19 @@ LISTED = "cd /in && find ."
 """For an input that may be missing: what has a place is mounted, and the kubelet makes an empty folder of it."""
 
 
-def load(pods: Street, artifact: Json, text: str = "cat /in") -> Any:
+def load(pods: Harness, artifact: Json, text: str = "cat /in") -> Any:
     inputs: Json = {"artifacts": [{"name": "in", "path": "/in", **artifact}]}
     return pods.run({**sh(text), "inputs": inputs}, result=True)
 
 
-def test_an_input_comes_from_a_url(one: Street, url: str) -> None:
+def test_an_input_comes_from_a_url(one: Harness, url: str) -> None:
     assert '"GET"' in result(load(one, {"http": {"url": url}}))
     assert "404" in load(one, {"http": {"url": url + "/404"}}).message
     assert result(load(one, {"http": {"url": url + "/404"}, "optional": True}, LISTED)) == "."
     assert "unsupported protocol" in load(one, {"http": {"url": "file:///etc/passwd"}}).message
 
 
-def test_an_input_comes_from_a_repository(one: Street, tmp_path: Path) -> None:
+def test_an_input_comes_from_a_repository(one: Harness, tmp_path: Path) -> None:
     folder = tmp_path / "repository"
     folder.mkdir()
     who = ["-c", "user.name=x", "-c", "user.email=x@y"]
@@ -251,7 +251,7 @@ def test_an_input_comes_from_a_repository(one: Street, tmp_path: Path) -> None:
 
 def test_an_input_that_no_step_has_made_is_given_by_the_user(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
-    with street(tmp_path, artifacts={"models/x": tmp_path / "mine"}) as pods:
+    with harness(tmp_path, artifacts={"models/x": tmp_path / "mine"}) as pods:
         assert result(load(pods, {"s3": {"key": "models/x", "bucket": "b"}})) == "mine"
         assert result(load(pods, {"gcs": {"key": "models/x"}})) == "mine"
         assert result(load(pods, {"azure": {"blob": "models/x"}})) == "mine"
@@ -263,14 +263,14 @@ def test_an_input_that_no_step_has_made_is_given_by_the_user(tmp_path: Path) -> 
         assert load(pods, {"optional": True}, "test ! -e /in").phase == "Succeeded"
 
 
-def test_a_key_is_a_folder_of_what_is_below_it_only(one: Street) -> None:
+def test_a_key_is_a_folder_of_what_is_below_it_only(one: Harness) -> None:
     for name in ("x/p/1", "x/p/10", "x/p2/1"):
         one.artifact(name).parent.mkdir(parents=True, exist_ok=True)
         one.artifact(name).write_text(name)
     assert result(load(one, {"s3": {"key": "x/p"}}, "cd /in; find . -type f | sort")) == "./1\n./10"
 
 
-def test_modes_are_set_below_a_folder_where_that_is_wanted(one: Street) -> None:
+def test_modes_are_set_below_a_folder_where_that_is_wanted(one: Harness) -> None:
     one.artifact("d/e").mkdir(parents=True)
     one.artifact("d/e/f").write_text("")
     text = "stat -c %a /in /in/e/f"

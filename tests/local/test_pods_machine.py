@@ -18,7 +18,7 @@ from flowdsl.runtime.local.pods.amounts import amount, machine
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.units import shape
-from tests.local.house import PYTHON, Street, result, sh, street
+from tests.local.harness import PYTHON, Harness, harness, result, sh
 
 Json = dict[str, Any]
 
@@ -27,7 +27,7 @@ def asks(text: str = "sleep 0.05", **requests: Any) -> Json:
     return sh(text, resources={"requests": requests})
 
 
-def most(pods: Street, count: int) -> int:
+def most(pods: Harness, count: int) -> int:
     """How many pods ran at a time, of so many."""
     running = found = ended = 0
     while ended < count:
@@ -47,7 +47,7 @@ def most(pods: Street, count: int) -> int:
     [({"cpu": 1}, 2), ({"cpu": "1500m"}, 1), ({"memory": "400Mi"}, 2), ({"cpu": "100m", "memory": "1Mi"}, 6)],
 )
 def test_requests_bound_how_many_run_at_a_time(tmp_path: Path, requests: Json, wanted: int) -> None:
-    with street(tmp_path, cpu=2, memory=1 << 30) as pods:
+    with harness(tmp_path, cpu=2, memory=1 << 30) as pods:
         for number in range(6):
             pods.start(asks("sleep 0.3", **requests), f"n{number}")
         assert most(pods, 6) == wanted
@@ -62,7 +62,7 @@ def test_short_steps_of_several_kinds_all_end_within_what_the_machine_has(tmp_pa
     kinds = random.sample(KINDS, 1 + seed % 3) if seed else [{"cpu": 1}]
     asked: dict[str, Json] = {f"n{number}": random.choice(kinds) for number in range(60)}
     stopped: set[str] = set()
-    with street(tmp_path, cpu=3, memory=1 << 30) as pods:
+    with harness(tmp_path, cpu=3, memory=1 << 30) as pods:
         for name, requests in asked.items():
             seconds, long = random.choice([0, 0, 0.01, 0.05]), "x" * random.choice([0, 0, 20_000])
             text = f"date +%s%N; sleep {seconds}; date +%s%N  # {long}"
@@ -90,7 +90,7 @@ def test_short_steps_of_several_kinds_all_end_within_what_the_machine_has(tmp_pa
 
 
 def test_a_step_that_waits_in_line_and_is_stopped_lets_the_next_one_begin(tmp_path: Path) -> None:
-    with street(tmp_path, cpu=1) as pods:
+    with harness(tmp_path, cpu=1) as pods:
         pods.start(asks("sleep 0.3", cpu=1), "first")
         for number in range(4):
             pods.start(asks("echo ran", cpu=1, memory=f"{number}Mi"), f"n{number}")
@@ -107,7 +107,7 @@ def test_a_step_that_waits_in_line_and_is_stopped_lets_the_next_one_begin(tmp_pa
 
 def test_a_step_that_is_stopped_before_anybody_knows_that_it_ran_keeps_no_room(tmp_path: Path) -> None:
     outputs = {"parameters": [{"name": "x", "valueFrom": {"path": "/tmp/x", "default": "none"}}]}
-    with street(tmp_path, cpu=1) as pods:
+    with harness(tmp_path, cpu=1) as pods:
         for number in range(5):
             pods.start(asks(":", cpu=1), f"first{number}")
             # It takes so long that nobody hears of its end while it is sent, on busy cores too.
@@ -118,7 +118,9 @@ def test_a_step_that_is_stopped_before_anybody_knows_that_it_ran_keeps_no_room(t
             done = pods.ended(2)
             assert done[f"second{number}"].message == "stopped"
         assert pods.shell("echo here") == Outcome("Succeeded", "", {"result": "here", "exitCode": "0"})
-        assert len(list(tmp_path.glob("run/pods-*/room-*"))) <= 6  # of three rooms, with what belongs to them
+        assert (
+            len(list(tmp_path.glob("run/pods-*/sandbox-*"))) <= 6
+        )  # of three sandboxes, with what belongs to them
 
 
 UNIFIED = {
@@ -159,7 +161,7 @@ def test_a_container_may_allow_less_than_the_machine_has(
     tmp_path: Path, container: Callable[[dict[str, str]], None], files: dict[str, str]
 ) -> None:
     container(files)
-    with street(tmp_path) as pods:
+    with harness(tmp_path) as pods:
         wanted: list[Json] = [{"cpu": 2}, {"memory": "2Gi"}, {"cpu": 1}, {"cpu": 1}]
         for number, requests in enumerate(wanted):
             pods.start(asks("sleep 0.2", **requests), f"n{number}")
@@ -180,7 +182,7 @@ def test_a_container_without_limits_has_what_the_machine_has(
 
 
 def test_a_step_that_asks_for_more_than_there_is_runs_alone(tmp_path: Path) -> None:
-    with street(tmp_path, cpu=2, memory=1 << 30) as pods:
+    with harness(tmp_path, cpu=2, memory=1 << 30) as pods:
         for name, cpu in (("a", 1), ("b", 64), ("c", 1)):
             pods.start(asks(cpu=cpu), name)
         assert most(pods, 3) == 1
@@ -190,7 +192,7 @@ def test_a_step_that_asks_for_more_than_there_is_runs_alone(tmp_path: Path) -> N
 
 
 def test_pods_start_in_their_order(tmp_path: Path) -> None:
-    with street(tmp_path, cpu=1) as pods:
+    with harness(tmp_path, cpu=1) as pods:
         for number in range(5):
             pods.start(asks("sleep 0.02", cpu=1), f"n{number}")
         assert list(pods.ended(5)) == [f"n{number}" for number in range(5)]
@@ -204,7 +206,7 @@ def test_what_a_step_had_is_free_while_its_outputs_are_taken(tmp_path: Path) -> 
         "volumeMounts": [{"name": "d", "mountPath": "/host"}],
     }
     outputs = {"parameters": [{"name": "p", "valueFrom": {"path": "/host/fifo"}}]}
-    with street(tmp_path, cpu=1.0) as pods:
+    with harness(tmp_path, cpu=1.0) as pods:
         pods.start({**sh(":", **more), "outputs": outputs}, "first", volumes=volumes)
         pods.start(sh("echo 1 > /host/fifo", **more), "second", volumes=volumes)
         done = pods.ended(2)
@@ -214,7 +216,7 @@ def test_what_a_step_had_is_free_while_its_outputs_are_taken(tmp_path: Path) -> 
 
 
 def test_limits_of_sidecars_count_too(tmp_path: Path) -> None:
-    with street(tmp_path, cpu=2) as pods:
+    with harness(tmp_path, cpu=2) as pods:
         side = {"name": "s", "command": ["sleep", "100"], "resources": {"limits": {"cpu": 1}}}
         for number in range(2):
             pods.start({**asks("sleep 0.2", cpu=1), "sidecars": [side]}, f"n{number}")
@@ -233,7 +235,7 @@ def test_gpus_are_given_to_one_step_at_a_time(tmp_path: Path, monkeypatch: pytes
     lines = "\\n".join(f"GPU {number}: A100 (UUID: GPU-{number})" for number in range(2))
     program(tmp_path / "bin", "nvidia-smi", f"#!/bin/sh\nprintf '{lines}\\n'\n")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    with street(tmp_path) as pods:
+    with harness(tmp_path) as pods:
         for number in range(4):
             body = sh("echo $CUDA_VISIBLE_DEVICES; sleep 0.2", resources={"limits": {"nvidia.com/gpu": 1}})
             pods.start(body, f"n{number}", result=True)
@@ -247,7 +249,7 @@ def test_gpus_are_given_to_one_step_at_a_time(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_machine_without_a_gpu_says_so_once(tmp_path: Path) -> None:
-    with street(tmp_path, gpus=0) as pods:
+    with harness(tmp_path, gpus=0) as pods:
         for number in range(2):
             body = sh("echo ${CUDA_VISIBLE_DEVICES-none}", resources={"limits": {"nvidia.com/gpu": 1}})
             assert result(pods.run(body, f"n{number}", result=True)) == "none"
@@ -261,7 +263,7 @@ def test_a_machine_without_a_gpu_says_so_once(tmp_path: Path) -> None:
     [("gpu.intel.com/i915", "intel"), ("google.com/tpu", "google"), ("nvidia.com/gpu.shared", "nvidia")],
 )
 def test_devices_of_every_vendor_are_missed(tmp_path: Path, resource: str, vendor: str) -> None:
-    with street(tmp_path, gpus=0) as pods:
+    with harness(tmp_path, gpus=0) as pods:
         pods.run(sh("true", resources={"limits": {resource: 1}}))
         assert (
             f"This machine has no {vendor} GPU: steps that ask for one run without it." in pods.pods.notices
@@ -314,7 +316,7 @@ def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_an_engine_runs_the_image(tmp_path: Path, docker: Path) -> None:
-    with street(tmp_path, engine="docker") as pods:
+    with harness(tmp_path, engine="docker") as pods:
         text = "cat /data/in > /tmp/out; cat /in/x; echo $A $IMAGE"
         template: Json = {
             **sh(
@@ -354,7 +356,7 @@ def test_an_engine_runs_the_image(tmp_path: Path, docker: Path) -> None:
 
 
 def test_an_engine_stops_a_container_by_its_name(tmp_path: Path, docker: Path) -> None:
-    with street(tmp_path, engine="docker") as pods:
+    with harness(tmp_path, engine="docker") as pods:
         pods.start(sh("sleep 100"))
         end = time.monotonic() + 10
         while not docker.exists() and time.monotonic() < end:

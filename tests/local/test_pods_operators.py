@@ -10,7 +10,7 @@ import pytest
 
 from flowdsl.runtime.local.pods import played_training
 from flowdsl.runtime.local.pods.jobs import why_not
-from tests.local.house import street
+from tests.local.harness import harness
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,7 +112,7 @@ def test_the_pods_are_told_how_they_find_each_other(tmp_path: Path, isolate: boo
     port = {"name": "pytorchjob-port", "containerPort": 23572}
     more = {"env": [{"name": "ROLE", "valueFrom": ROLE}], "ports": [port]}
     replicas = {"Master": replica(MEET, 1, container=more), "worker": replica(MEET, 2, container=more)}
-    with street(tmp_path, isolate=isolate, namespace="ns", volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, isolate=isolate, namespace="ns", volumes=tmp_path / "volumes") as pods:
         done = pods.run(torch_job(replicas, spec={"nprocPerNode": "2"}))
         assert (done.phase, done.message) == ("Succeeded", ""), pods.log(container="master-0")
     found = {one.name: one.read_text() for one in (tmp_path / "volumes/met").iterdir()}
@@ -129,7 +129,7 @@ def test_one_that_fails_ends_the_others_and_the_step(tmp_path: Path) -> None:
         "Worker": replica("import os, sys; sys.exit('no good' if os.environ['RANK'] == '1' else 0)", 2),
     }
     reason = [{"name": "why", "valueFrom": {"jsonPath": "{.status.conditions[0].type}"}}]
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         done = pods.run(torch_job(replicas))
         said = "failure condition 'status.replicaStatuses.Worker.failed > 0' evaluated true"
         assert (done.phase, done.message) == ("Failed", f"main: Error (exit code 64): {said}")
@@ -170,7 +170,7 @@ def test_a_pod_is_tried_again_as_often_as_its_policy_says(
     again = {"Master": replica(source, 1, restartPolicy=restart)}
     failure = {"failureCondition": "status.replicaStatuses.Master.failed > 0"}
     template = torch_job(again, spec={"runPolicy": {"backoffLimit": limit}}, resource=failure)
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         done = pods.run(template)
         assert message in done.message
         assert done.phase == ("Failed" if message else "Succeeded")
@@ -186,7 +186,7 @@ def test_a_pod_is_tried_again_as_often_as_its_policy_says(
 def test_a_limit_of_the_operator_is_not_told_by_the_counts(tmp_path: Path, source: str, policy: Json) -> None:
     failure = {"failureCondition": "status.replicaStatuses.Master.failed > 0"}
     template = torch_job({"Master": replica(source, 1)}, spec={"runPolicy": policy}, resource=failure)
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         assert WAITED in pods.run(template).message
 
 
@@ -205,7 +205,7 @@ def test_pods_without_a_limit_are_begun_again_until_they_succeed(
         "Worker": replica(source, 1, restartPolicy=None),
     }
     spec = {"runPolicy": {"cleanPodPolicy": "Running"}}
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         done = pods.run(torch_job(again, spec=spec))
         assert (done.phase, done.message) == ("Succeeded", "")
         (notice, *_) = (one for one in pods.pods.notices if "master-0" in one)
@@ -300,7 +300,7 @@ def test_the_chief_of_a_tfjob_ends_those_that_serve_for_ever(tmp_path: Path, iso
     replicas = {"Chief": replica(SERVE, 1), "Worker": replica(SERVE, 2), "PS": replica(SERVE, 1)}
     counts = [{"name": "counts", "valueFrom": {"jsonPath": "{.status.replicaStatuses}"}}]
     spec = {"runPolicy": {"cleanPodPolicy": "Running"}}
-    with street(tmp_path, isolate=isolate, namespace="ns", volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, isolate=isolate, namespace="ns", volumes=tmp_path / "volumes") as pods:
         chief = "status.replicaStatuses.Chief.succeeded == 1"
         done = pods.run(tf_job(replicas, chief, spec=spec, outputs={"parameters": counts}))
         assert (done.phase, done.message) == ("Succeeded", ""), pods.log(container="chief-0")
@@ -333,7 +333,7 @@ def test_a_tfjob_without_a_chief_succeeds_with_its_workers(tmp_path: Path, polic
         sys.exit(0 if first else 1)
     """
     seen = "status.conditions.0.type == Succeeded"
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         spec = {**policy, "runPolicy": {"cleanPodPolicy": "None"}}
         done = pods.run(
             tf_job({"Worker": replica(source, 2)}, seen, spec=spec, resource={"failureCondition": ""})
@@ -346,7 +346,7 @@ def test_a_variable_of_that_name_may_come_from_elsewhere(tmp_path: Path) -> None
     name = {"name": "TF_CONFIG", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
     other = {"name": "TF_CONFIG", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b", "optional": True}}}
     seen = "status.succeeded == 1"
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         job = indexed(source, 1, container={"env": [other, name]})
         done = pods.run(applied("batch/v1", "Job", job, seen, "status.failed > 0"))
         assert (done.phase, done.message) == ("Succeeded", ""), pods.log(container="0")
@@ -354,7 +354,7 @@ def test_a_variable_of_that_name_may_come_from_elsewhere(tmp_path: Path) -> None
 
 def test_one_pod_of_a_tfjob_alone_is_told_nothing(tmp_path: Path) -> None:
     source = "import os; assert 'TF_CONFIG' not in os.environ"
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         done = pods.run(
             tf_job({"Worker": replica(source, 1)}, "status.replicaStatuses.Worker.succeeded == 1")
         )
@@ -385,7 +385,7 @@ def test_the_pods_of_a_jobset_find_each_other(tmp_path: Path, isolate: bool | No
         "env": [{"name": "ROLE", "valueFrom": role}, {"name": "FIRST", "value": "train-worker-0-0.train:1"}]
     }
     source = GATHER if isolate is None else GATHER.replace("train-worker-0-0.train", "127.0.0.1")
-    with street(tmp_path, isolate=isolate, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, isolate=isolate, volumes=tmp_path / "volumes") as pods:
         done = pods.run(job_set({"worker": indexed(source, 2, container=more)}))
         assert (done.phase, done.message) == ("Succeeded", ""), pods.log(container="worker-0")
     found = {one.name: one.read_text() for one in (tmp_path / "volumes/met").iterdir()}
@@ -397,7 +397,7 @@ def test_a_pod_that_fails_fails_its_jobset(tmp_path: Path) -> None:
         "driver": indexed("import time; time.sleep(100)", 1),
         "worker": indexed("import sys; sys.exit(3)", 2),
     }
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         done = pods.run(job_set(jobs))
     said = "failure condition 'status.terminalState == Failed' evaluated true"
     assert (done.phase, done.message) == ("Failed", f"main: Error (exit code 64): {said}")
@@ -406,7 +406,7 @@ def test_a_pod_that_fails_fails_its_jobset(tmp_path: Path) -> None:
 def test_the_jobs_that_decide_end_the_others_of_a_jobset(tmp_path: Path) -> None:
     jobs = {"driver": indexed("", 1), "worker": indexed("import time; time.sleep(100)", 2)}
     policy = {"successPolicy": {"operator": "All", "targetReplicatedJobs": ["driver"]}}
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         assert pods.run(job_set(jobs, spec=policy)).phase == "Succeeded"
 
 
@@ -428,7 +428,7 @@ def test_the_launcher_of_an_mpijob_has_what_its_workers_have(tmp_path: Path) -> 
     container["volumeMounts"] = [{"name": "own", "mountPath": "/own"}]
     worker = replica("", 2)
     del worker["template"]["spec"]["containers"][0]["command"]
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         done = pods.run(mpi_job({"Launcher": launcher, "Worker": worker}))
         assert (done.phase, done.message) == ("Succeeded", "")
         launcher["template"]["spec"]["containers"][0]["args"] = ["-c", "raise SystemExit(1)"]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from flowdsl.runtime.local.places import unpacked
-from tests.local.house import Street, result, sh, street
+from tests.local.harness import Harness, harness, result, sh
 
 Json = dict[str, Any]
 
@@ -21,7 +21,7 @@ def parameter(name: str, path: str, **more: Any) -> Json:
     return {"name": name, "valueFrom": {"path": path, **more}}
 
 
-def test_a_parameter_is_the_text_of_a_file_without_one_newline(pods: Street) -> None:
+def test_a_parameter_is_the_text_of_a_file_without_one_newline(pods: Harness) -> None:
     wanted: list[Json] = [parameter("acc", "/tmp/acc"), {"name": "trial", "value": "2"}]
     done = pods.run({**sh("printf '0.2\\n\\n' > /tmp/acc"), "outputs": {"parameters": wanted}})
     assert done.phase == "Succeeded"
@@ -35,14 +35,14 @@ def test_a_parameter_is_the_text_of_a_file_without_one_newline(pods: Street) -> 
     }
 
 
-def test_a_failed_step_lists_its_parameters_without_values(pods: Street) -> None:
+def test_a_failed_step_lists_its_parameters_without_values(pods: Harness) -> None:
     wanted: list[Json] = [parameter("acc", "/tmp/acc"), {"name": "trial", "value": "1"}]
     done = pods.run({**sh("exit 3"), "outputs": {"parameters": wanted}})
     assert (done.phase, done.message) == ("Failed", "main: Error (exit code 3)")
     assert done.outputs == {"exitCode": "3", "parameters": wanted}
 
 
-def test_a_failed_step_gives_the_parameters_and_artifacts_that_it_wrote(pods: Street) -> None:
+def test_a_failed_step_gives_the_parameters_and_artifacts_that_it_wrote(pods: Harness) -> None:
     outputs: Json = {
         "parameters": [parameter("acc", "/tmp/acc")],
         "artifacts": [{"name": "m", "path": "/tmp/acc"}],
@@ -54,7 +54,7 @@ def test_a_failed_step_gives_the_parameters_and_artifacts_that_it_wrote(pods: St
     assert done.outputs["artifacts"] == [{"name": "m", "path": "/tmp/acc", "s3": {"key": "wf/wf-one/m.tgz"}}]
 
 
-def test_what_is_mounted_at_a_relative_path_is_below_the_root(pods: Street) -> None:
+def test_what_is_mounted_at_a_relative_path_is_below_the_root(pods: Harness) -> None:
     step = sh("cat /in-of-flowdsl/f; echo 2 > /v-of-flowdsl/x; cat /v-of-flowdsl/x")
     step["container"]["volumeMounts"] = [{"name": "v", "mountPath": "v-of-flowdsl"}]
     inputs = {"artifacts": [{"name": "f", "path": "in-of-flowdsl/f", "raw": {"data": "1 "}}]}
@@ -63,7 +63,7 @@ def test_what_is_mounted_at_a_relative_path_is_below_the_root(pods: Street) -> N
     assert not [path for path in Path("/").iterdir() if path.name.endswith("-of-flowdsl")]
 
 
-def test_a_relative_path_begins_where_the_step_runs(pods: Street) -> None:
+def test_a_relative_path_begins_where_the_step_runs(pods: Harness) -> None:
     step = sh("mkdir out; echo 1 > out/f; echo 2 > p")
     step["container"]["workingDir"] = "/work/here"
     outputs = {"parameters": [parameter("p", "./p")], "artifacts": [{"name": "f", "path": "out//"}]}
@@ -79,7 +79,7 @@ def test_a_relative_path_begins_where_the_step_runs(pods: Street) -> None:
 
 
 @pytest.mark.parametrize("message", ["Pod was active on the node longer than the specified deadline", ""])
-def test_what_lies_in_a_pod_that_is_stopped_is_lost_with_it(pods: Street, message: str) -> None:
+def test_what_lies_in_a_pod_that_is_stopped_is_lost_with_it(pods: Harness, message: str) -> None:
     step = sh("echo 1 > /tmp/a; echo 2 > /v/b; echo up; while :; do sleep 0.01; done")
     step["container"]["volumeMounts"] = [{"name": "v", "mountPath": "/v"}]
     outputs = {
@@ -97,7 +97,7 @@ def test_what_lies_in_a_pod_that_is_stopped_is_lost_with_it(pods: Street, messag
     assert [one["name"] for one in done.outputs["artifacts"]] == ["b"]
 
 
-def test_a_parameter_that_a_step_does_not_write_is_an_error_unless_it_has_a_default(pods: Street) -> None:
+def test_a_parameter_that_a_step_does_not_write_is_an_error_unless_it_has_a_default(pods: Harness) -> None:
     done = pods.run({**sh(":"), "outputs": {"parameters": [parameter("acc", "/tmp/acc")]}})
     assert done.phase == "Error"
     assert done.message == (
@@ -110,7 +110,7 @@ def test_a_parameter_that_a_step_does_not_write_is_an_error_unless_it_has_a_defa
     assert done.outputs["parameters"][0]["value"] == "7"
 
 
-def test_a_folder_is_no_parameter(pods: Street) -> None:
+def test_a_folder_is_no_parameter(pods: Harness) -> None:
     wanted = [parameter("acc", "/tmp/acc", default="1"), parameter("other", "/tmp/other")]
     done = pods.run({**sh("mkdir /tmp/acc; echo 2 > /tmp/other"), "outputs": {"parameters": wanted}})
     assert done.phase == "Failed"
@@ -122,7 +122,7 @@ def test_a_folder_is_no_parameter(pods: Street) -> None:
     assert (done.outputs["exitCode"], done.outputs["parameters"][0]["value"]) == ("64", "")
 
 
-def test_a_path_through_a_file_is_no_parameter_whatever_the_default(pods: Street) -> None:
+def test_a_path_through_a_file_is_no_parameter_whatever_the_default(pods: Harness) -> None:
     wanted = [parameter("p", "/tmp/f/x/y")]
     wanted[0]["valueFrom"]["default"] = "d"
     done = pods.run({**sh("mkdir /tmp/f; echo > /tmp/f/x"), "outputs": {"parameters": wanted}})
@@ -132,7 +132,7 @@ def test_a_path_through_a_file_is_no_parameter_whatever_the_default(pods: Street
     )
 
 
-def test_each_byte_that_is_no_text_is_a_sign_of_its_own(pods: Street) -> None:
+def test_each_byte_that_is_no_text_is_a_sign_of_its_own(pods: Harness) -> None:
     script = r"printf 'a\342\202b\377' | tee /tmp/p"
     done = pods.run({**sh(script), "outputs": {"parameters": [parameter("p", "/tmp/p")]}}, result=True)
     assert result(done) == "a\ufffd\ufffdb\ufffd"
@@ -165,7 +165,7 @@ def test_each_byte_that_is_no_text_is_a_sign_of_its_own(pods: Street) -> None:
         ),
     ],
 )
-def test_pipes_and_links_in_a_folder(pods: Street, script: str, archive: Json, message: str) -> None:
+def test_pipes_and_links_in_a_folder(pods: Harness, script: str, archive: Json, message: str) -> None:
     artifact = {"name": "d", "path": "/tmp/d", "archive": archive}
     script = f"mkdir /tmp/d; echo x > /tmp/d/f; ln /tmp/d/f /tmp/d/g; {script}"
     done = pods.run({**sh(script), "outputs": {"artifacts": [artifact]}})
@@ -178,7 +178,7 @@ def test_pipes_and_links_in_a_folder(pods: Street, script: str, archive: Json, m
         assert (found / "f").stat().st_nlink == 1, "each is a file of its own"
 
 
-def test_a_link_does_not_lead_out_by_way_of_another_one(pods: Street) -> None:
+def test_a_link_does_not_lead_out_by_way_of_another_one(pods: Harness) -> None:
     script = "mkdir /tmp/d; echo x > /tmp/d/f; ln -s .. /tmp/d/up; ln -s up/../y /tmp/d/x"
     done = pods.run({**sh(script), "outputs": {"artifacts": [{"name": "d", "path": "/tmp/d"}]}})
     assert done.phase == "Succeeded"
@@ -189,24 +189,24 @@ def test_a_link_does_not_lead_out_by_way_of_another_one(pods: Street) -> None:
     assert str((found / "x").readlink()) == "y"
 
 
-def test_the_result_is_standard_output_and_the_log_has_both(pods: Street) -> None:
+def test_the_result_is_standard_output_and_the_log_has_both(pods: Harness) -> None:
     done = pods.shell("echo one; echo two >&2; sleep 0.05; printf 'three\\n\\n'")
     assert done.outputs == {"exitCode": "0", "result": "one\nthree\n"}
     assert sorted(pods.log().split()) == ["one", "three", "two"]
 
 
-def test_the_result_is_the_last_256_kib_of_standard_output(pods: Street) -> None:
+def test_the_result_is_the_last_256_kib_of_standard_output(pods: Harness) -> None:
     text = result(pods.shell("for i in $(seq 60000); do echo $i; done"))
     assert len(text) == 256 * 1024
     assert text.endswith("\n60000")
 
 
-def test_the_log_keeps_the_order_of_standard_output_and_error(pods: Street) -> None:
+def test_the_log_keeps_the_order_of_standard_output_and_error(pods: Harness) -> None:
     pods.run(sh("for i in 1 2 3 4 5; do echo $i; echo e$i >&2; done"))
     assert pods.log().split() == [f"{sign}{number}" for number in range(1, 6) for sign in ("", "e")]
 
 
-def test_a_folder_travels_as_an_archive_with_modes_and_links(pods: Street) -> None:
+def test_a_folder_travels_as_an_archive_with_modes_and_links(pods: Harness) -> None:
     make = "mkdir -p /tmp/m/empty; echo x > /tmp/m/run; chmod 755 /tmp/m/run; ln -s run /tmp/m/link"
     done = pods.run({**sh(make), "outputs": {"artifacts": [{"name": "model", "path": "/tmp/m"}]}}, "make")
     key = "wf/wf-make/model.tgz"
@@ -221,7 +221,7 @@ def test_a_folder_travels_as_an_archive_with_modes_and_links(pods: Street) -> No
     assert text.split() == ["empty", "link", "run", "run", "x"]
 
 
-def test_a_file_without_an_archive_has_its_own_key_and_loses_its_mode(pods: Street) -> None:
+def test_a_file_without_an_archive_has_its_own_key_and_loses_its_mode(pods: Harness) -> None:
     wanted: Json = {
         "name": "model",
         "path": "/tmp/model",
@@ -234,7 +234,7 @@ def test_a_file_without_an_archive_has_its_own_key_and_loses_its_mode(pods: Stre
     assert pods.artifact("runs/a/model/3").stat().st_mode & 0o111 == 0
 
 
-def test_a_folder_without_an_archive_is_its_files(pods: Street) -> None:
+def test_a_folder_without_an_archive_is_its_files(pods: Harness) -> None:
     make = "mkdir -p /tmp/d/a /tmp/d/none; echo 1 > /tmp/d/x; echo 2 > /tmp/d/a/y; ln -s x /tmp/d/l"
     wanted: Json = {"name": "d", "path": "/tmp/d", "archive": {"none": {}}, "s3": {"key": "k/p"}}
     assert pods.run({**sh(make), "outputs": {"artifacts": [wanted]}}).phase == "Succeeded"
@@ -242,13 +242,13 @@ def test_a_folder_without_an_archive_is_its_files(pods: Street) -> None:
     assert found == ["p", "p/a", "p/a/y", "p/x"]
 
 
-def test_a_folder_that_is_empty_stores_nothing_without_an_archive(pods: Street) -> None:
+def test_a_folder_that_is_empty_stores_nothing_without_an_archive(pods: Harness) -> None:
     wanted: Json = {"name": "d", "path": "/tmp/d", "archive": {"none": {}}, "s3": {"key": "k"}}
     assert pods.run({**sh("mkdir /tmp/d"), "outputs": {"artifacts": [wanted]}}).phase == "Succeeded"
     assert not pods.artifact("k").exists()
 
 
-def test_a_zip_archive_travels_too(pods: Street) -> None:
+def test_a_zip_archive_travels_too(pods: Harness) -> None:
     wanted: Json = {"name": "d", "path": "/tmp/d", "archive": {"zip": {}}}
     done = pods.run(
         {**sh("mkdir /tmp/d; echo 1 > /tmp/d/x; chmod 755 /tmp/d/x"), "outputs": {"artifacts": [wanted]}}
@@ -264,7 +264,7 @@ def test_a_zip_archive_travels_too(pods: Street) -> None:
     assert result(pods.shell("cat /in/x; test -x /in/x || echo no program", inputs=use)) == "1\nno program"
 
 
-def test_the_compression_level_counts(pods: Street) -> None:
+def test_the_compression_level_counts(pods: Harness) -> None:
     make = "seq 20000 > /tmp/x"
     sizes: list[int] = []
     for level in (0, 9):
@@ -278,7 +278,7 @@ def test_the_compression_level_counts(pods: Street) -> None:
     assert sizes[0] > 2 * sizes[1]
 
 
-def test_an_artifact_that_is_missing_is_an_error_unless_it_is_optional(pods: Street) -> None:
+def test_an_artifact_that_is_missing_is_an_error_unless_it_is_optional(pods: Harness) -> None:
     done = pods.run({**sh(":"), "outputs": {"artifacts": [{"name": "m", "path": "/tmp/m"}]}})
     assert (done.phase, done.message) == (
         "Error",
@@ -313,7 +313,7 @@ MISSING: list[tuple[Json, str]] = [
 
 @pytest.mark.parametrize(("outputs", "said"), MISSING)
 def test_what_is_missing_is_named_as_the_executor_of_argo_names_it(
-    pods: Street, outputs: Json, said: str
+    pods: Harness, outputs: Json, said: str
 ) -> None:
     step = sh(":")
     step["container"]["volumeMounts"] = [{"name": "v", "mountPath": "/vol"}]
@@ -323,7 +323,7 @@ def test_what_is_missing_is_named_as_the_executor_of_argo_names_it(
 
 @pytest.mark.parametrize("key", ["../x", "a/../../x", "/abs", "a//b", "x" * 300, "a\0b"])
 def test_a_key_does_not_lead_out_of_the_store(tmp_path: Path, key: str) -> None:
-    with street(tmp_path) as pods:
+    with harness(tmp_path) as pods:
         wanted: Json = {"name": "m", "path": "/tmp/m", "archive": {"none": {}}, "s3": {"key": key}}
         done = pods.run({**sh("echo x > /tmp/m"), "outputs": {"artifacts": [wanted]}})
         assert done.phase == "Error"
@@ -333,17 +333,17 @@ def test_a_key_does_not_lead_out_of_the_store(tmp_path: Path, key: str) -> None:
     assert not (tmp_path / "x").exists()
 
 
-def test_what_the_step_links_to_is_what_its_container_sees(pods: Street) -> None:
+def test_what_the_step_links_to_is_what_its_container_sees(pods: Harness) -> None:
     make = "ln -s /place/real /tmp/link; mkdir -p /place; echo mine > /place/real"
     wanted: Json = {"parameters": [parameter("p", "/tmp/link")]}
-    if pods.pods.house.isolated:
+    if pods.pods.context.isolated:
         done = pods.run({**sh(make), "outputs": wanted})
         assert done.outputs is not None
         assert done.outputs["parameters"][0]["value"] == "mine"
 
 
 def test_logs_are_an_artifact_where_that_is_wanted(tmp_path: Path) -> None:
-    with street(tmp_path, archive_logs=True) as pods:
+    with harness(tmp_path, archive_logs=True) as pods:
         done = pods.run(sh("echo hello"))
         key = "wf/wf-one/main.log"
         assert done.outputs == {"exitCode": "0", "artifacts": [{"name": "main-logs", "s3": {"key": key}}]}
@@ -352,7 +352,7 @@ def test_logs_are_an_artifact_where_that_is_wanted(tmp_path: Path) -> None:
         assert quiet.outputs == {"exitCode": "0"}
 
 
-def test_a_hostile_archive_is_refused(pods: Street) -> None:
+def test_a_hostile_archive_is_refused(pods: Harness) -> None:
     for name, link in (("../out", ""), ("./", ""), ("link", "/etc"), ("link", "../../x"), ("link", ".")):
         data = io.BytesIO()
         with tarfile.open(fileobj=data, mode="w:gz") as archive:
@@ -371,7 +371,7 @@ def test_a_hostile_archive_is_refused(pods: Street) -> None:
         assert done.message.startswith("init: Error (exit code 64): illegal")
 
 
-def test_what_argo_extracts_of_an_archive(pods: Street) -> None:
+def test_what_argo_extracts_of_an_archive(pods: Harness) -> None:
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w:gz") as archive:
         for name, kind, mode in (
@@ -390,7 +390,7 @@ def test_what_argo_extracts_of_an_archive(pods: Street) -> None:
     assert result(pods.shell("cd /in; stat -c '%n %a' . *", inputs=use)) == ". 755\na 777\nb 666"
 
 
-def zipped(script: str, path: str, pods: Street, **more: Any) -> list[tuple[str, int]]:
+def zipped(script: str, path: str, pods: Harness, **more: Any) -> list[tuple[str, int]]:
     """The names and sizes in the zip archive that a step gives."""
     step = sh(script)
     step["container"]["volumeMounts"] = [{"name": "v", "mountPath": "/vol"}]
@@ -401,13 +401,13 @@ def zipped(script: str, path: str, pods: Street, **more: Any) -> list[tuple[str,
         return [(one.filename, one.file_size) for one in archive.infolist()]
 
 
-def test_a_link_in_a_zip_archive_is_an_empty_file(pods: Street) -> None:
+def test_a_link_in_a_zip_archive_is_an_empty_file(pods: Harness) -> None:
     script = "mkdir -p /tmp/d/.b /tmp/d/empty; echo 1 | tee /tmp/d/a /tmp/d/.b/c /tmp/d/z; ln -s a /tmp/d/l"
     wanted = [("d/.b/c", 2), ("d/a", 2), ("d/l", 0), ("d/z", 2)]
     assert zipped(script, "/tmp/d/", pods) == wanted
 
 
-def test_a_file_that_is_zipped_alone_comes_out_below_the_folders_of_the_executor(pods: Street) -> None:
+def test_a_file_that_is_zipped_alone_comes_out_below_the_folders_of_the_executor(pods: Harness) -> None:
     assert zipped("echo 1 > /vol/x", "/vol/x", pods) == [("/mainctrfs/vol/x", 2)]
     assert zipped("echo 1 > /tmp/x", "/tmp/x", pods) == [("/tmp/argo/outputs/artifacts/x", 2)]
     use: Json = {
@@ -424,7 +424,7 @@ def test_a_file_that_is_zipped_alone_comes_out_below_the_folders_of_the_executor
         ({"none": {}}, "open /tmp/argo/outputs/artifacts/d: no such file or directory; "),
     ],
 )
-def test_a_link_to_a_folder_is_all_that_argo_packs_of_it(pods: Street, archive: Json, message: str) -> None:
+def test_a_link_to_a_folder_is_all_that_argo_packs_of_it(pods: Harness, archive: Json, message: str) -> None:
     artifact = {"name": "d", "path": "/tmp/d", "archive": archive}
     done = pods.run({**sh("mkdir /tmp/e; ln -s e /tmp/d"), "outputs": {"artifacts": [artifact]}})
     assert done.message == (message and f"wait: Error (exit code 64): {message}")
@@ -435,7 +435,7 @@ def test_a_link_to_a_folder_is_all_that_argo_packs_of_it(pods: Street, archive: 
         assert "artifact in is a link that leads to e" in done.message
 
 
-def test_a_link_to_a_whole_path_leads_nowhere_from_a_volume(pods: Street) -> None:
+def test_a_link_to_a_whole_path_leads_nowhere_from_a_volume(pods: Harness) -> None:
     step = sh("echo 1 > /vol/x; ln -s /vol/x /vol/whole; ln -s x /vol/part")
     step["container"]["volumeMounts"] = [{"name": "v", "mountPath": "/vol"}]
     step["volumes"] = [{"name": "v", "emptyDir": {}}]
@@ -453,14 +453,14 @@ def test_a_link_to_a_whole_path_leads_nowhere_from_a_volume(pods: Street) -> Non
 @pytest.mark.parametrize(
     ("path", "is_fine"), [("/tmp/s/../o", False), ("/tmp/../tmp/o", True), ("/tmp/s/..", False)]
 )
-def test_an_artifact_does_not_lead_up(pods: Street, path: str, is_fine: bool) -> None:
+def test_an_artifact_does_not_lead_up(pods: Harness, path: str, is_fine: bool) -> None:
     wanted: Json = {"artifacts": [{"name": "o", "path": path}]}
     done = pods.run({**sh("mkdir /tmp/s; echo 1 > /tmp/o"), "outputs": wanted})
     said = "Artifact 'o' attempted to use a path containing '..'. Directory traversal is not permitted; "
     assert done.message == ("" if is_fine else f"wait: Error (exit code 64): {said}")
 
 
-def test_a_folder_on_a_volume_in_place_of_a_parameter_has_its_default(pods: Street) -> None:
+def test_a_folder_on_a_volume_in_place_of_a_parameter_has_its_default(pods: Harness) -> None:
     step = sh("mkdir /vol/p")
     step["container"]["volumeMounts"] = [{"name": "v", "mountPath": "/vol"}]
     wanted = parameter("p", "/vol/p")
@@ -470,12 +470,12 @@ def test_a_folder_on_a_volume_in_place_of_a_parameter_has_its_default(pods: Stre
     assert (done.message, done.outputs["parameters"][0]["value"]) == ("", "d")
 
 
-def test_what_never_ran_has_no_result(pods: Street) -> None:
+def test_what_never_ran_has_no_result(pods: Harness) -> None:
     done = pods.run({"container": {"image": "busybox", "command": ["/no/such"]}}, result=True)
     assert done.outputs == {"exitCode": "64"}
 
 
-def test_a_name_that_is_no_text_is_not_zipped(pods: Street) -> None:
+def test_a_name_that_is_no_text_is_not_zipped(pods: Harness) -> None:
     wanted: Json = {"artifacts": [{"name": "d", "path": "/tmp/d", "archive": {"zip": {}}}]}
     done = pods.run({**sh("mkdir /tmp/d; echo 1 > /tmp/d/$(printf '\\377')"), "outputs": wanted})
     assert "the name of a file in it is no UTF-8" in done.message

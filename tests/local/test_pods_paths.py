@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.local.house import Street, result, sh, street
+from tests.local.harness import Harness, harness, result, sh
 
 Json = dict[str, Any]
 CLAIM: list[Json] = [{"name": "d", "persistentVolumeClaim": {"claimName": "datasets"}}]
@@ -28,14 +28,14 @@ def mounted(path: str, **more: Any) -> Json:
     return {"volumeMounts": [{"name": "d", "mountPath": path, **more}]}
 
 
-def test_two_steps_have_each_their_own_tmp(pods: Street) -> None:
+def test_two_steps_have_each_their_own_tmp(pods: Harness) -> None:
     for name in ("a", "b"):
         pods.start(sh("test ! -e /tmp/x && echo > /tmp/x && sleep 0.3 && test -e /tmp/x"), name)
     assert {one.phase for one in pods.ended(2).values()} == {"Succeeded"}
     assert pods.shell("test ! -e /tmp/x").phase == "Succeeded"
 
 
-def test_a_step_may_remove_a_folder_of_its_own_file_system(pods: Street) -> None:
+def test_a_step_may_remove_a_folder_of_its_own_file_system(pods: Harness) -> None:
     """One that no machine has, so that nothing is lost where a step would see those of the machine."""
     whole = "ls -ld /var/run/argo/ | cut -c 1-10; ls -A /var/run/argo/"
     before = result(pods.shell(whole, "before"))
@@ -48,7 +48,7 @@ def test_a_file_system_on_which_there_can_be_no_other(tmp_path: Path) -> None:
     program = """
         import ctypes, json, os, sys
         from pathlib import Path
-        from tests.local.house import result, sh, street
+        from tests.local.harness import result, sh, harness
 
         libc = ctypes.CDLL(None, use_errno=True)
         folder, user, group = Path(sys.argv[1]), os.getuid(), os.getgid()
@@ -64,12 +64,12 @@ def test_a_file_system_on_which_there_can_be_no_other(tmp_path: Path) -> None:
             options = "lowerdir=lower,upperdir=upper,workdir=work"
             any(libc.mount(b"o", b"on", b"overlay", 0, (options + more).encode()) == 0 for more in ("", ",userxattr"))
             os.chdir("/")
-        with street(folder / "on") as pods:
+        with harness(folder / "on") as pods:
             out = {"parameters": [{"name": "p", "valueFrom": {"path": "/out/p"}}]}
             text = "ls -d /tmp/x /out; mkdir -p /out; echo 1 > /out/p; echo > /tmp/x; ls /tmp/x"
             step = {**sh(text), "outputs": out}
             done = [pods.run(step, name, result=True) for name in ("one", "two")]
-            print(json.dumps([done[0].outputs, done[0] == done[1], pods.pods.house.isolated]))
+            print(json.dumps([done[0].outputs, done[0] == done[1], pods.pods.context.isolated]))
     """
     made = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program), str(tmp_path)],
@@ -79,28 +79,28 @@ def test_a_file_system_on_which_there_can_be_no_other(tmp_path: Path) -> None:
     )
     outputs, same, isolated = json.loads(made.stdout)
     assert (outputs["result"], outputs["parameters"][0]["value"], same) == ("/tmp/x", "1", True)
-    with street(tmp_path) as usual:
+    with harness(tmp_path) as usual:
         usual.shell(":")
-        assert isolated == usual.pods.house.isolated
+        assert isolated == usual.pods.context.isolated
 
 
 def test_a_claim_is_a_folder_that_outlives_the_run(tmp_path: Path) -> None:
     for number in (1, 2):
-        with street(tmp_path, workflow=f"run-{number}") as pods:
+        with harness(tmp_path, workflow=f"run-{number}") as pods:
             text = "cat /data/x 2> /dev/null; echo $((${X:-0} + 1)) >> /data/x"
             assert pods.run(sh(text, **mounted("/data")), volumes=CLAIM).phase == "Succeeded"
             assert pods.pods.notices[-1].startswith(
                 f"The claim datasets is the folder {tmp_path}/volumes/datasets"
             )
-            assert len(pods.pods.notices) == (1 if pods.pods.house.isolated else 2)
+            assert len(pods.pods.notices) == (1 if pods.pods.context.isolated else 2)
     assert (tmp_path / "volumes/datasets/x").read_text() == "1\n1\n"
 
 
-def test_a_claim_is_the_folder_that_the_user_names(pods: Street, tmp_path: Path) -> None:
+def test_a_claim_is_the_folder_that_the_user_names(pods: Harness, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "x").write_text("hello")
-    with street(tmp_path / "other", mounts={"datasets": folder}) as others:
+    with harness(tmp_path / "other", mounts={"datasets": folder}) as others:
         for path in (
             "/mnt/vol",
             "/flowdsl/volumes/datasets",
@@ -113,7 +113,7 @@ def test_a_claim_is_the_folder_that_the_user_names(pods: Street, tmp_path: Path)
             assert result(done) == "hello"
         assert len((folder / "y").read_text().split()) == 5
         assert not any("datasets" in one for one in others.pods.notices)
-    with street(tmp_path / "third", mounts={"datasets": tmp_path / "none"}) as others:
+    with harness(tmp_path / "third", mounts={"datasets": tmp_path / "none"}) as others:
         assert "does not exist" in others.run(sh(":", **mounted("/data")), volumes=CLAIM).message
 
 
@@ -126,7 +126,7 @@ def test_a_project_may_have_any_sign_in_its_path(tmp_path: Path, isolate: bool |
     text = "mkdir /tmp/out; cp /data/x /tmp/out/x; cp /tmp/out/x $HOME; echo $(cat $HOME/x) /data/x; cd /data; pwd -P"
     outputs = {"parameters": [{"name": "x", "valueFrom": {"path": "/tmp/out/x"}}]}
     template = {**sh(text, **mounted("/data")), "outputs": outputs}
-    with street(folder, isolate=isolate, mounts={"datasets": data}) as pods:
+    with harness(folder, isolate=isolate, mounts={"datasets": data}) as pods:
         done = pods.run(template, volumes=CLAIM, result=True)
     assert result(done).split("\n") == ["hello /data/x", "/data"]
     assert done.outputs is not None
@@ -134,22 +134,22 @@ def test_a_project_may_have_any_sign_in_its_path(tmp_path: Path, isolate: bool |
 
 
 def test_a_mount_is_in_the_list_of_mounts(tmp_path: Path) -> None:
-    with street(tmp_path) as pods:
-        if pods.pods.house.isolated:
+    with harness(tmp_path) as pods:
+        if pods.pods.context.isolated:
             text = 'vol_found=$(mount | grep /mnt/vol); test -n "$vol_found" && grep -c /mnt/vol /proc/mounts'
             volumes: list[Json] = [{"name": "d", "emptyDir": {}}]
             assert result(pods.run(sh(text, **mounted("/mnt/vol")), volumes=volumes, result=True)) == "1"
 
 
 def test_a_mount_that_is_read_only_cannot_be_written(tmp_path: Path) -> None:
-    with street(tmp_path) as pods:
-        if pods.pods.house.isolated:
+    with harness(tmp_path) as pods:
+        if pods.pods.context.isolated:
             done = pods.run(sh("echo > /data/x", **mounted("/data", readOnly=True)), volumes=CLAIM)
             assert done.phase == "Failed"
             assert "Read-only" in pods.log()
 
 
-def test_a_sub_path_is_made_and_is_nested_in_its_volume(pods: Street, tmp_path: Path) -> None:
+def test_a_sub_path_is_made_and_is_nested_in_its_volume(pods: Harness, tmp_path: Path) -> None:
     mounts = [
         {"name": "d", "mountPath": "/data", "readOnly": True},
         {"name": "d", "mountPath": "/data/runs/wf/a", "subPath": "runs/wf/a"},
@@ -167,14 +167,14 @@ def test_a_sub_path_is_made_and_is_nested_in_its_volume(pods: Street, tmp_path: 
         assert (bad.phase, "leads out of its volume" in bad.message) == ("Error", True)
 
 
-def test_a_claim_of_the_run_is_shared_by_its_steps_only(pods: Street, tmp_path: Path) -> None:
+def test_a_claim_of_the_run_is_shared_by_its_steps_only(pods: Harness, tmp_path: Path) -> None:
     volumes: list[Json] = [{"name": "d", "persistentVolumeClaim": {"claimName": "wf-work"}}]
     assert pods.run(sh("echo 1 > /w/x", **mounted("/w")), volumes=volumes).phase == "Succeeded"
     assert result(pods.run(sh("cat /w/x", **mounted("/w")), "two", volumes=volumes, result=True)) == "1"
     assert not (tmp_path / "volumes").exists()
 
 
-def test_an_empty_dir_is_one_for_each_pod_and_shared_by_its_containers(pods: Street) -> None:
+def test_an_empty_dir_is_one_for_each_pod_and_shared_by_its_containers(pods: Harness) -> None:
     template: Json = {
         **sh(
             "cat /shared/x; test -e /tmp/mine || echo none",
@@ -193,7 +193,7 @@ def test_an_empty_dir_is_one_for_each_pod_and_shared_by_its_containers(pods: Str
         assert result(pods.run(template, result=True)).split() == ["hello", "none"]
 
 
-def test_a_host_path_is_that_very_path(pods: Street, tmp_path: Path) -> None:
+def test_a_host_path_is_that_very_path(pods: Harness, tmp_path: Path) -> None:
     (tmp_path / "host").mkdir()
     (tmp_path / "host/x").write_text("hello")
     volumes: list[Json] = [{"name": "d", "hostPath": {"path": str(tmp_path / "host")}}]
@@ -203,7 +203,9 @@ def test_a_host_path_is_that_very_path(pods: Street, tmp_path: Path) -> None:
 
 
 def test_config_maps_and_secrets_are_files(tmp_path: Path) -> None:
-    with street(tmp_path, config_maps={"c": {"a.txt": "A", "b": "B"}}, secrets={"s": {"token": "T"}}) as pods:
+    with harness(
+        tmp_path, config_maps={"c": {"a.txt": "A", "b": "B"}}, secrets={"s": {"token": "T"}}
+    ) as pods:
         template: Json = {
             **sh(
                 "cat /c/a.txt /c/b /s/sub/token /all/x /all/labels",
@@ -249,14 +251,14 @@ def test_config_maps_and_secrets_are_files(tmp_path: Path) -> None:
         )
 
 
-def test_an_unknown_volume_is_an_error(pods: Street) -> None:
+def test_an_unknown_volume_is_an_error(pods: Harness) -> None:
     done = pods.run(sh(":", **mounted("/data")))
     assert (done.phase, done.message) == ("Error", "volume 'd' not found in workflow spec")
 
 
 def test_a_step_writes_where_a_container_could(tmp_path: Path) -> None:
-    with street(tmp_path) as pods:
-        if pods.pods.house.isolated:
+    with harness(tmp_path) as pods:
+        if pods.pods.context.isolated:
             places = "/out.txt /made/x /opt/ml/model /mnt/x /var/x /var/run/x /home/x/y /root/.cache/x /run/a"
             text = f"for one in {places}; do mkdir -p $(dirname $one) && echo 1 > $one || exit 1; done; pwd"
             assert result(pods.shell(text)) == "/"
@@ -269,8 +271,8 @@ def test_a_step_writes_where_a_container_could(tmp_path: Path) -> None:
 
 
 def test_a_step_does_not_change_the_machine(tmp_path: Path) -> None:
-    with street(tmp_path) as pods:
-        if pods.pods.house.isolated:
+    with harness(tmp_path) as pods:
+        if pods.pods.context.isolated:
             assert pods.shell(f"echo > {tmp_path}/x; test ! -e {tmp_path}").phase == "Succeeded"
             for place in ("/etc/flowdsl-was-here", "/usr/flowdsl-was-here"):
                 pods.shell(f"echo > {place}")
@@ -282,14 +284,14 @@ def test_a_step_does_not_change_the_machine(tmp_path: Path) -> None:
             )
 
 
-def test_the_working_folder_is_made(pods: Street) -> None:
+def test_the_working_folder_is_made(pods: Harness) -> None:
     outputs: Json = {"parameters": [{"name": "p", "valueFrom": {"path": "/place/of/x"}}]}
     done = pods.run({**sh("echo 1 > x", workingDir="/place/of"), "outputs": outputs})
     assert done.outputs is not None
     assert done.outputs["parameters"][0]["value"] == "1"
 
 
-def test_an_input_is_at_its_path_and_may_be_an_output_too(pods: Street) -> None:
+def test_an_input_is_at_its_path_and_may_be_an_output_too(pods: Harness) -> None:
     raw = [{"name": "x", "path": "/in/x", "raw": {"data": "hello"}, "mode": 0o755}]
     outputs: Json = {
         "artifacts": [{"name": "y", "path": "/in/x", "archive": {"none": {}}, "s3": {"key": "y"}}]
@@ -301,7 +303,7 @@ def test_an_input_is_at_its_path_and_may_be_an_output_too(pods: Street) -> None:
     assert pods.artifact("y").read_text() == "hello"
 
 
-def test_an_input_in_a_volume_is_put_into_the_volume(pods: Street, tmp_path: Path) -> None:
+def test_an_input_in_a_volume_is_put_into_the_volume(pods: Harness, tmp_path: Path) -> None:
     raw = [{"name": "x", "path": "/data/in/x", "raw": {"data": "hello"}}]
     template = {**sh("cat /data/in/x", **mounted("/data")), "inputs": {"artifacts": raw}}
     assert result(pods.run(template, volumes=CLAIM, result=True)) == "hello"
@@ -309,7 +311,7 @@ def test_an_input_in_a_volume_is_put_into_the_volume(pods: Street, tmp_path: Pat
 
 
 def test_the_paths_in_texts_are_replaced_as_whole_parts_and_back(tmp_path: Path) -> None:
-    with street(tmp_path, isolate=False) as pods:
+    with harness(tmp_path, isolate=False) as pods:
         source = (
             "import os, sys\nopen('/data/x', 'w').write(os.environ['AT'])\n"
             "print('/data/x', '/database', sys.argv[1:])"
@@ -353,9 +355,9 @@ def test_an_ordinary_user_has_the_same() -> None:
         import sys
         sys.path[:0] = [sys.argv[1], *sys.argv[3:]]
         from pathlib import Path
-        from tests.local.house import result, sh, street
-        with street(Path(sys.argv[2])) as pods:
-            print(pods.pods.house.isolated)
+        from tests.local.harness import result, sh, harness
+        with harness(Path(sys.argv[2])) as pods:
+            print(pods.pods.context.isolated)
             mounts = [{"name": "d", "mountPath": path} for path in ("/mnt/vol", "/data", "/usr/share/none/x")]
             volumes = [{"name": "d", "persistentVolumeClaim": {"claimName": "c"}}]
             text = "echo 1 > /data/x; echo > /out; cat /mnt/vol/x /usr/share/none/x/x; id -u"
@@ -375,7 +377,7 @@ def test_an_ordinary_user_has_the_same() -> None:
                 root / name, tree / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__")
             )
         (tree / "tests/local").mkdir(parents=True)
-        shutil.copy(root / "tests/local/house.py", tree / "tests/local")
+        shutil.copy(root / "tests/local/harness.py", tree / "tests/local")
         subprocess.run(["chmod", "-R", "a+rX", tree], check=True)  # whatever the umask is
         done = subprocess.run(
             [python, "-I", "-c", code, str(tree), str(home)],

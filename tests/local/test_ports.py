@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.local.house import Street, street, until
+from tests.local.harness import Harness, harness, until
 from tests.local.test_pods_operators import applied, indexed, replica, tf_job
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def met(folder: Path) -> set[str]:
     return {one.name for one in (folder / "volumes/met").glob("*-*")}
 
 
-def attended(pods: Street) -> Path:
+def attended(pods: Harness) -> Path:
     """The folder around that of pods which have gone on meanwhile."""
     pods.pods.attend(0.02)
     return pods.folder.parent
@@ -55,10 +55,10 @@ def port() -> int:
 
 
 def test_a_second_run_meets_at_another_port(tmp_path: Path, port: int) -> None:
-    with street(tmp_path / "a", volumes=tmp_path / "volumes") as first:
+    with harness(tmp_path / "a", volumes=tmp_path / "volumes") as first:
         first.start(job(port))
         until(lambda: met(attended(first)))
-        with street(tmp_path / "b", volumes=tmp_path / "volumes") as second:
+        with harness(tmp_path / "b", volumes=tmp_path / "volumes") as second:
             second.start(job(port))
             until(lambda: len(met(attended(second))) > 1)
             assert met(tmp_path) == {f"{port}-{port}", f"{port + 97}-{port + 97}"}
@@ -77,7 +77,7 @@ def test_servers_of_tensorflow_listen_where_nobody_does(tmp_path: Path, port: in
         with open("/met/places", "w") as file:
             file.write(" ".join(one.rpartition(":")[2] for one in places))
     """
-    with socket.create_server(("", port + 1)), street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with socket.create_server(("", port + 1)), harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         ports = [{"name": "tfjob-port", "containerPort": port}]
         workers = replica(source, 2, container={"name": "tensorflow", "ports": ports})
         done = pods.run(tf_job({"Worker": workers}, "status.replicaStatuses.Worker.succeeded == 2"))

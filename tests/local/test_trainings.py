@@ -11,7 +11,7 @@ import pytest
 from flowdsl.runtime.local.controller.events import PodEnded
 from flowdsl.runtime.local.honoured import Asked, judged
 from flowdsl.runtime.local.pods.trainings import job_set
-from tests.local.house import street
+from tests.local.harness import harness
 from tests.local.test_pods_operators import replica
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def asked(conditions: tuple[str, str] | None = None, kind: str = "JobSet") -> Js
 def test_the_pods_of_a_trainjob_run_while_something_waits_for_its_jobset(
     tmp_path: Path, isolate: bool | None
 ) -> None:
-    with street(tmp_path, isolate=isolate, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, isolate=isolate, volumes=tmp_path / "volumes") as pods:
         for number, template in enumerate((runtime(SHOW), training(), asked())):
             assert pods.run(template, str(number)).phase == "Succeeded"
         assert not (tmp_path / "volumes/met").exists()
@@ -83,7 +83,7 @@ def test_the_pods_of_a_trainjob_run_while_something_waits_for_its_jobset(
 
 def test_several_may_wait_for_the_same(tmp_path: Path) -> None:
     slow = "import time; time.sleep(0.5)"
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         for number, template in enumerate((runtime(slow), training())):
             pods.run(template, str(number))
         for name in ("one", "two", "three"):
@@ -100,7 +100,7 @@ def test_several_may_wait_for_the_same(tmp_path: Path) -> None:
 
 def test_a_trainjob_may_be_waited_for_itself(tmp_path: Path) -> None:
     conditions = "status.jobsStatus.0.succeeded == 1", "status.jobsStatus.0.failed > 0"
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         assert pods.run(runtime(SHOW), "runtime").phase == "Succeeded"
         assert pods.run(training(conditions), "train").phase == "Succeeded"
         assert pods.run(asked(("status.conditions.0.type == Complete", "x"), "TrainJob"), "seen").phase == (
@@ -111,7 +111,7 @@ def test_a_trainjob_may_be_waited_for_itself(tmp_path: Path) -> None:
 
 
 def test_a_pod_that_fails_fails_the_jobset_of_its_trainjob(tmp_path: Path) -> None:
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         for number, template in enumerate((runtime("import sys; sys.exit(3)"), training())):
             pods.run(template, str(number))
         said = pods.run(asked(DONE), "workers").message
@@ -121,7 +121,7 @@ def test_a_pod_that_fails_fails_the_jobset_of_its_trainjob(tmp_path: Path) -> No
 
 
 def test_what_is_not_there_is_not_found(tmp_path: Path) -> None:
-    with street(tmp_path, volumes=tmp_path / "volumes") as pods:
+    with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         early = pods.run(training(), "early").message
         assert "specified trainingRuntime must be created before the TrainJob is created" in early
         assert pods.run(asked(), "no").message == (

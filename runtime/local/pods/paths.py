@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local.pods.rooms import HIDDEN, OPENED, remove, shown
+from flowdsl.runtime.local.pods.sandbox import HIDDEN, OPENED, remove, shown
 
 _MOST_LINKS = 40
 _PLAIN = regex(r"[\w@+=:,.-]*")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flowdsl.runtime.local.controller.events import StartPod
-    from flowdsl.runtime.local.pods.house import House
+    from flowdsl.runtime.local.pods.context import Context
     from flowdsl.runtime.local.pods.jobs import Job
     from flowdsl.runtime.local.pods.pod import Pod
     from flowdsl.runtime.local.pods.settings import Settings
@@ -31,7 +31,7 @@ class Stage(Protocol):
     """The pods of a run, among which those of objects run."""
 
     settings: Settings
-    house: House
+    context: Context
 
     def wait(self) -> None:
         """Wait until steps can be started."""
@@ -82,8 +82,8 @@ class Playing:
         if isinstance(wanted, str):
             self._end(pod.node, failed(wanted))
             return
-        house = self._pods.house
-        hosts = house.scratch / f"hosts-{next(house.numbers)}"
+        context = self._pods.context
+        hosts = context.scratch / f"hosts-{next(context.numbers)}"
         played = job(pod, self._pods.settings, hosts, wanted)
         if played is None:
             self._change(pod.template["resource"])
@@ -151,7 +151,7 @@ class Playing:
 
         if not played.names:
             return played.start
-        if not self._pods.house.isolated:
+        if not self._pods.context.isolated:
             hosts.touch()
             return renamed(played.start, played.names)
         usual = Path("/etc/hosts")
@@ -164,7 +164,7 @@ class Playing:
         which = name.removeprefix(f"{self._pods.settings.workflow}.")
         for asked, port in ports.items():
             if asked != port:
-                self._pods.house.notice(
+                self._pods.context.notice(
                     f"Port {asked} of this machine is in use: the pods of {which} meet at port {port}"
                 )
 

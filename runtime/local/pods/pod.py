@@ -14,10 +14,10 @@ from typing import Any
 from flowdsl.runtime.local.controller.events import Outcome, PodRunning, StartPod
 from flowdsl.runtime.local.pods import ending, units
 from flowdsl.runtime.local.pods.amounts import gpus
+from flowdsl.runtime.local.pods.context import Context
 from flowdsl.runtime.local.pods.ending import Way
 from flowdsl.runtime.local.pods.environment import About
 from flowdsl.runtime.local.pods.expansion import carried
-from flowdsl.runtime.local.pods.house import House
 from flowdsl.runtime.local.pods.outputs import Taken
 from flowdsl.runtime.local.pods.program import Program
 from flowdsl.runtime.local.pods.refusal import Refusal, of_the_step
@@ -40,13 +40,13 @@ class Pod:
     `rests` is called when its containers have ended, and its outputs are still to be taken. With the success of the
     containers that are its `leads`, if there are any, the others are ended, and have succeeded, too.
 
-    Everything that changes it holds the lock of the house.
+    Everything that changes it holds the lock of the context.
     """
 
     def __init__(
         self,
         start: StartPod,
-        house: House,
+        context: Context,
         running: Callable[[PodRunning], None],
         rests: Callable[[Pod], None],
         ended: Callable[[Pod, Outcome], None],
@@ -56,13 +56,13 @@ class Pod:
         self.leads = leads
         self.led = False
         self.failed = ""
-        self.house = house
+        self.context = context
         self.running = running
         self.rests = rests
         self.ended = ended
-        settings = house.settings
+        settings = context.settings
         self.template = carried(start.template, self._names)
-        self.own = f"{house.scratch}/pod-{next(house.numbers)}"
+        self.own = f"{context.scratch}/pod-{next(context.numbers)}"
         self.inputs: list[Json] = [
             one for one in several(part(self.template, "inputs"), "artifacts") if one.get("path")
         ]
@@ -85,7 +85,7 @@ class Pod:
 
     def _names(self) -> dict[str, str]:
         """The variables of Argo's init container."""
-        settings = self.house.settings
+        settings = self.context.settings
         return {
             "ARGO_POD_NAME": self.start.pod,
             "ARGO_POD_UID": settings.uid,
@@ -98,9 +98,9 @@ class Pod:
     def volumes(self) -> Volumes:
         """Its volumes, as folders of this machine."""
         if self._volumes is None:
-            house = self.house
+            context = self.context
             self._volumes = Volumes(
-                self.shape.volumes, self.about, self.own, house.folder, house.shared, house.notice
+                self.shape.volumes, self.about, self.own, context.folder, context.shared, context.notice
             )
         return self._volumes
 
@@ -113,18 +113,18 @@ class Pod:
         if not self.start.template.get("daemon"):
             self.running(PodRunning(time.time(), self.start.node))
         if self.inputs:
-            self.house.apart(self._load)
+            self.context.apart(self._load)
         else:
             self._guarded(self._next)
 
     def alone(self, wanted: Amount) -> Json | None:
         """Its program, where that can run as soon as there is room, before `begin`; and that has room until it ends.
 
-        So it is where nothing is to be made ready for it, or known of the room, and nothing runs beside or after it.
+        So it is where nothing is to be made ready for it, or known of the sandbox, and nothing runs beside or after it.
         """
         shape = self.shape
         more = shape.volumes or self.inputs or shape.tries > 1 or gpus(wanted)
-        if not shape.alone or more or self.house.settings.engine is not None:
+        if not shape.alone or more or self.context.settings.engine is not None:
             return None
         program = Program(self, shape.mains[0], 1)
         try:
@@ -137,7 +137,7 @@ class Pod:
 
     def _guarded(self, function: Callable[[], None]) -> None:
         """Do a part of the way; one that is refused ends the pod."""
-        with self.house.lock:
+        with self.context.lock:
             try:
                 function()
             except Refusal as refusal:
@@ -165,7 +165,7 @@ class Pod:
                     source, _ = self.volumes.mount(mount, {}, bodies[0])
                     target = source / one["path"][len(mount["mountPath"]) :].lstrip("/")
                     remove(target)
-                if not load(one, target, self.house.store, self.house.settings) and mount is None:
+                if not load(one, target, self.context.store, self.context.settings) and mount is None:
                     self.lacks.add(one["name"])
 
         try:
@@ -204,7 +204,7 @@ class Pod:
         if isinstance(what, Way):
             self._ended(unit, what)
         else:
-            self.house.run(
+            self.context.run(
                 program.id,
                 None if self.sent else what,
                 lambda answer: self._guarded(lambda: self._answered(unit, program, answer)),
@@ -227,11 +227,11 @@ class Pod:
             from flowdsl.runtime.local.pods.readiness import ready
 
             if ready(unit.body.get("readinessProbe"), program, lambda: self.over or unit.name in self.ways):
-                with self.house.lock:
+                with self.context.lock:
                     if not self.over:
                         self.running(PodRunning(time.time(), self.start.node, "127.0.0.1"))
 
-        self.house.apart(wait)
+        self.context.apart(wait)
 
     def _ended(self, unit: Unit, way: Way) -> None:
         """A container has ended: others start, or end too."""
@@ -247,11 +247,11 @@ class Pod:
             del self.programs[unit.name]
             if self.shape.tries >= ENDLESS:
                 which = self.start.name.partition(".")[2]
-                self.house.notice(
+                self.context.notice(
                     f"{unit.name} of {which} has failed, and is begun again after {self.shape.pause:g} seconds, "
                     "as often as it fails: its object has no `backoffLimit`"
                 )
-            self.house.apart(lambda: self._again(unit))
+            self.context.apart(lambda: self._again(unit))
             return
         self.ways[unit.name] = way
         mains = self.shape.mains
@@ -305,7 +305,7 @@ class Pod:
 
     def stop(self, message: str) -> None:
         """End the pod: its own outcome, or Failed with the message."""
-        with self.house.lock:
+        with self.context.lock:
             if self.over or self.stopped is not None:
                 return
             self.stopped = message
@@ -319,13 +319,13 @@ class Pod:
         if self.failed and len(self.programs) > 1:  # the log that was written last is the one that says why
             now = time.time_ns()  # finer than the clock of files
             with suppress(OSError):  # it printed nothing
-                os.utime(self.house.logs / self.programs[self.failed].log, ns=(now, now))
+                os.utime(self.context.logs / self.programs[self.failed].log, ns=(now, now))
         wanted = part(self.start.template, "outputs")
         archive = part(self.start.template, "archiveLocation").get("archiveLogs")
-        logs = self.house.settings.archive_logs if archive is None else bool(archive)
+        logs = self.context.settings.archive_logs if archive is None else bool(archive)
         if wanted.get("parameters") or wanted.get("artifacts") or logs:
             self.rests(self)
-            self.house.apart(lambda: self._take(logs))
+            self.context.apart(lambda: self._take(logs))
         else:
             self._take(False)
 
@@ -350,24 +350,24 @@ class Pod:
         if not ran or not (keeps or logs or self.start.template.get("outputs")):
             return None
         program = ran.get("main") or next(iter(ran.values()))
-        key = f"{self.house.settings.workflow}/{self.start.pod}"
+        key = f"{self.context.settings.workflow}/{self.start.pod}"
         taken = Taken(
             self.template,
             program.view(),
-            self.house.store,
+            self.context.store,
             key,
             program.there,
             folder=program.folder,
             copied=self.stopped is None,
         )
-        files = {name: self.house.logs / one.log for name, one in ran.items()} if logs else {}
+        files = {name: self.context.logs / one.log for name, one in ran.items()} if logs else {}
         way = self.ways.get("main")
         taken.all(way.result if way and keeps else None, files)
         return taken
 
     def end(self, outcome: Outcome) -> None:
         """Say how the pod ended, once."""
-        with self.house.lock:
+        with self.context.lock:
             self.over = True
             if self.done:
                 return

@@ -15,13 +15,13 @@ from typing import Any
 
 from flowdsl.runtime.local.controller.events import Event, Outcome, PodEnded, PodRunning, StartPod, StopPod
 from flowdsl.runtime.local.pods.amounts import Allocatable, amount
-from flowdsl.runtime.local.pods.helper import Helper
-from flowdsl.runtime.local.pods.house import House
+from flowdsl.runtime.local.pods.context import Context
 from flowdsl.runtime.local.pods.playing import Playing
 from flowdsl.runtime.local.pods.pod import Pod
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.slots import Amount
+from flowdsl.runtime.local.pods.supervisor_client import SupervisorClient
 
 Json = dict[str, Any]
 KINDS = ("http", "data", "resource", "plugin")
@@ -49,15 +49,15 @@ class Pods:
     ) -> None:
         self.settings = settings or Settings()
         isolate = self.settings.isolate if self.settings.engine is None else False
-        self.helper = Helper(isolate, self._answered)
+        self.supervisor = SupervisorClient(isolate, self._answered)
         try:
-            self.house = House(folder, self.settings, self.helper)
+            self.context = Context(folder, self.settings, self.supervisor)
         except OSError:
-            self.helper.close()
+            self.supervisor.close()
             raise
         self._heard = report
         given = self.settings.cpu, self.settings.memory, self.settings.gpus
-        self.allocatable = Allocatable(*given, self.helper.offer, self.house.notice)
+        self.allocatable = Allocatable(*given, self.supervisor.offer, self.context.notice)
         self.pods: dict[str, Pod] = {}
         self.line: deque[tuple[Pod, Amount]] = deque()  # who is to ask for a part of the machine
         self.asked: dict[str, Amount] = {}  # the nodes of those that have, by the name of the node
@@ -68,12 +68,14 @@ class Pods:
         self.closed = False
         self.ready = False
         self.attended = 0.0
-        self.helper.begin(self.house.scratch, self.house.logs, _needed(self.house.folder, self.settings))
+        self.supervisor.begin(
+            self.context.scratch, self.context.logs, _needed(self.context.folder, self.settings)
+        )
 
     @property
     def notices(self) -> list[str]:
         """What the user is to know about this machine, in the order in which it came up."""
-        return self.house.notices
+        return self.context.notices
 
     def wait(self) -> None:
         """Wait until steps can be started. Raises OSError when the process that does that cannot run."""
@@ -83,9 +85,9 @@ class Pods:
     def _opened(self, isolated: bool) -> None:
         """Steps can be started from now on."""
         self.ready = True
-        self.house.isolated = isolated
+        self.context.isolated = isolated
         if not isolated and self.settings.engine is None:
-            self.house.notice(_NOT_ISOLATED)
+            self.context.notice(_NOT_ISOLATED)
         for made, wanted in self.early:
             self._admit(made, wanted)
         self.early.clear()
@@ -116,7 +118,7 @@ class Pods:
         `meets`: they listen at known ports. `leads`: those with whose success the others are ended.
         """
         try:
-            made = Pod(pod, self.house, self.report, self._rests, ended, leads)
+            made = Pod(pod, self.context, self.report, self._rests, ended, leads)
             wanted = amount([one.body for one in made.shape.together], meets)
         except Refusal as refusal:
             self.report(PodEnded(time.time(), pod.node, refusal.outcome))
@@ -135,15 +137,15 @@ class Pods:
 
         Raises what went wrong in flowdsl itself beside, and OSError when the process that starts the steps has ended.
         """
-        self.helper.attend(seconds)
+        self.supervisor.attend(seconds)
         self.attended = time.monotonic()
-        if self.house.broken:
-            raise self.house.broken[0]
+        if self.context.broken:
+            raise self.context.broken[0]
 
     def other(self, pod: StartPod) -> None:
         """Run a leaf that is no container, in a thread."""
         over = threading.Event()
-        with self.house.lock:
+        with self.context.lock:
             self.others[pod.node] = over
         if "http" not in pod.template:
             self.report(PodRunning(time.time(), pod.node))
@@ -151,13 +153,13 @@ class Pods:
         def work() -> None:
             from flowdsl.runtime.local.pods.leaves import run
 
-            outcome = run(pod, self.settings, self.house.store, over.is_set)
-            with self.house.lock:
+            outcome = run(pod, self.settings, self.context.store, over.is_set)
+            with self.context.lock:
                 known = self.others.pop(pod.node, None) is over
             if known:
                 self.report(PodEnded(time.time(), pod.node, outcome))
 
-        self.house.apart(work)
+        self.context.apart(work)
 
     def _admit(self, made: Pod, wanted: Amount) -> None:
         """Let a pod begin that asks for nothing, and the others when their turn has come.
@@ -179,12 +181,12 @@ class Pods:
             made, wanted = self.line.popleft()
             if not made.over:
                 self.asked[made.start.node] = wanted
-                self.helper.ask(made.start.node, wanted, made.alone(wanted))
+                self.supervisor.ask(made.start.node, wanted, made.alone(wanted))
 
     def _may(self, nodes: list[str]) -> None:
         """Some have been given what they asked for."""
         for node in nodes:
-            with self.house.lock:
+            with self.context.lock:
                 wanted = self.asked.pop(node, None)
                 if wanted is None:
                     continue  # it was stopped meanwhile
@@ -198,7 +200,7 @@ class Pods:
         """End a pod."""
         if self.playing.leave(stop):
             return
-        with self.house.lock:
+        with self.context.lock:
             made = self.pods.get(stop.node)
             over = self.others.pop(stop.node, None)
             if over is not None:
@@ -210,50 +212,50 @@ class Pods:
                 made.stop(stop.message)
                 return
             if self.asked.pop(stop.node, None) is not None:
-                self.helper.leave(stop.node)
+                self.supervisor.leave(stop.node)
             made.stopped = stop.message
             made.end(Outcome("Failed", stop.message))
 
     def close(self) -> None:
         """Kill everything; no event comes after it."""
-        with self.house.lock:
+        with self.context.lock:
             self.closed = True
             for over in self.others.values():
                 over.set()
-        self.helper.close()
-        self.house.links.close()
-        shutil.rmtree(self.house.folder / "artifacts.part", ignore_errors=True)
+        self.supervisor.close()
+        self.context.links.close()
+        shutil.rmtree(self.context.folder / "artifacts.part", ignore_errors=True)
 
     def _answered(self, answer: Json) -> None:
-        """Hand on what the helper says."""
+        """Hand on what the supervisor says."""
         if "broken" in answer:
-            self.house.broken.append(RuntimeError(answer["broken"]))
+            self.context.broken.append(RuntimeError(answer["broken"]))
             return
         if "isolated" in answer:
             self._opened(answer["isolated"])
             return
         if "gone" in answer:
             raise OSError(_GONE)
-        programs, name = self.house.programs, answer.get("id", "")
+        programs, name = self.context.programs, answer.get("id", "")
         answered = programs.pop(name, None) if "code" in answer else programs.get(name)
         if answered is not None:
             answered(answer)
         elif "code" in answer:
-            self.helper.free(name)  # its pod was stopped before it was known here that it runs
+            self.supervisor.free(name)  # its pod was stopped before it was known here that it runs
         self._may(answer.get("next", []))
 
     def _rests(self, pod: Pod) -> None:
         """What a pod had of the machine is free for others."""
-        with self.house.lock:
+        with self.context.lock:
             gpus = self.given.pop(pod.start.node, None)
             if gpus is not None:
                 self.allocatable.give(gpus)
                 if not (pod.sent and pod.programs):
-                    self.helper.leave(pod.start.node)
+                    self.supervisor.leave(pod.start.node)
 
     def ended(self, pod: Pod, outcome: Outcome) -> None:
         """Tell that a pod has ended, and give back what it had."""
-        with self.house.lock:
+        with self.context.lock:
             self.pods.pop(pod.start.node, None)
         self.report(PodEnded(time.time(), pod.start.node, outcome))
         self._rests(pod)

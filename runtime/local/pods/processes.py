@@ -8,14 +8,14 @@ import os
 import select
 import time
 
-from flowdsl.runtime.local.pods.rooms import (
+from flowdsl.runtime.local.pods.sandbox import (
     LINUX,
     NEWNS,
     NEWPID,
     NEWUSER,
     PRIVATE,
     REC,
-    Room,
+    Sandbox,
     check,
     libc,
     mount,
@@ -137,10 +137,10 @@ _ACTIONS: dict[tuple[int, int, int], ctypes.Array[ctypes.c_char]] = {}
 class Job:
     """One program that is to run, runs, or has ended; `log`: the file for what it prints, and whether it is `named`."""
 
-    def __init__(self, asked: Json, room: Room, space: str) -> None:
+    def __init__(self, asked: Json, sandbox: Sandbox, space: str) -> None:
         self.asked = asked
         self.id = str(asked["id"])
-        self.room = room
+        self.sandbox = sandbox
         self.space = space
         self.pid = 0
         self.log = -1

@@ -20,9 +20,9 @@ from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.events import StartPod
+    from flowdsl.runtime.local.pods.context import Context
     from flowdsl.runtime.local.pods.engine import Run
     from flowdsl.runtime.local.pods.environment import About
-    from flowdsl.runtime.local.pods.house import House
     from flowdsl.runtime.local.pods.units import Shape
     from flowdsl.runtime.local.pods.volumes import Volumes
 
@@ -36,7 +36,7 @@ class Owner(Protocol):
     """The pod of a container: see pod.py."""
 
     start: StartPod
-    house: House
+    context: Context
     own: str
     template: Json
     inputs: list[Json]
@@ -62,7 +62,7 @@ class Program:
         self.log = f"{pod.start.node}/{unit.name}.log"
         self.env: dict[str, str] = {}
         self.places: dict[str, Path] = {}
-        self.room = ""
+        self.written = ""
         self.root: Path | None = None
         self.rewriting: Rewriting | None = None
         self.kept = False
@@ -74,14 +74,14 @@ class Program:
         return self.unit.body.get("workingDir") or "/"
 
     def asked(self) -> Json | Way:
-        """What the helper is to run; or how the container has ended without that. Raises Refusal."""
+        """What the supervisor is to run; or how the container has ended without that. Raises Refusal."""
         pod, unit = self.pod, self.unit
-        settings = pod.house.settings
+        settings = pod.context.settings
         own = environment.variables(unit.body, pod.about)
         own |= environment.argo(unit.name, pod.about, pod.start.keeps_result)
         words, files = self._words(own)
         placed = self._mounts(own)
-        env = pod.house.base | own
+        env = pod.context.base | own
         self._gpus(env)
         if too_long(words, env):
             self.print("argument list too long")
@@ -97,14 +97,14 @@ class Program:
             )
         if settings.engine is not None:
             return self._engine(words, own, placed, cwd if unit.body.get("workingDir") else "", files)
-        if not pod.house.isolated:
+        if not pod.context.isolated:
             words, env, cwd, files = self._rewrite(words, env, cwd, files)
         self.env = env
         outputs = part(pod.start.template, "outputs")
         has_files = bool(outputs.get("artifacts")) or any(
             part(one, "valueFrom").get("path") for one in several(outputs, "parameters")
         )
-        self.kept = has_files and unit.role == "main" and pod.house.isolated
+        self.kept = has_files and unit.role == "main" and pod.context.isolated
         return {
             "id": self.id,
             "argv": pythonic(words, settings),
@@ -149,8 +149,8 @@ class Program:
         """The same as a command of Docker or Podman, which runs the image."""
         from flowdsl.runtime.local.pods import engine
 
-        house = self.pod.house
-        self.root = house.plain.take()
+        context = self.pod.context
+        self.root = context.plain.take()
         self.rewriting = Rewriting(
             {path: self.root / path[1:] for path in engine.folders(self.declared(), self.places)}
         )
@@ -160,7 +160,7 @@ class Program:
             at.write_bytes(data)
             at.chmod(mode)
         gpus = [one for names in self.pod.gpus.values() for one in names]
-        self.engine = engine.Run(self.id, self.unit, house.settings, gpus)
+        self.engine = engine.Run(self.id, self.unit, context.settings, gpus)
         alone = [(str(self.root / path[1:]), path, False) for path, _, _ in files if path != SCRIPT]
         argv = self.engine.command(
             words, env, self.root, [*placed, *engine.binds(self.rewriting.places), *alone], cwd
@@ -240,16 +240,16 @@ class Program:
         self, words: list[str], env: dict[str, str], cwd: str, files: list[tuple[str, bytes, int]]
     ) -> tuple[list[str], dict[str, str], str, list[tuple[str, bytes, int]]]:
         """The same with the places of this machine, where a step has no file system of its own."""
-        self.root = self.pod.house.plain.take()
+        self.root = self.pod.context.plain.take()
         declared = ["/argo", "/var/run/argo", *([cwd] if cwd != "/" else []), *self.declared()]
-        plain = self.pod.house.links.plain
+        plain = self.pod.context.links.plain
         names = {path: plain(place) for path, place in self.places.items()}
         self.rewriting = Rewriting(
             rewritten(self.root, self.places, declared), rewritten(plain(self.root), names, declared)
         )
         here = self.rewriting.here
         shown = {
-            name: value if self.pod.house.base.get(name) == value else here(value)
+            name: value if self.pod.context.base.get(name) == value else here(value)
             for name, value in env.items()
         }
         shown |= {"HOME": str(plain(self.root) / "root"), "FLOWDSL_CONTAINER": self.id}
@@ -260,13 +260,13 @@ class Program:
         return [here(one) for one in words], shown, here(cwd) if cwd != "/" else str(self.root), moved
 
     def ended(self, answer: Json) -> Way:
-        """How the program ended, from the answer of the helper."""
-        self.room = str(answer.get("room", ""))
+        """How the program ended, from the answer of the supervisor."""
+        self.written = str(answer.get("written", ""))
         code = int(answer["code"])
         if "missing" in answer:
             text = f"failed to find name in PATH: {answer['missing']}"
             self.print(text)
-            python = self.pod.house.settings.python
+            python = self.pod.context.settings.python
             hidden = self._hides(python) if f'"{python}"' in text else ""
             return Way(code, f"{text}. {GIVE_PYTHON.format(path=hidden) if hidden else GIVE_PROGRAM}")
         reason = "Error"
@@ -288,7 +288,7 @@ class Program:
 
     def print(self, text: str) -> None:
         """Write a line into the log."""
-        path = self.pod.house.logs / self.log
+        path = self.pod.context.logs / self.log
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as log:
             log.write(f"{text}\n")
@@ -301,7 +301,7 @@ class Program:
             )
         if self.rewriting is not None:
             return View("", {path: Path(place) for path, place in self.rewriting.places.items()})
-        return View(self.room, self.places)
+        return View(self.written, self.places)
 
     def there(self, text: str) -> str:
         """A text of the program as it would have been in a container."""
@@ -309,17 +309,17 @@ class Program:
 
     def stop(self, grace: float) -> None:
         """End it."""
-        helper = self.pod.house.helper
+        supervisor = self.pod.context.supervisor
         if self.engine is not None:
-            self.engine.stop(grace, lambda: helper.stop(self.id, grace))
+            self.engine.stop(grace, lambda: supervisor.stop(self.id, grace))
         else:
-            helper.stop(self.id, grace)
+            supervisor.stop(self.id, grace)
 
     def free(self) -> None:
         """Its files are not needed any more."""
         if self.kept:
             self.kept = False
-            self.pod.house.helper.free(self.id)
+            self.pod.context.supervisor.free(self.id)
         if self.rewriting is not None and self.root is not None:
-            self.pod.house.plain.give(self.root)
+            self.pod.context.plain.give(self.root)
             self.root = None

@@ -81,7 +81,7 @@ def unchecked() -> ssl.SSLContext:
 
 
 def _command(words: list[str], program: Program, seconds: float) -> bool:
-    house = program.pod.house
+    context = program.pod.context
     done = threading.Event()
     codes: list[int] = []
 
@@ -90,7 +90,7 @@ def _command(words: list[str], program: Program, seconds: float) -> bool:
         done.set()
 
     name = f"{program.id}#{next(_numbers)}"
-    house.programs[name] = answered
-    house.helper.probe(name, program.id, words, program.env, seconds)
+    context.programs[name] = answered
+    context.supervisor.probe(name, program.id, words, program.env, seconds)
     done.wait(seconds + 5)
     return codes == [0]

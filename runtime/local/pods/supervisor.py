@@ -1,11 +1,11 @@
 """The process that starts the containers of a run, and outlives none of them.
 
-A program of its own, `LAUNCH` of helper.py says how it is started: with built-in modules only, and without the rest
+A program of its own, which `LAUNCH` of supervisor_client.py starts: with built-in modules only, and without the rest
 of flowdsl, it is ready in a third of the time. It has two sockets. Messages are dictionaries as `marshal` writes
 them. It reads a stream, in which the length of each stands before it, in four bytes. The first:
 
-- `{"folder", "logs", "needed", "isolate", "most"}`: where the rooms and logs are kept, the paths of the machine that
-  are to be seen in rooms, whether to isolate, how many programs begin at a time; the answer is `{"isolated"}`.
+- `{"folder", "logs", "needed", "isolate", "most"}`: where the sandboxes and logs are kept, the paths of the machine
+  that are to be seen in sandboxes, whether to isolate, how many programs begin at a time; the answer is `{"isolated"}`.
 
 And then:
 
@@ -23,11 +23,11 @@ mode]], "result", "keep", "tell"}`; `log`: a path in the folder of logs; `result
 `keep`: its files stay until they are freed; `tell`: say when it has started.
 
 The answers are packets on the other socket; a long one is a file, and `{"at"}` its path: `{"id", "started"}`, and in
-the end `{"id", "code", "room", "rss", "killed", "result", "missing", "why", "full", "next", "left"}`: the exit code as
-a shell has it, the folder in which there is what it has written, the most memory it had in KiB, whether KILL ended it,
-what it printed. `missing`, `why`: why it could not be found, or started; `full`: it failed and the disk of the run has
-no room; `next`, which also comes alone: who may run from now on of those that asked; `left`: how many programs wait
-still. `{"broken"}` is the trace of what went wrong in a thread itself.
+the end `{"id", "code", "written", "rss", "killed", "result", "missing", "why", "full", "next", "left"}`: the exit
+code as a shell has it, the folder in which there is what it has written, the most memory it had in KiB, whether KILL
+ended it, what it printed. `missing`, `why`: why it could not be found, or started; `full`: it failed and the disk of
+the run has no room; `next`, which also comes alone: who may run from now on of those that asked; `left`: how many
+programs wait still. `{"broken"}` is the trace of what went wrong in a thread itself.
 
 Where the system allows it the supervisor is process 1 of a PID namespace: when it ends, the kernel kills
 everything that it started, and it ends with the socket. Each of its threads has a mount namespace of its own. Where
@@ -61,15 +61,15 @@ from flowdsl.runtime.local.pods.processes import (
     reaped,
     spawned,
 )
-from flowdsl.runtime.local.pods.rooms import (
+from flowdsl.runtime.local.pods.sandbox import (
     FS,
     LINUX,
     NEWNS,
     Changes,
-    Ground,
     Missing,
-    PlainRoom,
-    Room,
+    PlainSandbox,
+    Sandbox,
+    SandboxBase,
     Unstarted,
     check,
     found,
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
 
 LONGEST_MESSAGE = 48 * 1024
 CHUNK = 8 * 1024
-"""Bytes of messages that are read at a time: between two, the threads of rooms go on."""
+"""Bytes of messages that are read at a time: between two, the workers go on."""
 NEVER = float("inf")
 BRIEF = 0.01
 """Seconds after which a program counts as one that runs for long: its log gets its name, and another one may begin."""
@@ -103,8 +103,8 @@ SMALL = 64 * 1024
 """Bytes for which there is room on every disk that is not full."""
 
 
-class Seat:
-    """A thread with a room, and the program that it is given when it has none."""
+class Worker:
+    """A thread with a sandbox, and the program that it is to run next."""
 
     def __init__(self) -> None:
         self.bell = locked()
@@ -115,7 +115,7 @@ class Supervisor(Processes):
     """What its threads share.
 
     At most `most` programs are at their beginning: the next one starts when one of these has ended, or has run for
-    `BRIEF` seconds, and a room is made for it where none is free. So short programs use few rooms, each of which costs
+    `BRIEF` seconds; a sandbox is made for it if none is free. So short programs use few sandboxes, each of which costs
     as much as several of them, and long ones soon all run.
     """
 
@@ -125,15 +125,15 @@ class Supervisor(Processes):
         self.control = control
         self.most = int(settings["most"])
         self.folder = str(settings["folder"])
-        self.ground = Ground(self.folder, settings["needed"]) if self.isolated else None
+        self.base = SandboxBase(self.folder, settings["needed"]) if self.isolated else None
         self.changes = Changes()
         self.slots = Slots()
         self.held: dict[str, Json] = {}  # the programs of those that have asked and may not run yet
         self.owners: dict[str, str] = {}  # the programs of those that may, until these have ended
-        self.begin: list[Json] = []  # programs that wait for a room
+        self.begin: list[Json] = []  # programs that wait for a worker
         self.fresh: dict[str, float] = {}  # when those began, in this order, that have not run for long
-        self.seats: list[Seat] = []  # that have no program
-        self.making = self.rooms = 0
+        self.idle: list[Worker] = []
+        self.starting_workers = self.workers = 0
         self.jobs: dict[str, Job] = {}
         self.stopped: set[str] = set()
         self.lasting: set[str] = set()  # whose logs get their names as they begin
@@ -155,7 +155,7 @@ class Supervisor(Processes):
         for one in (self.control, self.heard):
             poll.register(one, select.POLLIN)
         data = bytearray()
-        self.room()  # while the runner prepares the first programs
+        self.add_worker()  # while the runner prepares the first programs
         while True:
             found = [one for one, _ in poll.poll(self.pause())]
             self.looks = 0.0
@@ -219,7 +219,7 @@ class Supervisor(Processes):
                     self.show(job)
             self.flow()
             for _ in range(self.needs()):
-                self.room()
+                self.add_worker()
 
     def asked(self, what: Json) -> list[str]:
         """Do one thing, without waiting for it; who may run after it."""
@@ -274,36 +274,36 @@ class Supervisor(Processes):
                 self.begin.append(what)
 
     def spread(self, names: list[str]) -> None:
-        """Let the programs of some begin, in the rooms of other threads."""
+        """Let the programs of some begin, in other workers."""
         with self.spawning:
             self.permit(names)
             self.flow()
 
     def flow(self) -> None:
-        """Give the programs that wait to threads that have none, and have rooms made; held: `spawning`."""
+        """Give the programs that wait to idle workers, and have more workers made; held: `spawning`."""
         if not self.begin:
             return
         now = time.monotonic()
-        while self.begin and self.seats and len(self.fresh) < self.most:
-            seat = self.seats.pop()
-            seat.asked = self.begin.pop(0)
-            self.fresh[seat.asked["id"]] = now
-            seat.bell.release()
+        while self.begin and self.idle and len(self.fresh) < self.most:
+            worker = self.idle.pop()
+            worker.asked = self.begin.pop(0)
+            self.fresh[worker.asked["id"]] = now
+            worker.bell.release()
         if self.looks > (now if self.needs() > 0 else now + BRIEF):
             self.looks = now
             os.write(self.bell, b".")
 
     def needs(self) -> int:
-        """How many more rooms are needed."""
-        if self.seats:
+        """How many more workers are needed."""
+        if self.idle:
             return 0
-        return min(len(self.begin), self.most - len(self.fresh)) - self.making
+        return min(len(self.begin), self.most - len(self.fresh)) - self.starting_workers
 
-    def room(self) -> None:
-        """Make a room, with a thread of its own; by the first thread only, which is in none itself."""
-        self.making += 1
-        self.rooms += 1
-        self.apart(self.work, f"room-{self.rooms}")
+    def add_worker(self) -> None:
+        """Start a worker; by the first thread only, which is in no sandbox itself."""
+        self.starting_workers += 1
+        self.workers += 1
+        self.apart(self.work, f"sandbox-{self.workers}")
 
     def say(self, answer: Json) -> None:
         """Send one message."""
@@ -333,19 +333,19 @@ class Supervisor(Processes):
 
         _thread.start_new_thread(work, ())
 
-    # --- one program, in the thread of its room ---------------------------------------------------
+    # --- one program, in its worker ---------------------------------------------------------------
 
     def work(self, name: str) -> None:
-        """Run one program after the other, until one fails to leave the room as it was."""
-        room, space = self.moved_in(name)
-        seat = Seat()
+        """Run one program after the other, until one fails to leave the sandbox as it was."""
+        sandbox, space = self.moved_in(name)
+        worker = Worker()
         with self.spawning:
-            self.making -= 1
+            self.starting_workers -= 1
         following: list[str] = []
         while True:
-            asked = self.turn(seat, following)
-            job = self.jobs[asked["id"]] = Job(asked, room, space)
-            answer: Json = {"id": job.id, "room": room.written}
+            asked = self.turn(worker, following)
+            job = self.jobs[asked["id"]] = Job(asked, sandbox, space)
+            answer: Json = {"id": job.id, "written": sandbox.written}
             try:
                 self.start(job, answer)
             except OSError as error:
@@ -360,25 +360,25 @@ class Supervisor(Processes):
                 self.spread(following)
                 job.freed.acquire()
             try:
-                room.undo()
-                if not room.dirty():
+                sandbox.undo()
+                if not sandbox.dirty():
                     continue
                 self.spread(following)
-                if room.clean():
+                if sandbox.clean():
                     continue
             except OSError:
                 pass  # what is still mounted is not touched
-            self.spread(following)  # a new room is made for what waits
+            self.spread(following)  # a new worker is started for what waits
             return
 
-    def turn(self, seat: Seat, following: list[str]) -> Json:
+    def turn(self, worker: Worker, following: list[str]) -> Json:
         """The next program for a thread, which may be that of one of those that follow."""
         with self.spawning:
             self.permit(following)
-            self.seats.append(seat)
+            self.idle.append(worker)
             self.flow()
-        seat.bell.acquire()
-        return seat.asked
+        worker.bell.acquire()
+        return worker.asked
 
     def over(self, asked: Json, answer: Json) -> list[str]:
         """Say how a program has ended, and who may run after it."""
@@ -396,24 +396,24 @@ class Supervisor(Processes):
         self.say(answer)
         return found
 
-    def moved_in(self, name: str) -> tuple[Room, str]:
-        """The room of this thread, in its own mount namespace where that is allowed, and the name of that."""
+    def moved_in(self, name: str) -> tuple[Sandbox, str]:
+        """The sandbox of this thread, in its own mount namespace where that is allowed, and the name of that."""
         if LINUX:
             libc.unshare(FS)
-        if self.ground is None:
-            return PlainRoom(), ""
+        if self.base is None:
+            return PlainSandbox(), ""
         check(libc.unshare(NEWNS), "unshare")
         for one in range(41):
             if one not in KEPT:
                 libc.prctl(CAPBSET_DROP, ctypes.c_ulong(one), 0, 0, 0)
         space = os.readlink(f"/proc/self/task/{_thread.get_native_id()}/ns/mnt")
-        return Room(name, self.ground, self.changes), space
+        return Sandbox(name, self.base, self.changes), space
 
     def start(self, job: Job, answer: Json) -> None:
         """Run a program to its end, and note in the answer how it went."""
-        asked, room = job.asked, job.room
+        asked, sandbox = job.asked, job.sandbox
         for source, path, only_read in asked.get("mounts", ()):
-            room.place(source, path, only_read)
+            sandbox.place(source, path, only_read)
         log = job.log = self.log(job)
         pipe = os.pipe() if asked.get("result") else None
         try:
@@ -446,7 +446,7 @@ class Supervisor(Processes):
         code = os.waitstatus_to_exitcode(status)
         answer |= {"code": code if code >= 0 else 128 - code, "rss": usage.ru_maxrss, "killed": code == -KILL}
         if not job.named and not os.fstat(log).st_size:
-            room.blank = log
+            sandbox.blank = log
             return
         try:
             self.name(job)
@@ -459,11 +459,11 @@ class Supervisor(Processes):
         Where the file system can do that it has no name at first: many steps of a big run print nothing, and a folder
         and a file for each would cost as much as the steps. One that stayed empty is used again.
         """
-        path, room = job.asked["log"], job.room
+        path, sandbox = job.asked["log"], job.sandbox
         flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
         if self.nameless and not os.access(path, os.F_OK, dir_fd=self.logs):
-            if room.blank >= 0:
-                log, room.blank = room.blank, -1
+            if sandbox.blank >= 0:
+                log, sandbox.blank = sandbox.blank, -1
                 return log
             try:
                 return os.open(".", flags | os.O_TMPFILE, 0o644, dir_fd=self.logs)
@@ -507,7 +507,7 @@ class Supervisor(Processes):
         kept for root.
         """
         flags = os.O_WRONLY | os.O_CLOEXEC
-        name = f".room-{_thread.get_native_id()}"
+        name = f".sandbox-{_thread.get_native_id()}"
         try:
             if self.nameless:
                 file = os.open(".", flags | os.O_TMPFILE, 0o600, dir_fd=self.logs)
@@ -530,8 +530,8 @@ class Supervisor(Processes):
 
     def spawn(self, job: Job, out: int, err: int) -> None:
         """Start the program of a job, unless it was stopped before. Raises OSError and Missing."""
-        asked, room = job.asked, job.room
-        room.inside()
+        asked, sandbox = job.asked, job.sandbox
+        sandbox.inside()
         try:
             for path, data, mode in asked.get("files", ()):
                 os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -545,7 +545,7 @@ class Supervisor(Processes):
             except OSError:
                 os.makedirs(cwd)
                 os.chdir(cwd)
-            path = room.program(asked["argv"][0], asked["env"].get("PATH", ""))
+            path = sandbox.program(asked["argv"][0], asked["env"].get("PATH", ""))
             with self.spawning:
                 if self.closed or job.id in self.stopped:
                     return
@@ -568,7 +568,7 @@ class Supervisor(Processes):
                         if job.id in self.lasting:
                             self.show(job)
         finally:
-            room.outside()
+            sandbox.outside()
 
     # --- beside -----------------------------------------------------------------------------------
 

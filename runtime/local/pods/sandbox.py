@@ -1,7 +1,7 @@
 """The file system that a program of a run sees: a root folder of its own, with the machine in it, read-only.
 
-Part of the supervisor, so with built-in modules only. A room belongs to one thread in a mount namespace of its own
-and is made once; between two programs only the mounts that a manifest names are replaced, and what was written is
+Part of the supervisor, so with built-in modules only. A sandbox belongs to one thread in a mount namespace of its
+own and is made once; between two programs only the mounts that a manifest names are replaced, and what was written is
 removed. Changes are noticed by inotify: a program that writes nothing costs one call.
 """
 
@@ -68,7 +68,7 @@ def mount_point(path: str, folder: bool) -> None:
 def remove(path: str) -> None:
     """Remove a file, or a folder with everything in it, also where it says that it may not be changed."""
     try:
-        os.rmdir(path)  # most of a room is folders that are empty
+        os.rmdir(path)  # most of a sandbox is folders that are empty
         return
     except OSError:
         pass
@@ -112,30 +112,30 @@ def runnable(path: str) -> bool:
 
 
 class Changes:
-    """Which rooms were written to: one inotify for all, because a user may have few."""
+    """Which sandboxes were written to: one inotify for all, because a user may have few."""
 
     def __init__(self) -> None:
         self.lock = _thread.allocate_lock()
-        self.rooms: dict[int, Room] = {}
+        self.sandboxes: dict[int, Sandbox] = {}
         try:
             self.queue = check(libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC), "inotify") if LINUX else -1
         except OSError:
             self.queue = -1
 
-    def watch(self, room: Room) -> bool:
-        """Begin to notice what changes in a room; whether that is possible."""
+    def watch(self, sandbox: Sandbox) -> bool:
+        """Begin to notice what changes in a sandbox; whether that is possible."""
         if self.queue < 0:
             return False
         with self.lock:
-            for path in room.known:
-                found = libc.inotify_add_watch(self.queue, os.fsencode(room.root + path), CHANGED)
+            for path in sandbox.known:
+                found = libc.inotify_add_watch(self.queue, os.fsencode(sandbox.root + path), CHANGED)
                 if found < 0:
                     return False
-                self.rooms[found] = room
+                self.sandboxes[found] = sandbox
         return True
 
     def look(self) -> None:
-        """Note the rooms that have changed since."""
+        """Note the sandboxes that have changed since."""
         with self.lock:
             while True:
                 try:
@@ -146,15 +146,17 @@ class Changes:
                 while at < len(data):
                     watch = int.from_bytes(data[at : at + 4], sys.byteorder, signed=True)
                     at += 16 + int.from_bytes(data[at + 12 : at + 16], sys.byteorder)
-                    changed = [self.rooms[watch]] if watch in self.rooms else [*self.rooms.values()]
-                    for room in changed:
-                        room.changed = True
+                    changed = (
+                        [self.sandboxes[watch]] if watch in self.sandboxes else [*self.sandboxes.values()]
+                    )
+                    for sandbox in changed:
+                        sandbox.changed = True
 
 
 class Layout:
-    """What the root of a room holds before a program runs, made in a folder.
+    """What the root of a sandbox holds before a program runs, made in a folder.
 
-    `known`: what belongs into each folder that can be written to, by its path in the room, and where it leads to if
+    `known`: what belongs into each folder that can be written to, by its path in the sandbox, and where it leads to if
     it is a link. `mounts`: what is to be mounted where, as source, path and kind of file system.
     """
 
@@ -225,13 +227,13 @@ class Layout:
         self.known[at][last] = ""
 
 
-class Ground:
-    """What rooms stand on: a file system in memory, with the folders to mount on and what is the same in all rooms.
+class SandboxBase:
+    """What all sandboxes share: a file system in memory, with the folders to mount on and what is the same in all.
 
-    A folder on a disk takes up to a millisecond to be made, where many were removed shortly before, and a room has
-    fifty. So each room is an overlay of one layout in memory and of a folder on the disk for what programs write.
+    A folder on a disk takes up to a millisecond to be made, where many were removed shortly before, and a sandbox has
+    fifty. So each sandbox is an overlay of one layout in memory and of a folder on the disk for what programs write.
     Where the kernel has no overlay for that (before 5.11 without root, on NFS, in a container that is on one itself)
-    the layout is made on the disk for each room. `needed`: as of the supervisor. Raises OSError.
+    the layout is made on the disk for each sandbox. `needed`: as of the supervisor. Raises OSError.
     """
 
     def __init__(self, folder: str, needed: list[str]) -> None:
@@ -248,8 +250,8 @@ class Ground:
         self.layout = Layout(f"{self.memory}/layout", self.host, needed)
         self.overlays = True
 
-    def room(self, name: str, at: str) -> tuple[str, Layout]:
-        """Mount the root of a new room, without what is mounted in it; the folder on the disk for what is written."""
+    def root(self, name: str, at: str) -> tuple[str, Layout]:
+        """Mount the root of a new sandbox, without the mounts in it; the folder on the disk for what is written."""
         written, work = f"{self.folder}/{name}", f"{name}-work"
         os.mkdir(written)
         if self.overlays:
@@ -267,17 +269,17 @@ class Ground:
         return written, Layout(written, self.host, self.needed)
 
 
-class Room:
+class Sandbox:
     """The root folder of a thread, and how to make it fresh again.
 
     `written`: the folder of the machine in which there is what programs write. `bare`: the same files as in the root,
     without anything that is mounted there. `blank`: a log without a name, to which nothing was written.
     """
 
-    def __init__(self, name: str, ground: Ground, changes: Changes) -> None:
-        self.root = f"{ground.memory}/{name}"
+    def __init__(self, name: str, base: SandboxBase, changes: Changes) -> None:
+        self.root = f"{base.memory}/{name}"
         self.bare = f"{self.root}-bare"
-        self.shadows = f"{ground.folder}/{name}-shadows"
+        self.shadows = f"{base.folder}/{name}-shadows"
         self.targets: list[str] = []
         self.made = 0
         self.changed = False
@@ -287,7 +289,7 @@ class Room:
         self.enter = os.open("/", os.O_PATH | os.O_CLOEXEC)
         os.mkdir(self.root)
         os.mkdir(self.bare)
-        self.written, layout = ground.room(name, self.root)
+        self.written, layout = base.root(name, self.root)
         self.known = layout.known
         mount(self.root, self.bare, BIND)
         for source, path, kind in layout.mounts:
@@ -298,7 +300,7 @@ class Room:
         self.watched = changes.watch(self)
 
     def dirty(self) -> bool:
-        """Whether something was written since the room was clean."""
+        """Whether something was written since the sandbox was clean."""
         if self.watched:
             self.changes.look()
         return self.changed or self.made > 0 or not self.watched
@@ -306,7 +308,7 @@ class Room:
     def clean(self) -> bool:
         """Remove what was written, and nothing of what is mounted. Raises OSError.
 
-        Whether the room is as it was: a program may have removed what belongs to it.
+        Whether the sandbox is as it was: a program may have removed what belongs to it.
         """
         for path, names in self.known.items():
             at = self.bare + path
@@ -327,7 +329,7 @@ class Room:
         return True
 
     def program(self, name: str, path: str) -> str:
-        """The file of a program, seen from inside; in a room as it was made it is where it was. Raises Missing."""
+        """The file of a program, seen from inside; in a sandbox as it was made it is where it was. Raises Missing."""
         if self.targets or "/" in name:
             return found(name, path)
         if (name, path) not in self.programs:
@@ -415,8 +417,8 @@ class Room:
                 self.outside()
 
 
-class PlainRoom(Room):
-    """No room: where nothing can be mounted, the texts of programs name folders of the runner."""
+class PlainSandbox(Sandbox):
+    """No sandbox: where nothing can be mounted, the texts of programs name folders of the runner."""
 
     def __init__(self) -> None:
         self.written = ""

@@ -20,7 +20,7 @@ PYTHON = f'#!/bin/sh\n"exec" "{sys.executable}" "$0" "$@"\n'
 """The first lines of a program in Python: `#!` takes no path with a space in it."""
 
 
-class Street(NamedTuple):
+class Harness(NamedTuple):
     """The pods of a test, and what they have reported."""
 
     pods: Pods
@@ -97,7 +97,7 @@ class Street(NamedTuple):
 
 
 @contextmanager
-def street(folder: Path, *, ready: bool = True, **settings: Any) -> Generator[Street]:
+def harness(folder: Path, *, ready: bool = True, **settings: Any) -> Generator[Harness]:
     """Pods in a folder, which are closed at the end; `ready`: what is started runs at once."""
     events: deque[Event] = deque()
     given: dict[str, Any] = {"workflow": "wf", "grace": 2.0, **settings}
@@ -105,7 +105,7 @@ def street(folder: Path, *, ready: bool = True, **settings: Any) -> Generator[St
     try:
         if ready:
             pods.wait()
-        yield Street(pods, events, folder)
+        yield Harness(pods, events, folder)
     finally:
         pods.close()
 

@@ -39,7 +39,7 @@ _BRIEFEST = 0.0008
 _LONGEST_WAIT = 3600.0
 
 
-class Helper:
+class SupervisorClient:
     """A supervisor that runs.
 
     `answered` is called with each answer, by `attend`. The first, `{"isolated"}`, says that programs can be run from

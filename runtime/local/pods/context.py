@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from flowdsl.runtime.local.pods import environment
-from flowdsl.runtime.local.pods.helper import Helper
 from flowdsl.runtime.local.pods.paths import Links
-from flowdsl.runtime.local.pods.rooms import remove
+from flowdsl.runtime.local.pods.sandbox import remove
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.store import Store
+from flowdsl.runtime.local.pods.supervisor_client import SupervisorClient
 from flowdsl.runtime.local.pods.units import shims
 
 Json = dict[str, Any]
@@ -57,15 +57,15 @@ class Plain:
             self.free.append(root)
 
 
-class House:
-    """The folders of a run, its store, and who starts its programs.
+class Context:
+    """What the pods of a run share: its folders, its store, and the supervisor that starts its programs.
 
     `folder`: of the run; `scratch`: for what ends with the pods; `programs`: whom the answers of a program are for;
     `broken`: what threads have raised, which is nobody's mistake but that of flowdsl.
     """
 
-    def __init__(self, folder: Path, settings: Settings, helper: Helper) -> None:
-        self.helper = helper
+    def __init__(self, folder: Path, settings: Settings, supervisor: SupervisorClient) -> None:
+        self.supervisor = supervisor
         self.folder = folder.absolute()
         # Of its own name: that of an earlier process may still be on its way out.
         self.scratch = self.folder / f"pods-{os.getpid()}-{next(_NUMBERS)}"
@@ -95,11 +95,11 @@ class House:
         """Start a program; without one it was sent before."""
         self.programs[name] = answered
         if what is not None:
-            self.helper.run(what)
+            self.supervisor.run(what)
 
     def apart(self, function: Callable[[], None]) -> None:
         """Do something that takes its time, in a thread; what it raises is raised again in `Pods.attend`."""
-        wake = self.helper.wake
+        wake = self.supervisor.wake
 
         def work() -> None:
             try:
