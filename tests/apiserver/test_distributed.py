@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flowdsl.runtime.local.pods.trainings import job_set
+from flowdsl.runtime.local.pods.train_jobs import job_set
 from tests.apiserver.build import go
 from tests.apiserver.server import ApiServer
 from tests.distributed_objects import Object, made

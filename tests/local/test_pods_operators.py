@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flowdsl.runtime.local.pods import played_training
+from flowdsl.runtime.local.pods import workloads_training
 from flowdsl.runtime.local.pods.jobs import why_not
 from tests.local.harness import harness
 
@@ -193,7 +193,7 @@ def test_a_limit_of_the_operator_is_not_told_by_the_counts(tmp_path: Path, sourc
 def test_pods_without_a_limit_are_begun_again_until_they_succeed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(played_training, "_PAUSE", 0.2)
+    monkeypatch.setattr(workloads_training, "_PAUSE", 0.2)
     source = """
         import os, sys, time
         open(f"/met/{os.environ['RANK']}-{time.monotonic_ns()}", "w").close()

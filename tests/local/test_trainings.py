@@ -10,7 +10,7 @@ import pytest
 
 from flowdsl.runtime.local.controller.events import PodEnded
 from flowdsl.runtime.local.honoured import Asked, judged
-from flowdsl.runtime.local.pods.trainings import job_set
+from flowdsl.runtime.local.pods.train_jobs import job_set
 from tests.local.harness import harness
 from tests.local.test_pods_operators import replica
 

@@ -1,6 +1,6 @@
 """Jobs of Kubernetes, and the like, on one machine: their pods are the containers of one pod, and run at the same time.
 
-Their names lead to this machine. What is played is what a training on several nodes needs: an object is applied, its
+Their names lead to this machine. What is emulated is what a training on several nodes needs: an object is applied, its
 pods run to their end, and its conditions are judged. Source: WaitResource of Argo.
 """
 
@@ -14,9 +14,9 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.events import Outcome
 from flowdsl.runtime.local.objects import objects, replaced
-from flowdsl.runtime.local.pods import trainings
-from flowdsl.runtime.local.pods.played import SORTS, sort
-from flowdsl.runtime.local.pods.sorts import Ended
+from flowdsl.runtime.local.pods import train_jobs
+from flowdsl.runtime.local.pods.workload_kind import Ended
+from flowdsl.runtime.local.pods.workload_kinds import WORKLOAD_KINDS, kind_of
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.times import rfc3339
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from flowdsl.runtime.local.controller.events import StartPod
     from flowdsl.runtime.local.pods.settings import Settings
-    from flowdsl.runtime.local.pods.sorts import Member, Sort
-    from flowdsl.runtime.local.pods.trainings import Wanted
+    from flowdsl.runtime.local.pods.train_jobs import Wanted
+    from flowdsl.runtime.local.pods.workload_kind import Member, WorkloadKind
 
 Json = dict[str, Any]
 
@@ -47,15 +47,15 @@ _CLUSTER = "TF_CONFIG"
 def does(template: Json) -> set[str]:
     """What a `resource` template does that others rely on: it makes something, or awaits it."""
     resource = part(template, "resource")
-    kinds = {kind for one in objects(resource) if (kind := trainings.kind_of(one))}
+    kinds = {kind for one in objects(resource) if (kind := train_jobs.kind_of(one))}
     made = {f"makes {kind}" for kind in kinds if resource.get("action") in _MAKING}
     return made | {
-        "awaits" for kind in kinds if kind != trainings.RUNTIME and resource.get("successCondition")
+        "awaits" for kind in kinds if kind != train_jobs.RUNTIME and resource.get("successCondition")
     }
 
 
 def why_not(template: Json, others: Collection[str] | None = None) -> str:
-    """Why the object of a `resource` template cannot be played here; empty if it can.
+    """Why the object of a `resource` template cannot be emulated here; empty if it can.
 
     `others`: what all templates of the workflow do, where somebody knows it.
     """
@@ -64,59 +64,59 @@ def why_not(template: Json, others: Collection[str] | None = None) -> str:
     action = resource.get("action")
     if (
         len(found) == 1
-        and (kind := trainings.kind_of(found[0]))
-        and (kind != trainings.JOB_SET or action == "get")
+        and (kind := train_jobs.kind_of(found[0]))
+        and (kind != train_jobs.JOB_SET or action == "get")
     ):
         return _no_training(template, found[0], kind, others) or _no_path(template)
     service = [(one.get("apiVersion"), one.get("kind")) for one in found] == [("v1", "Service")]
-    played = sort(found[0]) if len(found) == 1 else None
-    if played is None and not service:
+    workload = kind_of(found[0]) if len(found) == 1 else None
+    if workload is None and not service:
         return "applies an object to a cluster"
     if action in _GONE or (action in _MAKING and service):
         return ""
-    if played is None or action not in _MAKING:
+    if workload is None or action not in _MAKING:
         return "asks a cluster for an object"
     if not resource.get("successCondition"):
         return f"starts a {found[0]['kind']} that it does not wait for"
-    return _no_pods(found[0]["kind"], played, part(found[0], "spec")) or _no_path(template)
+    return _no_pods(found[0]["kind"], workload, part(found[0], "spec")) or _no_path(template)
 
 
 def _no_training(template: Json, found: Json, kind: str, others: Collection[str] | None) -> str:
-    """Why one of the objects of the Trainer cannot be played."""
+    """Why one of the objects of the Trainer cannot be emulated."""
     resource: Json = template["resource"]
     action, waits = resource.get("action"), resource.get("successCondition")
     if action in _GONE:
         return ""
-    if kind == trainings.RUNTIME and action in _MAKING:
-        pods = trainings.job_set({}, found)
-        return trainings.unplayed_runtime(found) or _no_pods(
-            trainings.TRAINING, SORTS[pods["apiVersion"], pods["kind"]], pods["spec"]
+    if kind == train_jobs.RUNTIME and action in _MAKING:
+        pods = train_jobs.job_set({}, found)
+        return train_jobs.unsupported_runtime(found) or _no_pods(
+            train_jobs.TRAINING, WORKLOAD_KINDS[pods["apiVersion"], pods["kind"]], pods["spec"]
         )
-    if kind == trainings.TRAINING and action in _MAKING:
-        if why := trainings.unplayed_training(found):
+    if kind == train_jobs.TRAINING and action in _MAKING:
+        if why := train_jobs.unsupported_training(found):
             return why
-        if others is not None and f"makes {trainings.RUNTIME}" not in others:
+        if others is not None and f"makes {train_jobs.RUNTIME}" not in others:
             return "starts a TrainJob whose TrainingRuntime is in a cluster"
         if not waits and others is not None and "awaits" not in others:
             return "starts a TrainJob that nothing waits for"
         return ""
-    known = others is None or f"makes {trainings.TRAINING}" in others
+    known = others is None or f"makes {train_jobs.TRAINING}" in others
     plain = not resource.get("failureCondition") and not part(template, "outputs")
-    if kind == trainings.RUNTIME or action != "get" or not known or not (waits or plain):
+    if kind == train_jobs.RUNTIME or action != "get" or not known or not (waits or plain):
         return "asks a cluster for an object"
     return ""
 
 
-def _no_pods(what: str, played: Sort, spec: Json) -> str:
-    """Why the pods of an object cannot be played."""
-    bodies = [part(one, "spec") for one in played.templates(spec)]
+def _no_pods(what: str, kind: WorkloadKind, spec: Json) -> str:
+    """Why the pods of an object cannot be emulated."""
+    bodies = [part(one, "spec") for one in kind.templates(spec)]
     if any(len(several(one, "containers")) != 1 or several(one, "initContainers") for one in bodies):
         return f"starts a {what} whose pods have several containers"
     if _mixed(bodies):
         return f"starts a {what} whose pods have different volumes of one name"
-    if played.policy(spec).suspended:
+    if kind.policy(spec).suspended:
         return f"makes a {what} that does not begin"
-    return played.unplayed(spec)
+    return kind.unsupported(spec)
 
 
 def _no_path(template: Json) -> str:
@@ -140,7 +140,7 @@ def _mixed(bodies: list[Json]) -> bool:
 
 
 class Job(NamedTuple):
-    """A Job, or the like, that is played: its object, and the pod that stands for its pods."""
+    """A Job, or the like, that is emulated: its object, and the pod that stands for its pods."""
 
     name: str
     template: Json
@@ -162,9 +162,9 @@ class Job(NamedTuple):
         return self.found["kind"], self.name
 
     @property
-    def sort(self) -> Sort:
+    def kind(self) -> WorkloadKind:
         """What kind of object it is."""
-        return SORTS[self.found["apiVersion"], self.found["kind"]]
+        return WORKLOAD_KINDS[self.found["apiVersion"], self.found["kind"]]
 
 
 def job(start: StartPod, settings: Settings, hosts: Path, wanted: Wanted | None = None) -> Job | None:
@@ -174,16 +174,16 @@ def job(start: StartPod, settings: Settings, hosts: Path, wanted: Wanted | None 
     """
     resource = start.template["resource"]
     found, training = wanted or (replaced(resource)[0], None)
-    played = sort(found)
-    if played is None or (wanted is None and resource["action"] not in _MAKING):
+    kind = kind_of(found)
+    if kind is None or (wanted is None and resource["action"] not in _MAKING):
         return None
     spec = part(found, "spec")
     given = part(found, "metadata")
     name = str(given.get("name") or f"{given.get('generateName', '')}{start.node.rpartition('-')[2]}")
     found = {**found, "metadata": {"namespace": settings.namespace, **given, "name": name}}
-    members = played.members(found)
-    _, tries, deadline, pause = played.policy(spec)
-    names = tuple(_with_domains(played.names(found, members), settings.namespace))
+    members = kind.members(found)
+    _, tries, deadline, pause = kind.policy(spec)
+    names = tuple(_with_domains(kind.names(found, members), settings.namespace))
     listening = _listening([one.host for one in members])
     volumes: dict[str, Json] = {}
     for one in members:
@@ -193,7 +193,7 @@ def job(start: StartPod, settings: Settings, hosts: Path, wanted: Wanted | None 
             volumes[called] = {**volume, "name": called}
     if names:
         volumes[_HOSTS] = {"name": _HOSTS, "hostPath": {"path": str(hosts), "type": "File"}}
-    first = played.templates(spec)[0]
+    first = kind.templates(spec)[0]
     metadata = part(first, "metadata")
     labels = {"job-name": name, "batch.kubernetes.io/job-name": name, **part(metadata, "labels")}
     template = {
@@ -208,7 +208,7 @@ def job(start: StartPod, settings: Settings, hosts: Path, wanted: Wanted | None 
         "archiveLocation": {"archiveLogs": False},
     }
     pod = start._replace(template=template, volumes=[], keeps_result=False, patches=())
-    leads = tuple(played.leads(found, members))
+    leads = tuple(kind.leads(found, members))
     return Job(name, start.template, found, pod, members, leads, names, deadline, training)
 
 
@@ -290,36 +290,36 @@ def renamed(start: StartPod, names: tuple[str, ...]) -> StartPod:
     return start._replace(template=template)
 
 
-def over(played: Job, pod: Outcome, tried: Mapping[str, int], began: float, late: bool) -> Json:
+def over(emulated: Job, pod: Outcome, tried: Mapping[str, int], began: float, late: bool) -> Json:
     """The object of a Job whose pods have ended, as the pod says that stood for them; `late`: by its deadline.
 
     `tried`: how often each of them was begun.
     """
     ways = pod.containers or {}  # there are none where nothing has begun
     done = {name for name, (phase, _) in ways.items() if phase == "Succeeded"}
-    status = played.sort.status(played.found, Ended(played.members, done, late, tried))
-    return {**played.found, "status": {"startTime": rfc3339(began), **status}}
+    status = emulated.kind.status(emulated.found, Ended(emulated.members, done, late, tried))
+    return {**emulated.found, "status": {"startTime": rfc3339(began), **status}}
 
 
-def outcome(played: Job, found: Json, again: bool = False) -> Outcome:
+def outcome(emulated: Job, found: Json, again: bool = False) -> Outcome:
     """How the step ends that has made the Job: as its conditions say of the object, with its results.
 
     `again`: the Job was there, and has ended. To apply it once more changes nothing, to create it is refused.
     """
     from flowdsl.runtime.local.pods.leaves import KubectlError, conditions_of, met, shown
 
-    resource = played.template["resource"]
-    if played.training is not None:
-        found = trainings.ended(played.training, found)
+    resource = emulated.template["resource"]
+    if emulated.training is not None:
+        found = train_jobs.ended(emulated.training, found)
     try:
         if again and resource["action"] == "create":
             raise KubectlError(
-                f'Error from server (AlreadyExists): {played.sort.plural} "{played.name}" already exists'
+                f'Error from server (AlreadyExists): {emulated.kind.plural} "{emulated.name}" already exists'
             )
         if not met(conditions_of(resource), found):
             what = f"'{resource['successCondition']}' is not true of the {found['kind']}, which has ended"
             raise KubectlError(f"{what}: Argo would wait for ever")
-        parameters = shown(played.template, found)
+        parameters = shown(emulated.template, found)
     except KubectlError as error:
         return failed(str(error))
     return Outcome("Succeeded", "", {**({"parameters": parameters} if parameters else {}), "exitCode": "0"})

@@ -22,10 +22,10 @@ from flowdsl.runtime.local.pods.outputs import Taken
 from flowdsl.runtime.local.pods.program import Program
 from flowdsl.runtime.local.pods.refusal import Refusal, of_the_step
 from flowdsl.runtime.local.pods.slots import Amount
-from flowdsl.runtime.local.pods.sorts import ENDLESS
 from flowdsl.runtime.local.pods.store import located
 from flowdsl.runtime.local.pods.units import Unit
 from flowdsl.runtime.local.pods.volumes import Volumes
+from flowdsl.runtime.local.pods.workload_kind import ENDLESS
 from flowdsl.runtime.parts import part, several
 
 _OFTEN = 0.05

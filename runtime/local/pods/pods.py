@@ -16,7 +16,7 @@ from typing import Any
 from flowdsl.runtime.local.controller.events import Event, Outcome, PodEnded, PodRunning, StartPod, StopPod
 from flowdsl.runtime.local.pods.amounts import Allocatable, amount
 from flowdsl.runtime.local.pods.context import Context
-from flowdsl.runtime.local.pods.playing import Playing
+from flowdsl.runtime.local.pods.operators import Operators
 from flowdsl.runtime.local.pods.pod import Pod
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
@@ -63,7 +63,7 @@ class Pods:
         self.asked: dict[str, Amount] = {}  # the nodes of those that have, by the name of the node
         self.given: dict[str, dict[str, list[str]]] = {}  # the GPUs of those that have been given it
         self.others: dict[str, threading.Event] = {}
-        self.playing = Playing(self)
+        self.operators = Operators(self)
         self.early: list[tuple[Pod, Amount]] = []  # that were started before steps can be
         self.closed = False
         self.ready = False
@@ -95,7 +95,7 @@ class Pods:
     def start(self, pod: StartPod) -> None:
         """Run a leaf; its events come later."""
         if "resource" in pod.template and not self.settings.kubectl:
-            self.playing.play(pod)
+            self.operators.apply(pod)
         elif any(kind in pod.template for kind in KINDS):
             self.other(pod)
         else:
@@ -104,7 +104,7 @@ class Pods:
     def know(self, pod: StartPod, outcome: Outcome) -> None:
         """Take into account what a pod has done that ended before: the object that it has made is there."""
         if "resource" in pod.template and not self.settings.kubectl:
-            self.playing.know(pod.template["resource"], outcome.phase)
+            self.operators.know(pod.template["resource"], outcome.phase)
 
     def begin(
         self,
@@ -198,7 +198,7 @@ class Pods:
 
     def stop(self, stop: StopPod) -> None:
         """End a pod."""
-        if self.playing.leave(stop):
+        if self.operators.leave(stop):
             return
         with self.context.lock:
             made = self.pods.get(stop.node)

@@ -1,4 +1,4 @@
-"""What is known of a kind of objects whose pods are played."""
+"""What is known of a kind of objects whose pods are emulated."""
 
 from __future__ import annotations
 
@@ -77,18 +77,18 @@ def _none(found: Json, members: Sequence[Member]) -> list[str]:
     return []
 
 
-class Sort(NamedTuple):
-    """A kind of object.
+class WorkloadKind(NamedTuple):
+    """A kind of object whose pods can be emulated.
 
-    `plural`: its name in messages of a cluster. `templates`: those of its pods, of its spec. `unplayed`: why its spec
-    cannot be played, or nothing. `policy`: of its spec. `members`: its pods, of the object. `status`: of how its pods
-    ended. `leads`: with the success of which of them the others are ended; none of them: these are waited for.
+    `plural`: its name in messages of a cluster. `templates`: those of its pods, of its spec. `unsupported`: why its
+    spec cannot be emulated, or nothing. `policy`: of its spec. `members`: its pods, of the object. `status`: of how its
+    pods ended. `leads`: with the success of which of them the others are ended; none of them: these are waited for.
     `names`: those by which they are found there.
     """
 
     plural: str
     templates: Callable[[Json], list[Json]]
-    unplayed: Callable[[Json], str]
+    unsupported: Callable[[Json], str]
     policy: Callable[[Json], Policy]
     members: Callable[[Json], list[Member]]
     status: Callable[[Json, Ended], Json]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.tree import inside
 from flowdsl.grammar.labels import JOBSET, WORKER, worker
-from flowdsl.runtime.local.pods.sorts import Ended, Member, Policy, Sort, policy
+from flowdsl.runtime.local.pods.workload_kind import Ended, Member, Policy, WorkloadKind, policy
 from flowdsl.runtime.parts import part, several, texts
 from flowdsl.runtime.times import rfc3339
 
@@ -37,7 +37,7 @@ def _templates(spec: Json) -> list[Json]:
     return [part(spec, "template")]
 
 
-def _unplayed(spec: Json) -> str:
+def _unsupported(spec: Json) -> str:
     if _count(spec, "completions") > _count(spec, "parallelism"):
         return "starts a Job whose pods run one after the other"
     return ""
@@ -96,7 +96,7 @@ def _status(found: Json, ended: Ended) -> Json:
     return status
 
 
-JOB = Sort("jobs.batch", _templates, _unplayed, _policy, _members, _status, names=_names)
+JOB = WorkloadKind("jobs.batch", _templates, _unsupported, _policy, _members, _status, names=_names)
 
 
 # --- JobSet ----------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def _set_templates(spec: Json) -> list[Json]:
     return [part(job, "template") for _, job in _jobs(spec)]
 
 
-def _set_unplayed(spec: Json) -> str:
+def _set_unsupported(spec: Json) -> str:
     if part(spec, "failurePolicy").get("maxRestarts"):
         return "starts a JobSet that begins again when one of its Jobs fails"
     if part(spec, "successPolicy").get("operator") == "Any":
@@ -122,7 +122,7 @@ def _set_unplayed(spec: Json) -> str:
         return "starts a JobSet whose Jobs begin one after the other"
     if len({_policy(job) for _, job in _jobs(spec)}) > 1:
         return "starts a JobSet whose Jobs have limits of their own"
-    return next((why for _, job in _jobs(spec) if (why := _unplayed(job))), "")
+    return next((why for _, job in _jobs(spec) if (why := _unsupported(job))), "")
 
 
 def _set_policy(spec: Json) -> Policy:
@@ -175,10 +175,10 @@ def _set_status(found: Json, ended: Ended) -> Json:
     return {"terminalState": done, "conditions": [condition]}
 
 
-JOB_SET = Sort(
+JOB_SET = WorkloadKind(
     "jobsets.jobset.x-k8s.io",
     _set_templates,
-    _set_unplayed,
+    _set_unsupported,
     _set_policy,
     _set_members,
     _set_status,

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.labels import TRAINING, TRAINING_INDEX, TRAINING_ROLE, worker
-from flowdsl.runtime.local.pods.sorts import ENDLESS, Ended, Member, Policy, Sort, policy
+from flowdsl.runtime.local.pods.workload_kind import ENDLESS, Ended, Member, Policy, WorkloadKind, policy
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.times import rfc3339
 
@@ -68,7 +68,7 @@ def _again(replicas: dict[str, Json], usual: str) -> set[bool]:
 
 
 def _restarts(kind: str, spec: Json, replicas: dict[str, Json], usual: str) -> str:
-    """Why pods that are begun again cannot be played, or nothing."""
+    """Why pods that are begun again cannot be emulated, or nothing."""
     limit, again = part(spec, "runPolicy").get("backoffLimit"), _again(replicas, usual)
     if True not in again:
         return ""
@@ -169,7 +169,7 @@ def _torch_templates(spec: Json) -> list[Json]:
     return [part(one, "template") for one in _torch(spec).values()]
 
 
-def _torch_unplayed(spec: Json) -> str:
+def _torch_unsupported(spec: Json) -> str:
     replicas = _torch(spec)
     if "Master" not in replicas or spec.get("elasticPolicy"):
         return "starts a PyTorchJob whose workers find each other without a Master"
@@ -208,10 +208,10 @@ def _torch_status(found: Json, ended: Ended) -> Json:
     return _status("PyTorchJob", _torch(spec), _TORCH_USUAL, ended, ["master-0"], silent=silent)
 
 
-PYTORCH_JOB = Sort(
+PYTORCH_JOB = WorkloadKind(
     "pytorchjobs.kubeflow.org",
     _torch_templates,
-    _torch_unplayed,
+    _torch_unsupported,
     _torch_policy,
     _torch_members,
     _torch_status,
@@ -227,7 +227,7 @@ def _tf_templates(spec: Json) -> list[Json]:
     return [part(one, "template") for one in _tensorflow(spec).values()]
 
 
-def _tf_unplayed(spec: Json) -> str:
+def _tf_unsupported(spec: Json) -> str:
     replicas = _tensorflow(spec)
     if spec.get("enableDynamicWorker"):
         return "starts a TFJob whose workers come and go"
@@ -277,10 +277,10 @@ def _tf_status(found: Json, ended: Ended) -> Json:
     return _status("TFJob", _tensorflow(spec), _TENSORFLOW_USUAL, ended, leads, silent=silent)
 
 
-TF_JOB = Sort(
+TF_JOB = WorkloadKind(
     "tfjobs.kubeflow.org",
     _tf_templates,
-    _tf_unplayed,
+    _tf_unsupported,
     _tf_policy,
     _tf_members,
     _tf_status,
@@ -308,7 +308,7 @@ def _mpi_templates(spec: Json) -> list[Json]:
     return [part(one, "template") for one in _mpi(spec).values()]
 
 
-def _mpi_unplayed(spec: Json) -> str:
+def _mpi_unsupported(spec: Json) -> str:
     if spec.get("mpiImplementation", "OpenMPI") != "OpenMPI":
         return "starts an MPIJob of another implementation than Open MPI"
     if "Launcher" not in _mpi(spec):
@@ -352,10 +352,10 @@ def _mpi_status(found: Json, ended: Ended) -> Json:
     return _status("MPIJob", {"Launcher": {}}, "Never", ended, [one.name for one in ended.members])
 
 
-MPI_JOB = Sort(
+MPI_JOB = WorkloadKind(
     "mpijobs.kubeflow.org",
     _mpi_templates,
-    _mpi_unplayed,
+    _mpi_unsupported,
     _mpi_policy,
     _mpi_members,
     _mpi_status,

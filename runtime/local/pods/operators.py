@@ -1,4 +1,7 @@
-"""Objects that `resource` steps make, whose pods run here: those that do, and what the others have become."""
+"""What the operators of a cluster do with the objects that `resource` steps make: their pods run here.
+
+An object whose pods have ended is kept with its status, for the steps that ask for it later.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from flowdsl.runtime.local.controller.events import Outcome, PodEnded, PodRunning, StopPod
 from flowdsl.runtime.local.objects import replaced
 from flowdsl.runtime.local.pods.ports import Ports
-from flowdsl.runtime.local.pods.trainings import JOB_SET, TRAINING, Trainings, Wanted, kind_of
+from flowdsl.runtime.local.pods.train_jobs import JOB_SET, TRAINING, Trainings, Wanted, kind_of
 from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ Key = tuple[str, str]
 """The kind and the name of an object."""
 
 
-class Stage(Protocol):
+class PodRunner(Protocol):
     """The pods of a run, among which those of objects run."""
 
     settings: Settings
@@ -60,18 +63,18 @@ class Stage(Protocol):
         ...
 
 
-class Playing:
+class Operators:
     """The objects of one run; used from the thread of its pods."""
 
-    def __init__(self, pods: Stage) -> None:
+    def __init__(self, pods: PodRunner) -> None:
         self._pods = pods
         self._trainings = Trainings()
         self._ports = Ports()
-        self._nodes: dict[Key, str] = {}  # that play the objects whose pods run
+        self._nodes: dict[Key, str] = {}  # that own the objects whose pods run
         self._over: dict[Key, Json] = {}  # the objects whose pods have ended
-        self._awaited: dict[str, tuple[Key, Job]] = {}  # by other nodes than that which plays them
+        self._awaited: dict[str, tuple[Key, Job]] = {}  # by other nodes than their own
 
-    def play(self, pod: StartPod) -> None:
+    def apply(self, pod: StartPod) -> None:
         """Run the pods of an object; one that has none runs nothing."""
         from flowdsl.runtime.local.pods.jobs import failed, job, outcome, why_not
 
@@ -84,18 +87,18 @@ class Playing:
             return
         context = self._pods.context
         hosts = context.scratch / f"hosts-{next(context.numbers)}"
-        played = job(pod, self._pods.settings, hosts, wanted)
-        if played is None:
+        emulated = job(pod, self._pods.settings, hosts, wanted)
+        if emulated is None:
             self._change(pod.template["resource"])
             self._pods.report(PodRunning(time.time(), pod.node))
             self._end(pod.node, Outcome("Succeeded", "", {"exitCode": "0"}))
-        elif played.key in self._over:
-            self._end(pod.node, outcome(played, self._over[played.key], again=True))
-        elif wanted is not None and played.key in self._nodes:
+        elif emulated.key in self._over:
+            self._end(pod.node, outcome(emulated, self._over[emulated.key], again=True))
+        elif wanted is not None and emulated.key in self._nodes:
             self._pods.report(PodRunning(time.time(), pod.node))
-            self._awaited[pod.node] = played.key, played
+            self._awaited[pod.node] = emulated.key, emulated
         else:
-            self._begin(played, hosts)
+            self._begin(emulated, hosts)
 
     def know(self, resource: Json, phase: str) -> None:
         """Take into account what a step has done that ended before: the object that it has made is there."""
@@ -116,48 +119,48 @@ class Playing:
         self._end(stop.node, Outcome("Failed", stop.message))
         return True
 
-    def _begin(self, played: Job, hosts: Path) -> None:
+    def _begin(self, emulated: Job, hosts: Path) -> None:
         """Start the pods of an object, which find each other by their names and at ports that are free."""
         self._pods.wait()
-        template, ports = self._ports.settled(self._named(played, hosts).template)
-        node, began, late = played.start.node, time.time(), threading.Event()
-        self._say_moved(ports, played.start.name)
+        template, ports = self._ports.settled(self._named(emulated, hosts).template)
+        node, began, late = emulated.start.node, time.time(), threading.Event()
+        self._say_moved(ports, emulated.start.name)
 
         def end_late() -> None:
             late.set()
             self._pods.stop(StopPod(node, ""))
 
-        timer = threading.Timer(played.deadline or 0, end_late)
+        timer = threading.Timer(emulated.deadline or 0, end_late)
         timer.daemon = True
 
         def ended(made: Pod, found: Outcome) -> None:
-            self._nodes.pop(played.key, None)
+            self._nodes.pop(emulated.key, None)
             self._ports.give(ports)
             timer.cancel()
-            self._pods.ended(made, self._outcome(played, made, found, began, late.is_set()))
-            self._tell(played.key)
+            self._pods.ended(made, self._outcome(emulated, made, found, began, late.is_set()))
+            self._tell(emulated.key)
 
-        self._nodes[played.key] = node
-        start = played.start._replace(template=template)
-        if self._pods.begin(start, ended, bool(played.names), played.leads) is None:
-            del self._nodes[played.key]
+        self._nodes[emulated.key] = node
+        start = emulated.start._replace(template=template)
+        if self._pods.begin(start, ended, bool(emulated.names), emulated.leads) is None:
+            del self._nodes[emulated.key]
             self._ports.give(ports)
-        elif played.deadline is not None:
+        elif emulated.deadline is not None:
             timer.start()
 
-    def _named(self, played: Job, hosts: Path) -> StartPod:
+    def _named(self, emulated: Job, hosts: Path) -> StartPod:
         """What is started, with the names of its pods in its file of hosts, or in their place."""
         from flowdsl.runtime.local.pods.jobs import hosts_file, renamed
 
-        if not played.names:
-            return played.start
+        if not emulated.names:
+            return emulated.start
         if not self._pods.context.isolated:
             hosts.touch()
-            return renamed(played.start, played.names)
+            return renamed(emulated.start, emulated.names)
         usual = Path("/etc/hosts")
         text = usual.read_text(encoding="utf-8", errors="replace") if usual.is_file() else ""
-        hosts.write_text(hosts_file(played.names, text), encoding="utf-8")
-        return played.start
+        hosts.write_text(hosts_file(emulated.names, text), encoding="utf-8")
+        return emulated.start
 
     def _say_moved(self, ports: dict[int, int], name: str) -> None:
         """Say at which other ports the pods of a step meet, where the usual ones are taken."""
@@ -168,13 +171,13 @@ class Playing:
                     f"Port {asked} of this machine is in use: the pods of {which} meet at port {port}"
                 )
 
-    def _outcome(self, played: Job, made: Pod, found: Outcome, began: float, late: bool) -> Outcome:
+    def _outcome(self, emulated: Job, made: Pod, found: Outcome, began: float, late: bool) -> Outcome:
         """How the step ends whose pods have ended, and what is kept of its object."""
         from flowdsl.runtime.local.pods.jobs import outcome, over
 
         if not made.stopped and (late or found.containers is not None):
-            self._over[played.key] = over(played, found, made.tried, began, late)
-            found = outcome(played, self._over[played.key])
+            self._over[emulated.key] = over(emulated, found, made.tried, began, late)
+            found = outcome(emulated, self._over[emulated.key])
         return found._replace(containers=None)
 
     def _tell(self, key: Key) -> None:
@@ -182,11 +185,11 @@ class Playing:
         from flowdsl.runtime.local.pods.jobs import failed, outcome
 
         there = self._over.get(key)
-        for node, (awaited, played) in list(self._awaited.items()):
+        for node, (awaited, emulated) in list(self._awaited.items()):
             if awaited == key:
                 del self._awaited[node]
-                gone = f'{played.sort.plural} "{played.name}" has been deleted'
-                self._end(node, failed(gone) if there is None else outcome(played, there))
+                gone = f'{emulated.kind.plural} "{emulated.name}" has been deleted'
+                self._end(node, failed(gone) if there is None else outcome(emulated, there))
 
     def _training(self, resource: Json) -> Wanted | str | None:
         """What a `resource` is about that is one of the objects of Kubeflow's Trainer."""

@@ -1,7 +1,7 @@
 """TrainJobs of Kubeflow's Trainer: which JobSet comes of one and its runtime, and what it says when that has ended.
 
 A TrainJob names a TrainingRuntime, which says what the pods are, and the Trainer makes a JobSet of both. Its pods are
-played when a step waits for it.
+emulated when a step waits for it.
 Source: Kubeflow Trainer 2.0 to 2.2 (pkg/webhooks, pkg/runtime/core and its plugins).
 """
 
@@ -28,7 +28,7 @@ _PORT = "29500"
 _CHANGES = ("podSpecOverrides", "podTemplateOverrides", "runtimePatches")
 """How a TrainJob may change the pods of its runtime, in one version or another."""
 _KNOWN = {"numNodes", "torch"}
-"""What a runtime may say of the kind of its training that is played."""
+"""What a runtime may say of the kind of its training that is emulated."""
 
 
 def kind_of(found: Json) -> str:
@@ -38,16 +38,16 @@ def kind_of(found: Json) -> str:
     return kind if kind in known and known[kind] == found.get("apiVersion") else ""
 
 
-def unplayed_runtime(found: Json) -> str:
-    """Why the pods of a runtime cannot be played, or nothing."""
+def unsupported_runtime(found: Json) -> str:
+    """Why the pods of a runtime cannot be emulated, or nothing."""
     for word in part(part(found, "spec"), "mlPolicy"):
         if word not in _KNOWN:
             return f"makes a TrainingRuntime of `{word}`, whose processes the Trainer starts"
     return ""
 
 
-def unplayed_training(found: Json) -> str:
-    """Why a TrainJob cannot be played, whatever its runtime is, or nothing."""
+def unsupported_training(found: Json) -> str:
+    """Why a TrainJob cannot be emulated, whatever its runtime is, or nothing."""
     spec = part(found, "spec")
     if part(spec, "runtimeRef").get("kind", "ClusterTrainingRuntime") != RUNTIME:
         return "starts a TrainJob whose pods are described in a cluster"
@@ -119,7 +119,7 @@ def ended(training: Json, found: Json) -> Json:
 
 
 class Wanted(NamedTuple):
-    """A JobSet whose pods are to be played, and the TrainJob that is looked at instead, if it is."""
+    """A JobSet whose pods are to be emulated, and the TrainJob that is looked at instead, if it is."""
 
     job_set: Json
     training: Json | None
@@ -133,7 +133,7 @@ class Trainings:
         self._made: dict[str, tuple[Json, Json]] = {}
 
     def asked(self, resource: Json, found: Json) -> Wanted | str | None:
-        """What a `resource` is about: pods to be played, or why it fails; None where there is nothing to do."""
+        """What a `resource` is about: pods to be emulated, or why it fails; None where there is nothing to do."""
         action, kind = str(resource["action"]), kind_of(found)
         name = str(part(found, "metadata").get("name") or "")
         if action == "delete":
