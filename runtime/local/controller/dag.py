@@ -466,7 +466,7 @@ class Dag(Frame):
         """The phases of the targets, or None while something goes on, which is waited for."""
         nodes = {name: self.tasks[name].node for name in self.targets}
         targets = {node.id: name for name, node in nodes.items() if node is not None}
-        found = walked(self.node, targets, partial(complete, self))
+        found = walked(self.node, targets, self._found_out)
         if not isinstance(found, Node):
             return found
         if self.awaited is not found:
@@ -475,6 +475,11 @@ class Dag(Frame):
             for one in (found, *(child for child in rounds if not child.fulfilled)):
                 self.run.when_fulfilled(one, partial(self.run.agenda.later, self._maybe_finish))
         return None
+
+    def _found_out(self, group: Node, rounds: list[Node]) -> None:
+        """A loop has ended, but not one of its rounds in the eyes of Argo: it has an exit hook that runs."""
+        group.late = True
+        complete(self, group, rounds)
 
     def awaited_before(self, group: Node) -> Node | None:
         """What goes on that Argo comes to before the end of a loop, the loop itself, or nothing."""

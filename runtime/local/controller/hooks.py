@@ -175,7 +175,8 @@ class Hooks(ABC):
         # What could not begin is no call of a template that has ended: its exit hook is left to the next pass.
         late = self.ended or self.node.type == "Skipped"
         self.ended = self.ended or self.node.fulfilled
-        if self.node.completed and self.node.type == "TaskGroup" and self.made == self.run.agenda.passes:
+        new = self.made == self.run.agenda.passes and not self.node.late
+        if self.node.completed and self.node.type == "TaskGroup" and new:
             # A loop without a round that runs: Argo goes on behind it, and asks for its hooks if it comes to it again.
             if not late:
                 self.run.agenda.in_next_pass(self.changed)

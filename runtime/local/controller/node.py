@@ -38,6 +38,7 @@ class Node:
         "id",
         "inputs",
         "ip",
+        "late",
         "lock",
         "made",
         "memo",
@@ -85,6 +86,8 @@ class Node:
         """The pass in which it ended with an error that who asked for it was told: the next goes on behind it."""
         self.made = -1
         """The pass in which it was made."""
+        self.late = False
+        """Whether Argo finds out that it ended when it has come to all tasks: none goes on behind it in this pass."""
         self.daemoned = False
         self.runs = False
         """Whether its pod has begun and not ended: until then nobody goes on behind it, whatever its phase."""

@@ -273,14 +273,14 @@ class Run:
         node.mark(self.now, phase, message)
         self._count(node, before, phase, "" if node.lock else before, phase)
         self.failures += node.failed
-        self.changed(node)
+        at_once = node.fulfilled and not was and node.made == self.agenda.passes and not node.late
+        self.changed(node, soon=at_once and node.type == "TaskGroup")  # others have an order of their own
         if node.fulfilled and not was:
-            at_once = node.made == self.agenda.passes
             self.within(node.boundary, *self._fulfilled.pop(node.id, ()), soon=at_once)
 
-    def changed(self, node: Node) -> None:
+    def changed(self, node: Node, *, soon: bool = False) -> None:
         """Tell those that watch a node."""
-        self.within(node.boundary, *self._watchers.get(node.id, ()))
+        self.within(node.boundary, *self._watchers.get(node.id, ()), soon=soon)
 
     def within(self, node: Node | None, *actions: Callable[[], None], soon: bool = False) -> None:
         """Do something in what is executed as a node: now, or when Argo comes to it again."""
