@@ -197,6 +197,9 @@ class _Kinds(Findings):
             kind, key = self.of(inner.of, bound), self.of(inner.key, bound)
             if kind == "text":
                 self.character(inner, key)
+                return "whole" if group(key) == "number" else "any"
+            if group(kind) == "number":
+                self.of_number(inner, kind)
             elif kind == "list" and key == "text":
                 self.operand("[...]", inner.key, "text", f"write `{self.whole}({self.shown(inner.key)})`")
             return "any"
@@ -220,9 +223,19 @@ class _Kinds(Findings):
         way = f"read it by `fromJSON({self.shown(node.of)})`"
         if key == "text":
             self.operand("[...]", node.of, "text", way)
-        elif group(key) == "number" and t.path(node.of) is not None:
+        elif group(key) == "number" and (t.path(node.of) is not None or _holds_failures(node.of)):
             effect = "gives the code of a character, such as 97 for `a`"
             self.report(AsText(self.shown(node), f"{way} where the text is a list", effect), node)
+
+    def of_number(self, node: t.Member, kind: Kind) -> None:
+        """Reports a field of a number, which may be the code of a character."""
+        of, field = node.of, self.text[node.of.end : node.end]
+        inner = of.of if isinstance(of, t.Chain) else of
+        way = f"take `{field}` off"
+        if isinstance(inner, t.Member):
+            way = f"read it by `fromJSON({self.shown(inner.of)})`"
+            self.found = [one for one in self.found if one.part != (inner.start, inner.end)]
+        self.operand(field, of, kind, way)
 
     def below(self, node: t.Node, depth: int) -> None:
         """Reports a field of a text, so many steps before the end of a path."""
@@ -400,7 +413,7 @@ class _Kinds(Findings):
         signature = builtins().get(name)
         if signature is not None and (self.argo or name not in _ARGO):
             kind = self.arguments(node, name, signature, node.arguments, bound)
-            return "text" if name == "fromJSON" and _are_failures(*node.arguments) else kind
+            return "text" if _holds_failures(node) else kind
         if signature is not None:
             self.foreign(name, _ARGO[name], node.start)
         elif name not in bound:
@@ -521,6 +534,10 @@ def _nil(node: t.Node) -> t.Node | None:
             return None
 
 
-def _are_failures(*arguments: t.Node) -> bool:
-    """Whether what is read are the failures of the run: JSON in quotes. Source: strconv.Quote in operate of Argo."""
-    return [t.path(one) for one in arguments] == [("workflow", "failures")]
+def _holds_failures(node: t.Node) -> bool:
+    """Whether the failures of the run are read, which are JSON in quotes. Source: strconv.Quote in operate of Argo."""
+    match node:
+        case t.Call("fromJSON", (one,)):
+            return t.path(one) == ("workflow", "failures")
+        case _:
+            return False
