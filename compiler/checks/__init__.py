@@ -64,7 +64,8 @@ def check_definitions(
 def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagnostic]:
     """What is wrong with what the pipelines do, as the checks find it and as it was found while they were traced."""
     found = _checked(trace, sources, profile)
-    return found + [truth.worded(one, sources) for one in _causes(_traced(trace, found, sources), sources)]
+    told = _causes(_traced(trace, found, sources), [*identity.choices(found, sources)], sources)
+    return found + [truth.worded(one, sources) for one in told]
 
 
 def _checked(trace: Trace, sources: Sources, profile: Profile) -> list[Diagnostic]:
@@ -107,9 +108,12 @@ def _traced(trace: Trace, found: list[Diagnostic], sources: Sources) -> list[Dia
     return told
 
 
-def _causes(problems: list[Diagnostic], sources: Sources) -> list[Diagnostic]:
-    """The findings without those about the type of what `len(...)` and its like gave instead of an answer."""
-    unknown = {_span(one, sources) for one in problems if isinstance(one.finding, RunTimeLoop)}
+def _causes(problems: list[Diagnostic], choices: Iterable[Span], sources: Sources) -> list[Diagnostic]:
+    """The findings without those about the type of what `len(...)` and its like gave instead of an answer.
+
+    So do the `choices`, of which Python took the side that it always takes.
+    """
+    unknown = {*choices, *(_span(one, sources) for one in problems if isinstance(one.finding, RunTimeLoop))}
     return [
         one
         for one in problems

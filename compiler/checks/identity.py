@@ -21,7 +21,7 @@ from flowdsl.values.expr import Param, Poison
 from flowdsl.values.value import expr_of, is_value, value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from types import CodeType
 
     from flowdsl.diagnostic import Finding
@@ -48,6 +48,20 @@ def unseen_questions(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             if finding is not None and span not in told:
                 told.add(span)
                 yield Diagnostic(finding, span)
+
+
+def choices(found: Iterable[Diagnostic], sources: Sources) -> Iterator[Span]:
+    """Each `a if ... else b` that asks one of the questions which were found."""
+    asked = {one.place for one in found if isinstance(one.finding, (IsNone, RunTimeIdentity, RunTimeKind))}
+    for name in {one.file for one in asked if isinstance(one, Span)}:
+        file = sources.file(name)
+        if file is None or file.tree is None:
+            continue
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.IfExp):
+                parts = (part for part in ast.walk(node.test) if isinstance(part, ast.expr))
+                if any(file.node(part) in asked for part in parts):
+                    yield file.node(node)
 
 
 class _Body:

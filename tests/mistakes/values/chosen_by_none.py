@@ -1,0 +1,20 @@
+"""A default that is chosen with `is None`: one mistake, also where its type does not fit."""
+
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def find(text: str) -> int | None:
+    return len(text) or None
+
+
+@step(image="python:3.12-slim")
+def publish(count: int) -> None:
+    print(count)
+
+
+@pipeline
+def nightly(text: str = "cat") -> None:
+    found = find(text)
+    publish(found if found is not None else 3)
+    publish.options(name="again")(0 if found is None else found)
