@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.diagnostic import AGAIN, Diagnostic, Related
+from flowdsl.grammar.regex import regex
 from flowdsl.places.place import Argument, Definition, Site
 
 if TYPE_CHECKING:
@@ -13,8 +14,19 @@ if TYPE_CHECKING:
     from flowdsl.compiler.argo import Manifest
     from flowdsl.compiler.problem import Problem
     from flowdsl.compiler.tree import Path
+    from flowdsl.diagnostic import Finding
     from flowdsl.places.place import Place
     from flowdsl.tracing.trace import Call, Trace
+
+
+_WORDS = {
+    "activeDeadlineSeconds": "`timeout` of the pipeline",
+    "pendingTimeout": "`queue_timeout`",
+    "maxDuration": "`within`",
+    "retryPolicy": "`policy`",
+}
+"""The options that fields of Argo are written for, where they have other names."""
+_FIELD = regex(rf"`({'|'.join(_WORDS)})`")
 
 
 def placed(problem: Problem, manifest: Manifest, traces: Iterable[Trace]) -> Diagnostic | None:
@@ -23,7 +35,14 @@ def placed(problem: Problem, manifest: Manifest, traces: Iterable[Trace]) -> Dia
     if place is None:
         return None
     related = tuple(Related(other, AGAIN) for other in others if other not in (None, place))
-    return Diagnostic(problem.finding, place, related)
+    return Diagnostic(_worded(problem.finding, place), place, related)
+
+
+def _worded(finding: Finding, place: Place) -> Finding:
+    """A finding about an option, with the words of the language for fields that the user did not write."""
+    if not isinstance(place, Argument) or place.name == "argo":
+        return finding
+    return finding.with_texts(lambda text: _FIELD.sub(lambda found: _WORDS[found[1]], text))
 
 
 def _placed(problem: Problem, manifest: Manifest, traces: Iterable[Trace]) -> Place | None:

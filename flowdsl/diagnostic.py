@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, cast, dataclass_transform
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from flowdsl.places.place import Place
 
@@ -56,6 +56,13 @@ class Finding:
     def words(self) -> dict[str, str]:
         """The texts that fill the holes of the templates, by field name."""
         return {name: show(getattr(self, name)) for name in self._fields}
+
+    def with_texts(self, changed: Callable[[str], str]) -> Finding:
+        """The same finding, with the texts among its data changed."""
+        given = {name: getattr(self, name) for name in self._fields}
+        return type(self)(
+            **{name: changed(one) if isinstance(one, str) else one for name, one in given.items()}
+        )
 
     @property
     def message(self) -> str:

@@ -86,6 +86,14 @@ def in_hours(text: str) -> str:
     return f"{weeks * 168 + days * 24 + hours}h{matched[4]}"
 
 
+def in_units(seconds: float) -> str:
+    """A number of seconds as a duration: `1h30m`, `0.5s`."""
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes = divmod(int(minutes), 60)
+    parts = ((hours, "h"), (minutes, "m"), (rest, "s"))
+    return "".join(f"{number:g}{unit}" for number, unit in parts if number) or "0s"
+
+
 def seconds_in(text: str) -> float:
     """The seconds of a duration as users write it. Raises GrammarError."""
     try:

@@ -14,7 +14,7 @@ from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.devices import VENDORS
-from flowdsl.grammar.duration import duration
+from flowdsl.grammar.duration import duration, in_units
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
 
@@ -43,14 +43,14 @@ class NeverReached(Finding):
 
     code = "FD802"
     severity = "warning"
-    title = "the `{field}` of {text} is never reached: {what} ends after {seconds}s"
-    label = "longer than {seconds}s"
-    help = "make `{field}` shorter, or `{limit}` longer"
+    title = "the {field} of {text} is never reached: {what} ends after {most}"
+    label = "longer than {most}"
+    help = "make {field} shorter, or {limit} longer"
     text: str
     what: str
-    seconds: str
-    field: str = "timeout"
-    limit: str = "activeDeadlineSeconds"
+    most: str
+    field: str = "`timeout`"
+    limit: str = "`activeDeadlineSeconds`"
 
 
 class EmptyScript(Finding):
@@ -105,7 +105,7 @@ def times(view: View) -> Iterator[Problem]:
         pending = string(template.data, "pendingTimeout")
         whole, waiting = _seconds(text), _seconds(pending)
         if whole is not None and waiting is not None and waiting > whole:
-            finding = NeverReached(pending, "the step", f"{whole:g}", "pendingTimeout", "timeout")
+            finding = NeverReached(pending, "the step", in_units(whole), "`pendingTimeout`", "`timeout`")
             yield Problem((*template.path, "pendingTimeout"), finding)
         limits = [
             (what, int(str(each)))
@@ -117,7 +117,7 @@ def times(view: View) -> Iterator[Problem]:
         what, seconds = min(limits, key=lambda each: each[1])
         try:
             if duration(text) > seconds:
-                yield Problem((*template.path, "timeout"), NeverReached(text, what, str(seconds)))
+                yield Problem((*template.path, "timeout"), NeverReached(text, what, in_units(seconds)))
         except GrammarError:
             pass  # which is told as such
 
