@@ -1,7 +1,7 @@
 """What a step, a call or a pipeline may say besides its arguments: one class for each concern.
 
 Declared once, as `**options: Unpack[...]` of the decorators. The compiler judges them in the modules of the same
-names in `flowdsl.compiler.options`.
+names in `flowdsl.compiler.options`. None says nothing: at a call it takes back what the step says.
 """
 
 from __future__ import annotations
@@ -29,50 +29,50 @@ class EnvironmentOptions(TypedDict, total=False):
     """What a container finds: its image, variables and volumes."""
 
     image: str
-    env: Mapping[str, str | int | float | Config]
-    secrets: Mapping[str, Secret]
-    mounts: Mapping[str, Volume | Local | Path | VolumePath]
-    shm: int | str
-    checkpoints: Volume | Path
-    workdir: str
-    image_pull_policy: Literal["Always", "IfNotPresent", "Never"]
+    env: Mapping[str, str | int | float | Config] | None
+    secrets: Mapping[str, Secret] | None
+    mounts: Mapping[str, Volume | Local | Path | VolumePath] | None
+    shm: int | str | None
+    checkpoints: Volume | Path | None
+    workdir: str | None
+    image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None
 
 
 class ResourceOptions(TypedDict, total=False):
     """What a pod asks of its node."""
 
-    cpu: float | str
-    memory: int | str
-    gpu: int | GPU
+    cpu: float | str | None
+    memory: int | str | None
+    gpu: int | GPU | None
 
 
 class PlacementOptions(TypedDict, total=False):
     """Which nodes may run a pod, and how urgent it is."""
 
-    node: Mapping[str, str]
-    where: str
-    tolerations: Sequence[str | Mapping[str, str]]
-    priority: str
-    pool: str
-    placement: Literal["pack", "spread"]
-    queue: str
-    spot: bool
+    node: Mapping[str, str] | None
+    where: str | None
+    tolerations: Sequence[str | Mapping[str, str]] | None
+    priority: str | None
+    pool: str | None
+    placement: Literal["pack", "spread"] | None
+    queue: str | None
+    spot: bool | None
 
 
 class ControlOptions(TypedDict, total=False):
     """How often and how long a step may run, and what it waits for."""
 
-    retries: int | Retry
-    timeout: int | str
-    queue_timeout: int | str
-    locks: Sequence[Mutex | Semaphore]
+    retries: int | Retry | None
+    timeout: int | str | None
+    queue_timeout: int | str | None
+    locks: Sequence[Mutex | Semaphore] | None
 
 
 class CompanionOptions(TypedDict, total=False):
     """The containers that stand beside that of a step."""
 
-    init: Sequence[InitContainer]
-    sidecars: Sequence[Sidecar]
+    init: Sequence[InitContainer] | None
+    sidecars: Sequence[Sidecar] | None
 
 
 class DistributedOptions(TypedDict, total=False):
@@ -84,8 +84,8 @@ class DistributedOptions(TypedDict, total=False):
 class DaemonOptions(TypedDict, total=False):
     """Whether a step serves the steps after it, and from when on."""
 
-    daemon: bool
-    ready: Ready
+    daemon: bool | None
+    ready: Ready | None
 
 
 class StoreOptions(TypedDict, total=False):
@@ -97,34 +97,34 @@ class StoreOptions(TypedDict, total=False):
 class FileOptions(TypedDict, total=False):
     """How files leave a step."""
 
-    archive: Archive | Mapping[str, Archive]
+    archive: Archive | Mapping[str, Archive] | None
 
 
 class IdentityOptions(TypedDict, total=False):
     """What a pod is to the cluster: its account and its marks."""
 
-    service_account: str
-    labels: Mapping[str, str]
-    annotations: Mapping[str, str]
+    service_account: str | None
+    labels: Mapping[str, str] | None
+    annotations: Mapping[str, str] | None
 
 
 class PatchOptions(TypedDict, total=False):
     """The last resort: fields of Argo, put on top of what is written."""
 
-    argo: Mapping[str, Any]
+    argo: Mapping[str, Any] | None
 
 
 class CodeOptions(TypedDict, total=False):
     """What Python code a step finds besides its own; of a pipeline, what its steps find."""
 
-    packages: Sequence[str]
+    packages: Sequence[str] | None
     code: Path | Volume | Literal["image"] | None
 
 
 class CacheOptions(TypedDict, total=False):
     """Whether the results of a step may come from an earlier run; of a pipeline, those of its steps."""
 
-    cache: bool | Cache
+    cache: bool | Cache | None
 
 
 class StepOptions(
@@ -152,24 +152,24 @@ class DeclaredOptions(StepOptions, DaemonOptions, total=False):
 class ManifestOptions(TypedDict, total=False):
     """What is done with an object of the cluster, and what is waited for."""
 
-    success: str
-    failure: str
-    merge: Literal["strategic", "merge", "json"]
-    flags: Sequence[str]
-    owner: bool
+    success: str | None
+    failure: str | None
+    merge: Literal["strategic", "merge", "json"] | None
+    flags: Sequence[str] | None
+    owner: bool | None
 
 
 class GateOptions(TypedDict, total=False):
     """How long a gate waits for a person."""
 
-    duration: int | str
+    duration: int | str | None
 
 
 class LibraryOptions(TypedDict, total=False):
     """Where a template of the cluster is, and how it calls what it takes and gives."""
 
-    cluster: bool
-    names: Mapping[str, str]
+    cluster: bool | None
+    names: Mapping[str, str] | None
 
 
 class ResourceStepOptions(
@@ -193,32 +193,32 @@ class LibraryStepOptions(LibraryOptions, PatchOptions, total=False):
 class CallOptions(StepOptions, ManifestOptions, GateOptions, total=False):
     """What one call may say besides: its name in the graph, and what it waits for."""
 
-    name: str
-    after: Sequence[object]
-    may_fail: bool
+    name: str | None
+    after: Sequence[object] | None
+    may_fail: bool | None
 
 
 class ScheduleOptions(TypedDict, total=False):
     """When runs start by themselves, and what becomes of those before."""
 
-    schedule: str | Sequence[str]
-    timezone: str
-    concurrency: Literal["Allow", "Forbid", "Replace"]
-    starting_deadline: int | str
-    keep_succeeded: int
-    keep_failed: int
+    schedule: str | Sequence[str] | None
+    timezone: str | None
+    concurrency: Literal["Allow", "Forbid", "Replace"] | None
+    starting_deadline: int | str | None
+    keep_succeeded: int | None
+    keep_failed: int | None
 
 
 class RunOptions(TypedDict, total=False):
     """What holds for all pods of a run, and what is left of it."""
 
-    suspend: bool
-    pod_labels: Mapping[str, str]
-    pod_annotations: Mapping[str, str]
-    image_pull_secrets: str | Sequence[str]
-    user: int
-    pod_gc: Literal["OnPodCompletion", "OnPodSuccess", "OnWorkflowCompletion", "OnWorkflowSuccess"]
-    archive_logs: bool
+    suspend: bool | None
+    pod_labels: Mapping[str, str] | None
+    pod_annotations: Mapping[str, str] | None
+    image_pull_secrets: str | Sequence[str] | None
+    user: int | None
+    pod_gc: Literal["OnPodCompletion", "OnPodSuccess", "OnWorkflowCompletion", "OnWorkflowSuccess"] | None
+    archive_logs: bool | None
 
 
 class PipelineOptions(
@@ -226,25 +226,25 @@ class PipelineOptions(
 ):
     """What a pipeline may say about the run as a whole; every word is optional."""
 
-    name: str
-    parallelism: int
-    timeout: int | str
-    ttl: int | str | Mapping[Literal["success", "failure"], int | str]
-    priority: str
-    service_account: str
-    labels: Mapping[str, str]
-    annotations: Mapping[str, str]
-    locks: Sequence[Mutex | Semaphore]
-    queue: str
-    checkpoints: Volume | Path
+    name: str | None
+    parallelism: int | None
+    timeout: int | str | None
+    ttl: int | str | Mapping[Literal["success", "failure"], int | str] | None
+    priority: str | None
+    service_account: str | None
+    labels: Mapping[str, str] | None
+    annotations: Mapping[str, str] | None
+    locks: Sequence[Mutex | Semaphore] | None
+    queue: str | None
+    checkpoints: Volume | Path | None
 
 
 class SubgraphOptions(TypedDict, total=False):
     """What one call of a pipeline inside another may say."""
 
-    name: str
-    after: object
-    may_fail: bool
-    parallelism: int
-    retries: int | Retry
-    locks: Sequence[Mutex | Semaphore]
+    name: str | None
+    after: object | None
+    may_fail: bool | None
+    parallelism: int | None
+    retries: int | Retry | None
+    locks: Sequence[Mutex | Semaphore] | None

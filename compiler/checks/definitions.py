@@ -212,7 +212,7 @@ def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             yield from packed(call.target, made.files, place)
             yield from unfit(call.target, call.options, site)
             yield from kinds.elsewhere(call.target, call.options, site)
-            if kind == "approve" and "duration" in call.options:
+            if kind == "approve" and call.options.get("duration") is not None:
                 yield from kinds.unanswered(call.target, Argument(site, "duration"))
 
 
@@ -296,9 +296,9 @@ def of_runs(called: PipelineDef, root: PipelineDef) -> Iterator[Diagnostic]:
     Source: Argo Workflows, workflow/validate/validate.go.
     """
     for name in _OF_A_RUN:
-        if called is root or name not in called.options or later(called.options[name]):
+        own, around = called.options.get(name), root.options.get(name)
+        if called is root or own is None or later(own):
             continue
-        own, around = called.options[name], root.options.get(name)
         if is_dict(own) and is_dict(around):
             around = {key: value for key, value in around.items() if key in own}
         if own != around:

@@ -129,8 +129,8 @@ def _image(*levels: Mapping[str, object]) -> Image:
     asked = [options for options in levels if "packages" in options or "code" in options]
     brings = [known_options(options).get(word) for options in asked for word in ("packages", "code")]
     more = any(one and one != IN_THE_IMAGE for one in brings)
-    elsewhere = any(word in options for options in levels for word in ("workdir", "argo"))
-    brought = any(word in options for options in levels for word in ("init", "mounts", "sidecars"))
+    elsewhere = any(options.get(word) is not None for options in levels for word in ("workdir", "argo"))
+    brought = any(options.get(word) for options in levels for word in ("init", "mounts", "sidecars"))
     name = next((options["image"] for options in levels if "image" in options), None)
     return Image(name, more, elsewhere, brought)
 

@@ -61,7 +61,7 @@ def mounted(options: Mapping[str, Any], place: Callable[[str], Argument]) -> Ite
     mounts = options.get("mounts")
     if not is_value(mounts) and is_dict(mounts):
         for path, what in mounts.items():
-            if "shm" in options and str(path).rstrip("/") == SHM:
+            if options.get("shm") is not None and str(path).rstrip("/") == SHM:
                 twice = BadMountPath(str(path), "`shm` makes a volume of its own there")
                 yield Diagnostic(twice, place("mounts")._replace(part=f"key:{path}"))
             found = what.volume if isinstance(what, VolumePath) else what
@@ -85,7 +85,7 @@ def unstored(
     outs = t.outputs(step.signature.returns)
     spread = {**step.options, **options}.get("distributed") is not None
     kept = outs if spread else [one for one in outs if t.holds_file(one.type)]
-    if "store" in options and not kept:
+    if options.get("store") is not None and not kept:
         yield Diagnostic(NothingStored(step.name), place("store"))
 
 

@@ -200,7 +200,10 @@ def _judged(
     diagnostics: list[Diagnostic] = []
     for name, written in options.items():
         try:
-            found[name] = read(name, written)
+            one = read(name, written)
+            if one is _UNSAID:
+                continue
+            found[name] = one
             if name in doubts:
                 diagnostics.extend(_reported(doubt, place(name)) for doubt in doubts[name](written))
         except* Wrong as group:
@@ -214,7 +217,9 @@ def readable(options: Mapping[str, Any], kind: str = "python") -> dict[str, Any]
     found: dict[str, Any] = {}
     for name, written in options.items():
         with contextlib.suppress(Wrong, BaseExceptionGroup):
-            found[name] = _read(name, written, readers, tuple(readers))
+            one = _read(name, written, readers, tuple(readers))
+            if one is not _UNSAID:
+                found[name] = one
     return found
 
 
@@ -237,12 +242,17 @@ def _read(
         )
         others = kinds_of(name) or (("pipeline",) if kind and name in pipeline.READERS else ())
         raise Wrong(kinds.OptionOfKind(name, where, others) if others else UnknownOption(name, known), "name")
+    if written is None and name != "image":
+        return _UNSAID
     if name not in _SAID_BY_READER and (
         found := [_fixed(name, one) for one in later(written) if not _is_lock(one)]
     ):
         raise ExceptionGroup("later", found)
     return reader(name, written)
 
+
+#: What None comes to: as if neither a call nor what it calls said anything.
+_UNSAID = object()
 
 #: Options whose readers say what a value of the run would have to do there.
 _SAID_BY_READER = frozenset(("store",))

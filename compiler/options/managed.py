@@ -50,7 +50,7 @@ def doubts(made: Settings, given: Mapping[str, Any]) -> Iterator[tuple[str, Wron
     if not managed.action:
         return
     for option, (actions, reason) in _POINTLESS.items():
-        if option in given and managed.action in actions:
+        if given.get(option) is not None and managed.action in actions:
             yield option, Wrong(kinds.OptionOfAction(option, managed.action, reason), "name")
     if managed.failure and not given.get("success") and managed.action != "delete":
         yield "failure", Wrong(kinds.FailureAlone(), "name")

@@ -51,6 +51,8 @@ def own(call: Call) -> str:
     """What the call alone puts on top of its template, as text that tells templates apart."""
     if "argo" not in call.options:
         return ""
+    if call.options["argo"] is None:
+        return " argo=None" if call.target.options.get("argo") is not None else ""
     return "".join(f" argo={one.fields!r}" for one in of_template(call)[-1:] if one.place == _place(call))
 
 
@@ -59,7 +61,7 @@ def _of(call: Call) -> Iterator[Patch]:
     step = call.target
     if isinstance(step, StepDef):
         for options, place in ((step.options, Argument(step.site, "argo")), (call.options, _place(call))):
-            if "argo" in options:
+            if options.get("argo") is not None and call.options.get("argo", ...) is not None:
                 yield Patch(read("argo", options["argo"]), place)
 
 

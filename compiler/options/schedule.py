@@ -57,9 +57,9 @@ def _limit(name: str, written: object) -> int:
 
 def lonely(options: Mapping[str, object]) -> Iterator[tuple[str, Wrong]]:
     """The options of a schedule where there is none, each with its mistake."""
-    if "schedule" not in options:
+    if options.get("schedule") is None:
         for name in READERS:
-            if name in options:
+            if options.get(name) is not None:
                 yield name, Wrong(WithoutSchedule(name), "name")
 
 

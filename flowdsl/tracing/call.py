@@ -59,13 +59,14 @@ def begin(trace: Trace, target: Step[..., Any] | Pipeline[..., Any], site: Site)
         for name in _held(trace, options):
             del options[name]  # what is wrong with it is said
         call.name = options.pop("name", None)
-        after = options.pop("after", ())
-        may_fail = options.pop("may_fail", False)
+        after = options.pop("after", None)
+        if (may_fail := options.pop("may_fail", None)) is None:
+            may_fail = False
         if type(may_fail) is not bool:
             have = "a run-time value" if is_value(may_fail) else repr(may_fail)
             trace.report("NotAFlag", Argument(place, "may_fail"), (), word="may_fail", have=have)
         call.may_fail = may_fail is True
-        call.after = tuple(waited(trace, graph, after, Argument(place, "after")))
+        call.after = () if after is None else tuple(waited(trace, graph, after, Argument(place, "after")))
         call.options = options
         call.override = place
     return call

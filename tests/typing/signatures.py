@@ -366,6 +366,7 @@ def endings(raw: Path = DATA / "raw", parts: int = 2) -> None:
     with on_failure() as ended:
         notified(run.name, ended.status)
     trained = train.options(retries=Retry(1), may_fail=True)(raw, 0.1)
+    train.options(timeout=None, gpu=None, where=None, retries=None, argo=None)(raw, 0.1)
     with on_exit(trained) as training, when(training.status == "Error"):
         notified("x", training.status)
         publish(either(trained.model, raw), either(trained.accuracy, 0.0))

@@ -1,4 +1,4 @@
-"""Pipelines whose name is nothing."""
+"""A pipeline whose name is empty."""
 
 from flowdsl import pipeline, step
 
@@ -10,9 +10,4 @@ def load(table: str) -> None:
 
 @pipeline(name="")
 def nothing() -> None:
-    load("orders")
-
-
-@pipeline(name=None)
-def none() -> None:
     load("orders")
