@@ -216,7 +216,7 @@ class ModuleSource:
         """All functions of the file, by the first line and the name of their code."""
         return {(first_line(node), node.name): node for node in self.nodes if isinstance(node, Function)}
 
-    def span(self, node: ast.expr | ast.stmt | ast.alias) -> Span:
+    def span(self, node: ast.expr | ast.stmt | ast.alias | ast.arg) -> Span:
         """Where a node is."""
         return self.file.node(node)
 

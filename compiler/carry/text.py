@@ -36,6 +36,7 @@ _NEWER = (
     ('t"', regex(r'\b[tT][rR]?"')),
     ("t'", regex(r"\b[tT][rR]?'")),
 )
+_IN_BRACES = regex(r"\{[^{}\"'\\#\n]*[\"'\\#\n]")
 _CONTROL = regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 # Blanks as Go trims them; a tab or line break is two characters there, because the template is JSON.
 _BLANK = r"[^\S\t\n\r\f\v]*"
@@ -68,9 +69,10 @@ class Tag(NamedTuple):
 
 def lowest_python(text: str) -> int:
     """The lowest 3.x whose grammar has all the syntax of a text, as `ast.parse` can tell."""
+    oldest = OLDEST if not newer_fstrings(text) else 12
     if not any(pattern.search(text) for part, pattern in _NEWER if part in text):
-        return OLDEST
-    for minor in range(OLDEST, sys.version_info.minor):
+        return oldest
+    for minor in range(oldest, sys.version_info.minor):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -79,6 +81,35 @@ def lowest_python(text: str) -> int:
             continue
         return minor
     return sys.version_info.minor
+
+
+def newer_fstrings(text: str) -> dict[tuple[int, int], str]:
+    """The f-strings of a text that Python reads since 3.12 only, by line and column: what is new in their braces.
+
+    Older ones end an f-string at its own quotes wherever they stand (PEP 701).
+    """
+    found: dict[tuple[int, int], str] = {}
+    if _FSTRING_START < 0 or not _IN_BRACES.search(text):
+        return found
+    opened: list[tuple[tuple[int, int], str]] = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        new = ""
+        if opened and token.type in (tokenize.STRING, _FSTRING_START):
+            if any(quotes in token.string for _, quotes in opened):
+                new = "a text in the quotes of the f-string that it is in"
+            elif "\\" in token.string:
+                new = "a backslash in the braces of an f-string"
+        elif opened and token.type == tokenize.COMMENT:
+            new = "a comment in the braces of an f-string"
+        elif opened and token.type == tokenize.NL and any(len(quotes) == 1 for _, quotes in opened):
+            new = "a line break in the braces of an f-string"
+        if new:
+            found.setdefault(opened[0][0], new)
+        if token.type == _FSTRING_START:
+            opened.append((token.start, token.string.lstrip("fFrR")))
+        elif token.type == _FSTRING_END:
+            opened.pop()
+    return found
 
 
 def control_characters(text: str) -> Iterator[tuple[int, str]]:

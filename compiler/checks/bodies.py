@@ -82,7 +82,7 @@ def check_bodies(
             yield from looked_up(step, body)
             source = carried(step)
             if source is not None:
-                written = Written(step, body, source.text)
+                written = Written(step, body, source.text, source.needs[1], source.lines)
                 yield from unsuited(written, images)
                 yield from terminal(written, calls)
                 scripts.append(written)

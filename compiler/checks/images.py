@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.checks.gone import unwritten
 from flowdsl.compiler.checks.left_behind import Written, lies_beside
+from flowdsl.compiler.checks.newer import NEWEST, first_names, newer
 from flowdsl.compiler.checks.unbrought import read_by_name, unbrought, unmade
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.compiler.options import inherited
@@ -37,49 +38,6 @@ _PUBLIC_IMAGE = regex(
 )
 _VERSION = regex(r"(?:docker\.io/)?(?:library/)?python:3\.(\d+)(?:[.@-].*)?")
 _IN_EVERY_IMAGE = frozenset(("pip", "setuptools", "pkg_resources", "wheel", "flowdsl"))
-# The versions 3.n since which there are parts of the syntax, by their nodes, and modules.
-_SYNTAX = {
-    "NamedExpr": ("`:=`", 8),
-    "Match": ("`match`", 10),
-    "TryStar": ("`except*`", 11),
-    "TypeAlias": ("`type`", 12),
-    "TemplateStr": ("a t-string", 14),
-}
-_MODULES = {"graphlib": 9, "zoneinfo": 9, "tomllib": 11, "annotationlib": 14}
-# The same of what stands in modules that are older. Source: "New in version" of Python's documentation.
-_NAMES = {
-    "dataclasses": {"KW_ONLY": 10},
-    "datetime": {"UTC": 11},
-    "enum": {"StrEnum": 11, "verify": 11},
-    "functools": {"cached_property": 8, "singledispatchmethod": 8, "cache": 9},
-    "itertools": {"pairwise": 10, "batched": 12},
-    "math": {
-        "dist": 8,
-        "isqrt": 8,
-        "perm": 8,
-        "prod": 8,
-        "lcm": 9,
-        "nextafter": 9,
-        "ulp": 9,
-        "cbrt": 11,
-        "exp2": 11,
-    },
-    "statistics": {
-        "fmean": 8,
-        "geometric_mean": 8,
-        "NormalDist": 8,
-        "correlation": 10,
-        "linear_regression": 10,
-    },
-    "typing": {
-        **dict.fromkeys(("Final", "Literal", "Protocol", "TypedDict", "final", "runtime_checkable"), 8),
-        "Annotated": 9,
-        **dict.fromkeys(("Concatenate", "ParamSpec", "TypeAlias", "TypeGuard"), 10),
-        **dict.fromkeys(("LiteralString", "Never", "NotRequired", "Required", "Self", "Unpack"), 11),
-        **dict.fromkeys(("assert_never", "assert_type", "reveal_type"), 11),
-        "override": 12,
-    },
-}
 # The versions 3.n without modules that older ones have. Source: "What's New in Python", Removed.
 _REMOVED = {
     **dict.fromkeys(("binhex",), 11),
@@ -90,8 +48,6 @@ _REMOVED = {
     **dict.fromkeys(("nis", "nntplib", "ossaudiodev", "pipes", "sndhdr", "spwd", "sunau", "telnetlib"), 13),
     **dict.fromkeys(("uu", "xdrlib"), 13),
 }
-_OF_DATACLASSES = frozenset(("slots", "kw_only", "match_args"))
-"""Arguments of `dataclass` since 3.10."""
 
 
 class Image(NamedTuple):
@@ -137,7 +93,7 @@ def _image(*levels: Mapping[str, object]) -> Image:
 
 def unsuited(written: Written, images_of: Callable[[], dict[int, list[Image]]]) -> Iterator[Diagnostic]:
     """Libraries that a step imports, where all its images have Python alone, and what is newer than their Python."""
-    step, given, text = written
+    step, given, text = written.step, written.body, written.text
     body, module = given.node, given.module
     names = {*_IMPORT.findall(text)} - {"__future__"} if "import" in text else set[str]()
     # What nobody calls here may be called elsewhere, by a pipeline that brings packages.
@@ -158,24 +114,21 @@ def unsuited(written: Written, images_of: Callable[[], dict[int, list[Image]]]) 
         parts = unwritten(step, given, text) if names <= sys.stdlib_module_names else ()
         for value, lost in parts:
             yield Diagnostic(lost, module.span(value))
-    # What Python runs here has been read by it, so it is not newer than that.
-    older = [one for one in images if _version(one) < sys.version_info.minor]
-    if older:
-        newer = [*_new_syntax(body), *_new_modules(body, module, names), *_new_names(body, module, text)]
-        for node, what, since in newer:
-            for one in [one for one in older if _version(one) < since][:1]:
-                finding = findings.NewerPython(str(one.name), f"3.{_version(one)}", what, f"3.{since}")
-                yield Diagnostic(finding, module.span(node))
+    place = Related(Definition(step.code), f"needed by the step `{step.name}`")
+    older = [one for one in images if _version(one) < NEWEST]
+    for new in newer(written, names) if older else ():
+        for one in [one for one in older if _version(one) < new.since][:1]:
+            finding = findings.NewerPython(str(one.name), f"3.{_version(one)}", new.what, f"3.{new.since}")
+            yield Diagnostic(finding, new.place, () if new.own else (place,))
     plain = [one for one in images if not one.more and _is_plain(one)]
     gone = {name: _REMOVED[name] for name in names & _REMOVED.keys()}
     yield from _removed(step, body, module, gone, plain)
     tops = names - sys.stdlib_module_names - _IN_EVERY_IMAGE - gone.keys()
     if not tops or not plain or len(plain) < len(images) or ("pip" in text and "install" in text):
         return
-    place = Related(Definition(step.code), f"needed by the step `{step.name}`")
     told: set[str] = set()
     for node, own in _imports(body, module):
-        for top in _of(node, module) & tops - told:
+        for top in first_names(node, module) & tops - told:
             told.add(top)
             lacking = findings.NotInImage(str(plain[0].name), top)
             yield Diagnostic(lacking, module.span(node), () if own else (place,))
@@ -200,7 +153,7 @@ def _removed(
 ) -> Iterator[Diagnostic]:
     """Imports of what the Python of an image has no more."""
     for node, own in _imports(body, module) if gone and plain else ():
-        for top in sorted(_of(node, module) & gone.keys()):
+        for top in sorted(first_names(node, module) & gone.keys()):
             for one in [one for one in plain if _version(one) >= gone[top]][:1]:
                 place = Related(Definition(step.code), f"needed by the step `{step.name}`")
                 lacking = findings.NotInImage(str(one.name), top, f"3.{gone[top]}")
@@ -217,64 +170,6 @@ def _version(image: Image) -> int:
     return sys.maxsize if found is None else int(found[1])
 
 
-def _new_syntax(body: Function) -> Iterator[tuple[ast.expr | ast.stmt, str, int]]:
-    for node in ast.walk(body):
-        if type(node).__name__ in _SYNTAX and isinstance(node, (ast.expr, ast.stmt)):
-            yield node, *_SYNTAX[type(node).__name__]
-
-
-def _new_modules(
-    body: Function, module: ModuleSource, names: set[str]
-) -> Iterator[tuple[ast.stmt, str, int]]:
-    for node in (*body.body, *module.body):  # and not in `if`, which may ask for the version
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            for top in sorted(_of(node, module) & names & _MODULES.keys()):
-                yield node, f"the module `{top}`", _MODULES[top]
-
-
-def _new_names(
-    body: Function, module: ModuleSource, text: str
-) -> Iterator[tuple[ast.expr | ast.stmt, str, int]]:
-    """What a step takes from modules of Python that are older; `text` is its script.
-
-    An import stands there on one line, with the names that are needed when it runs.
-    """
-    if "version_info" in text:
-        return  # it may ask for the version
-    for node in (*body.body, *module.body):
-        match node:
-            case ast.ImportFrom(str(source), names, 0) if source in _NAMES:
-                for name in [alias.name for alias in names if alias.name in _NAMES[source]]:
-                    if re.search(rf"^\s*from {source} import [^\n]*\b{name}\b", text, re.MULTILINE):
-                        yield node, f"`{source}.{name}`", _NAMES[source][name]
-            case ast.ClassDef(name, decorator_list=decorators) if f"class {name}" in text:
-                for one in decorators:
-                    if new := _of_dataclass(one):
-                        yield one, f"`{new}` of a dataclass", 10
-            case _:
-                pass
-    for part in ast.walk(body):
-        match part:
-            case ast.Attribute(ast.Name(name), attr):
-                source = getattr(module.namespace.get(name), "__name__", "")
-                since = _NAMES.get(source, {}).get(attr)
-                if (
-                    since is not None and source != "typing"
-                ):  # whose names annotations have, which nobody evaluates
-                    yield part, f"`{source}.{attr}`", since
-            case _:
-                pass
-
-
-def _of_dataclass(decorator: ast.expr) -> str | None:
-    """The first argument of a `dataclass(...)` that older ones do not have."""
-    match decorator:
-        case ast.Call(ast.Name("dataclass") | ast.Attribute(attr="dataclass"), [], keywords):
-            return next((each.arg for each in keywords if each.arg in _OF_DATACLASSES), None)
-        case _:
-            return None
-
-
 def _imports(body: Function, module: ModuleSource) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
     """The imports of a function and of the top of its file: those without which it fails."""
     todo: list[tuple[ast.AST, bool]] = [(body, True), *((one, False) for one in module.body)]
@@ -283,10 +178,3 @@ def _imports(body: Function, module: ModuleSource) -> Iterator[tuple[ast.Import 
             yield node, own
         elif own and not isinstance(node, ast.Try):
             todo.extend((one, True) for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt))
-
-
-def _of(node: ast.Import | ast.ImportFrom, module: ModuleSource) -> set[str]:
-    """The modules of an import, by their first names."""
-    if isinstance(node, ast.ImportFrom):
-        return {module.origin(node).partition(".")[0]} - {""}
-    return {alias.name.partition(".")[0] for alias in node.names}

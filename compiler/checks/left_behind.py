@@ -17,7 +17,7 @@ from flowdsl.values.later import known_options
 from flowdsl.values.lift import is_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from flowdsl.compiler.carry.module import ModuleSource
     from flowdsl.compiler.carry.tree import Function
@@ -39,11 +39,16 @@ _OF_THE_MACHINE = ("/dev/", "/proc/", "/sys/")
 
 
 class Written(NamedTuple):
-    """A step as its function is written; `text` is its script."""
+    """A step as its function is written, and its script.
+
+    `needs`: the lowest Python 3.n that its syntax has; `lines`: where in the file its statements begin.
+    """
 
     step: StepDef
     body: Body
     text: str
+    needs: int
+    lines: Callable[[], tuple[int, ...]]
 
 
 def lies_beside(filename: str, name: str) -> bool:

@@ -78,7 +78,7 @@ class SourceFile:
         line, end_line, start, end = extent
         return Span(self.filename, line, self.column(line, start), end_line, self.column(end_line, end))
 
-    def node(self, node: ast.expr | ast.stmt | ast.alias) -> Span:
+    def node(self, node: ast.expr | ast.stmt | ast.alias | ast.arg) -> Span:
         """The span of a piece of the syntax tree."""
         end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         return self.span(Extent(node.lineno, end_line, node.col_offset, end))

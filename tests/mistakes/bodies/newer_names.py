@@ -5,9 +5,12 @@ import itertools as more
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from pathlib import Path
 from typing import Literal, NamedTuple, Self
 
-from flowdsl import pipeline, step
+from flowdsl import Volume, pipeline, step
+
+DATA = Volume("data")
 
 
 class Kind(StrEnum):
@@ -55,9 +58,35 @@ def point(rows: int) -> int:
     return Point(x=rows).moved().x
 
 
+def sign(rows: int, /) -> str:
+    match rows:
+        case 0:
+            return ""
+        case _:
+            return "+"
+
+
+@step(image="python:3.8-slim")
+def names(rows: list[str], folder: Path) -> list[str]:
+    both = zip(rows, sorted(folder.iterdir()), strict=True)
+    return [sign(len(rows)), "a.csv".removesuffix(".csv"), *(f"{row} {path}" for row, path in both)]
+
+
+@step(image="python:3.11-slim")
+def batches(rows: int) -> int:
+    from itertools import batched
+
+    return len(list(batched(range(rows), 2)))
+
+
 @step(image="python:3.11-slim")
 def right(rows: int) -> int:
-    return Point(x=rows).x + squared(rows)
+    return Point(x=rows).x + squared(rows) + len(sign(rows)) + len(f"{rows}{'+'}")
+
+
+@step(image="python:3.8-slim")
+def asks(folder: Path) -> bool:
+    return folder.is_relative_to("/data") if hasattr(folder, "is_relative_to") else True
 
 
 @pipeline
@@ -66,4 +95,7 @@ def main(rows: int = 1) -> None:
     pairs(rows)
     row(rows)
     point(rows)
+    names(["a"], DATA / "rows")
+    batches(rows)
     right(rows)
+    asks(DATA / "rows")
