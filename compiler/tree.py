@@ -78,6 +78,18 @@ def value_at(document: Any, path: Sequence[str | int]) -> Any:
     return at
 
 
+def mapping_at(node: Any, *fields: str) -> Object:
+    """The mapping that the fields lead to in a value of any form; empty where there is none."""
+    found = value_at(node, fields)
+    return found if is_mapping(found) else {}
+
+
+def mappings_at(node: Any, *fields: str) -> list[Object]:
+    """The mappings in the list that the fields lead to in a value of any form; empty where there is none."""
+    found = value_at(node, fields)
+    return [each for each in found if is_mapping(each)] if is_list(found) else []
+
+
 def _at(node: Any, fields: tuple[str, ...]) -> Any:
     for field in fields:
         node = node.get(field)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.ports import as_text
-from flowdsl.compiler.tree import is_list, is_mapping, pairs
+from flowdsl.compiler.tree import is_list, is_mapping, mapping_at, mappings_at, pairs
 from flowdsl.grammar.numbers import fixed
 
 if TYPE_CHECKING:
@@ -19,34 +19,27 @@ _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 def renew(body: Json) -> None:
     """Say in a manifest by today's fields what others mean by older ones, without what a cluster has added."""
     body.pop("status", None)
-    metadata, spec = _held(body, "metadata"), _held(body, "spec")
+    metadata, spec = mapping_at(body, "metadata"), mapping_at(body, "spec")
     for field in _ADDED:
         metadata.pop(field, None)
-    _held(metadata, "annotations").pop(_APPLIED, None)
+    mapping_at(metadata, "annotations").pop(_APPLIED, None)
     if "schedule" in spec:
         spec.setdefault("schedules", [spec.pop("schedule")])
-    spec = _held(spec, "workflowSpec") or spec
+    spec = mapping_at(spec, "workflowSpec") or spec
     if "ttlSecondsAfterFinished" in spec:
         spec.setdefault("ttlStrategy", {"secondsAfterCompletion": spec.pop("ttlSecondsAfterFinished")})
     _locks(spec)
-    _scalars(_held(spec, "arguments"))
-    templates = spec.get("templates")
-    for template in filter(is_mapping, templates if is_list(templates) else ()):
+    _scalars(mapping_at(spec, "arguments"))
+    for template in mappings_at(spec, "templates"):
         _locks(template)
         _scalars(template)
         if template.get("parallelism") == 0:  # which is no limit
             del template["parallelism"]
 
 
-def _held(node: Json, field: str) -> Json:
-    """What a field holds, if that is an object: nothing has been checked yet."""
-    found = node.get(field)
-    return found if is_mapping(found) else {}
-
-
 def _locks(holder: Json) -> None:
     """`mutex` and `semaphore`: there are several of them since 3.6."""
-    held = _held(holder, "synchronization")
+    held = mapping_at(holder, "synchronization")
     for one, several in (("mutex", "mutexes"), ("semaphore", "semaphores")):
         if one in held:
             held.setdefault(several, []).append(held.pop(one))

@@ -12,7 +12,7 @@ from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.lint.sound import sound
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, is_mapping, string, value_at
+from flowdsl.compiler.tree import entries, inside, is_mapping, mapping_at, string
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.labels import PREFIX
 
@@ -130,7 +130,7 @@ def _label(reference: Object, path: Path, namespace: str, maps: ConfigMaps, want
     """The finding about a ConfigMap that Argo does not look into, because no label says what it is for."""
     name = string(reference, "name")
     there = maps.get((namespace, name))
-    if there is not None and _mapping(there, "metadata", "labels").get(_LABEL) != wanted:
+    if there is not None and mapping_at(there, "metadata", "labels").get(_LABEL) != wanted:
         way = f"add the label `{_LABEL}: {wanted}` to its `metadata`"
         finding = MapLacks(name, f"is not labelled as one of type {wanted}", "Argo does not read it", way)
         yield Problem((*path, "name"), finding)
@@ -142,25 +142,19 @@ def _key(reference: Object, path: Path, namespace: str, maps: ConfigMaps) -> Ite
     there = maps.get((namespace, name))
     if there is None:
         return
-    for field, value in _mapping(there, "data").items():
+    for field, value in mapping_at(there, "data").items():
         if isinstance(value, (bool, int, float, list, dict)):
             found, reason = f"has for `{field}` what is no text", "the API server refuses the ConfigMap"
             yield Problem((*path, "name"), MapLacks(name, found, reason, "write the value in quotes"))
             return
     if not key or "{{" in key:
         return
-    known = [*map(str, _mapping(there, "data")), *map(str, _mapping(there, "binaryData"))]
+    known = [*map(str, mapping_at(there, "data")), *map(str, mapping_at(there, "binaryData"))]
     if key not in known:
         close = near(key, known)
         way = f"write `{close}`" if close else f"add `{key}` to its `data`"
         reason = f"did you mean `{close}`?" if close else "not there"
         yield Problem((*path, "key"), MapLacks(name, f"has no key `{key}`", reason, way))
-
-
-def _mapping(document: Any, *fields: str) -> Object:
-    """The mapping that fields of an object of any form lead to; empty where there is none."""
-    found = value_at(document, fields)
-    return found if is_mapping(found) else {}
 
 
 _CHECKS = {

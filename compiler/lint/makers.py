@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.schema.table import fields, kinds, table
-from flowdsl.compiler.tree import is_list, is_mapping, value_at
+from flowdsl.compiler.tree import is_list, is_mapping, mapping_at, mappings_at, value_at
 from flowdsl.diagnostic import Finding, instead, near
 from flowdsl.grammar.regex import regex
 
@@ -72,12 +72,10 @@ def _decided(document: Object) -> Iterator[Path]:
         template = trigger.get("template")
         yield from _destinations(trigger, template, path)
         for sort in _OPERATIONS:
-            own = template.get(sort) if is_mapping(template) else None
-            source = own.get("source") if is_mapping(own) else None
+            own = mapping_at(template, sort)
             place = (*path, sort, "source", "resource")
-            resource = source.get("resource") if is_mapping(source) else None
-            yield from _destinations(own, resource, place)
-            if is_mapping(own) and own.get("operation") == "patch":
+            yield from _destinations(own, value_at(own, ("source", "resource")), place)
+            if own.get("operation") == "patch":
                 yield place
 
 
@@ -93,7 +91,7 @@ def _destinations(owner: Any, target: Any, path: Path) -> Iterator[Path]:
 
 def _listed(owner: Any, field: str) -> list[tuple[int, Object]]:
     """The mappings in a list of an object, with their positions."""
-    found: Any = owner.get(field) if is_mapping(owner) else None
+    found = value_at(owner, (field,))
     return [(index, each) for index, each in enumerate(found) if is_mapping(each)] if is_list(found) else []
 
 
@@ -114,8 +112,7 @@ _SPEC: Path = ("spec",)
 
 
 def _experiment(document: Object, spec: Object) -> Iterator[tuple[Path, str, str]]:
-    metadata = document.get("metadata")
-    name = metadata.get("name") if is_mapping(metadata) else None
+    name = mapping_at(document, "metadata").get("name")
     if isinstance(name, str) and name and not "a" <= name[0] <= "z":
         way = "begin it with a lower-case letter"
         yield ("metadata", "name"), f"an Experiment cannot be called `{short(name)}`", way
@@ -320,8 +317,7 @@ def _sensor(spec: Object) -> Iterator[tuple[Path, str, str]]:
                 continue
             place = (*path, "template", sort)
             yield from _word(own, "operation", place, operations)
-            source = own.get("source")
-            resource = source.get("resource") if is_mapping(source) else None
+            resource = value_at(own, ("source", "resource"))
             for at, one in _listed(own, "parameters"):
                 yield from _source(one, (*place, "parameters", at), known)
                 yield from _target(one, (*place, "parameters", at), resource)
@@ -329,8 +325,7 @@ def _sensor(spec: Object) -> Iterator[tuple[Path, str, str]]:
 
 def _source(parameter: Object, path: Path, known: Collection[str]) -> Iterator[tuple[Path, str, str]]:
     """The event of which a trigger takes a value."""
-    source = parameter.get("src")
-    name = source.get("dependencyName") if is_mapping(source) else None
+    name = mapping_at(parameter, "src").get("dependencyName")
     if isinstance(name, str) and known and name not in known:
         yield (*path, "src", "dependencyName"), f"there is no dependency `{name}`", instead(name, known)
 
@@ -351,9 +346,7 @@ def _target(parameter: Object, path: Path, resource: object) -> Iterator[tuple[P
     place = _PLACE.fullmatch(target)
     if place is None:
         return
-    spec: Any = resource.get("spec")
-    arguments: Any = spec.get("arguments") if is_mapping(spec) else None
-    count = len(_listed(arguments, "parameters"))
+    count = len(mappings_at(resource, "spec", "arguments", "parameters"))
     if int(place[1]) >= count:
         way = f"write a position from 0 to {count - 1}" if count else "add the parameter there, with its name"
         yield (*path, "dest"), f"the workflow has no parameter {place[1]}, of {count}", way

@@ -9,88 +9,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.lint.pods.untyped import WORD, count, counts, misspelt, named, one_of, words
 from flowdsl.compiler.lint.pods.workloads import JOB_FIELDS
-from flowdsl.compiler.schema.findings import arrived
-from flowdsl.compiler.schema.validate import is_whole
-from flowdsl.compiler.tree import is_list, is_mapping
-from flowdsl.diagnostic import instead, near
+from flowdsl.compiler.tree import is_list, is_mapping, mapping_at, mappings_at, value_at
+from flowdsl.diagnostic import instead
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label, is_dns_subdomain, is_service_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
+    from flowdsl.compiler.lint.pods.untyped import Flaw
     from flowdsl.compiler.tree import Object
-
-    Flaw = tuple[str, str]
-
-TAG = "tag"
-"""What stands in place of a tag: nothing is said of what holds it, but where a word would be wrong."""
-
-
-def counts(spec: Object, owner: str, fields: Iterable[str]) -> Iterator[Flaw]:
-    """The fields of an object that are to be whole numbers from 0."""
-    for field in fields:
-        value = spec.get(field)
-        number = count(value)
-        if isinstance(value, str):
-            if TAG not in value:
-                yield (
-                    f"`{field}` of {owner} is text, not a whole number",
-                    "write a whole number, without quotes",
-                )
-        elif value is not None and not is_whole(value):
-            yield f"`{field}` of {owner} is {arrived(value)}, not a whole number", "write a whole number"
-        elif number is not None and number < 0:
-            yield f"`{field}` of {owner} is {number}", "write a whole number from 0"
-        elif number is not None and number > _MOST and field != "activeDeadlineSeconds":
-            yield f"`{field}` of {owner} is {number}", f"write at most {_MOST}"
-
-
-_MOST = 2**31 - 1
-
-
-def count(value: Any) -> int | None:
-    """A whole number; None of what is none, or not known."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def one_of(owner: Object, field: str, what: str, known: tuple[str, ...]) -> Iterator[Flaw]:
-    """A field that takes a few words."""
-    value = owner.get(field)
-    if isinstance(value, str) and TAG not in value and value not in known:
-        yield f"`{field}` of {what} cannot be `{value}`", instead(value, known)
-
-
-def misspelt(owner: Object, what: str, known: Iterable[str]) -> Iterator[Flaw]:
-    """A field that is nearly one of those that an object has: what else it is, a later version may have."""
-    known = tuple(known)
-    for field in map(str, owner):
-        if field not in known and TAG not in field and (close := near(field, known, 0.8)) is not None:
-            yield f"{what} has `{field}`, which is not a field of it", f"write `{close}`"
-
-
-def named(body: Object) -> str | None:
-    """The name of an object as long as it will be; None where it is not known."""
-    metadata: object = body.get("metadata")
-    if not is_mapping(metadata):
-        return None
-    name, start = metadata.get("name"), metadata.get("generateName")
-    if not name and isinstance(start, str):
-        name = f"{start[: DNS_LABEL_LENGTH - 5]}xxxxx"  # as the API server makes it
-    return name if isinstance(name, str) and TAG not in name else None
-
-
-def listed(owner: Any, field: str) -> list[Object]:
-    """The mappings in a list of an object."""
-    found: Any = owner.get(field) if is_mapping(owner) else None
-    return [each for each in found if is_mapping(each)] if is_list(found) else []
-
-
-def words(owner: Any, field: str) -> list[str]:
-    """The texts in a list of an object that are known."""
-    found: Any = owner.get(field) if is_mapping(owner) else None
-    return [each for each in found if isinstance(each, str) and TAG not in each] if is_list(found) else []
-
 
 NUMBERS = (
     *("activeDeadlineSeconds", "backoffLimit", "backoffLimitPerIndex", "completions", "maxFailedIndexes"),
@@ -117,7 +46,7 @@ def job(body: Object) -> Iterator[Flaw]:
 def of_jobs(spec: Object, owner: str, is_indexed: bool = False) -> Iterator[Flaw]:
     """What is refused of the spec of a Job; `is_indexed`: pods have indexes unless it says otherwise."""
     mode = spec.get("completionMode")
-    if isinstance(mode, str) and TAG in mode:
+    if isinstance(mode, str) and WORD in mode:
         return
     yield from one_of(spec, "completionMode", owner, ("NonIndexed", "Indexed"))
     indexed = mode == "Indexed" or (mode is None and is_indexed)
@@ -136,10 +65,8 @@ def of_jobs(spec: Object, owner: str, is_indexed: bool = False) -> Iterator[Flaw
     elif most is not None and completions is not None and most > completions:
         yield f"`maxFailedIndexes` of {owner} is {most}", f"write at most {completions}, its `completions`"
     yield from _managed(spec, owner)
-    selector: Any = spec.get("selector")
-    labels = selector.get("matchLabels") if is_mapping(selector) else None
-    own = [key for key in labels if key not in _OWN_LABELS] if is_mapping(labels) else []
-    if own and not spec.get("manualSelector"):
+    labels = mapping_at(spec, "selector", "matchLabels")
+    if not _OWN_LABELS.issuperset(labels) and not spec.get("manualSelector"):
         yield f"{owner} selects its pods by labels of its own", "take out `selector`: each Job is given one"
     yield from _failing(spec, owner)
     yield from _succeeding(spec, owner, completions)
@@ -153,7 +80,7 @@ _OWN_LABELS = frozenset(
 def _managed(spec: Object, owner: str) -> Iterator[Flaw]:
     """The name of what looks after an object in place of its own controller."""
     manager = spec.get("managedBy")
-    if not isinstance(manager, str) or TAG in manager:
+    if not isinstance(manager, str) or WORD in manager:
         return
     domain, slash, path = manager.partition("/")
     if not slash or not path or not is_dns_subdomain(domain) or len(manager) > DNS_LABEL_LENGTH:
@@ -170,18 +97,17 @@ def _failing(spec: Object, owner: str) -> Iterator[Flaw]:
     yield from one_of(spec, "podReplacementPolicy", owner, ("Failed", "TerminatingOrFailed"))
     if not is_mapping(policy):
         return
-    template: Any = spec.get("template")
-    pod = template.get("spec") if is_mapping(template) else None
-    if is_mapping(pod) and pod.get("restartPolicy") == "OnFailure":
+    pod = mapping_at(spec, "template", "spec")
+    if pod.get("restartPolicy") == "OnFailure":
         way = "write `restartPolicy: Never` there: a pod that starts its container again has not failed"
         yield f"{owner} has `podFailurePolicy`, and its pods have `restartPolicy: OnFailure`", way
     if spec.get("podReplacementPolicy") == "TerminatingOrFailed":
         found = f"{owner} has `podFailurePolicy`, and `podReplacementPolicy: TerminatingOrFailed`"
         yield found, "write `podReplacementPolicy: Failed`, or remove it"
-    rules = listed(policy, "rules")
+    rules = mappings_at(policy, "rules")
     if len(rules) > _RULES:
         yield f"`podFailurePolicy` of {owner} has {len(rules)} rules", f"write at most {_RULES}"
-    own = (*listed(pod, "initContainers"), *listed(pod, "containers"))
+    own = (*mappings_at(pod, "initContainers"), *mappings_at(pod, "containers"))
     containers = [str(each.get("name")) for each in own]
     rule_owner = f"a rule of `podFailurePolicy` of {owner}"
     for rule in rules:
@@ -216,7 +142,7 @@ def _exit_codes(codes: Object, owner: str, containers: list[str]) -> Iterator[Fl
         if codes.get("operator") == "In" and 0 in numbers:
             yield f"{owner} is about the exit code 0, with which no container fails", "take out 0"
     name = codes.get("containerName")
-    if not isinstance(name, str) or not containers or any(TAG in each for each in (name, *containers)):
+    if not isinstance(name, str) or not containers or any(WORD in each for each in (name, *containers)):
         return
     if name not in containers:
         yield (
@@ -233,7 +159,7 @@ def _succeeding(spec: Object, owner: str, completions: int | None) -> Iterator[F
     policy: Any = spec.get("successPolicy")
     if not is_mapping(policy):
         return
-    rules = listed(policy, "rules")
+    rules = mappings_at(policy, "rules")
     if policy.get("rules") in (None, []) or len(rules) > _RULES:
         yield f"`successPolicy` of {owner} has {len(rules)} rules", f"write from 1 to {_RULES}"
     for rule in rules:
@@ -243,7 +169,7 @@ def _succeeding(spec: Object, owner: str, completions: int | None) -> Iterator[F
                 f"a rule of `successPolicy` of {owner} has neither `succeededIndexes` nor `succeededCount`"
             )
             yield found, "give one of them, or both"
-        if isinstance(indexes, str) and TAG not in indexes:
+        if isinstance(indexes, str) and WORD not in indexes:
             if _INDEXES.fullmatch(indexes) is None:
                 way = "write indexes and ranges from low to high, as in `0,2-4`"
                 yield f"`succeededIndexes` of {owner} cannot be `{indexes}`", way
@@ -279,32 +205,26 @@ def job_set(body: Object) -> Iterator[Flaw]:
         return
     yield from misspelt(spec, "the JobSet", _JOB_SET)
     yield from counts(spec, "the JobSet", ("ttlSecondsAfterFinished",))
-    jobs = listed(spec, "replicatedJobs")
-    names = [each["name"] if isinstance(each.get("name"), str) else TAG for each in jobs]
-    known = None if any(TAG in name for name in names) else names
+    jobs = mappings_at(spec, "replicatedJobs")
+    names = [each["name"] if isinstance(each.get("name"), str) else WORD for each in jobs]
+    known = None if any(WORD in name for name in names) else names
     for index, each in enumerate(jobs):
         yield from _replicated(each, named(body))
         if each.get("dependsOn"):
             yield from _depending(spec, each, names[:index])
-        if names[index] in names[:index] and TAG not in names[index]:
+        if names[index] in names[:index] and WORD not in names[index]:
             yield f"two jobs of the JobSet are called `{names[index]}`", "give each a name of its own"
-    network: Any = spec.get("network")
-    domain = network.get("subdomain") if is_mapping(network) else None
-    if isinstance(domain, str) and domain and TAG not in domain and not is_service_name(domain):
+    domain = mapping_at(spec, "network").get("subdomain")
+    if isinstance(domain, str) and domain and WORD not in domain and not is_service_name(domain):
         yield f"the `subdomain` of the JobSet cannot be `{domain}`", _SERVICE
     yield from _managed(spec, "the JobSet")
-    startup: Any = spec.get("startupPolicy")
-    if is_mapping(startup):
-        yield from one_of(startup, "startupPolicyOrder", "the JobSet", ("AnyOrder", "InOrder"))
-    success: Any = spec.get("successPolicy")
-    if is_mapping(success):
-        yield from one_of(success, "operator", "`successPolicy` of the JobSet", ("All", "Any"))
-        yield from _targets(success, "`successPolicy` of the JobSet", known)
-    failure: Any = spec.get("failurePolicy")
-    if is_mapping(failure):
-        yield from _restarting(failure, known)
-    if is_mapping(lead := spec.get("coordinator")):
-        yield from _coordinating(lead, jobs, known)
+    startup = mapping_at(spec, "startupPolicy")
+    yield from one_of(startup, "startupPolicyOrder", "the JobSet", ("AnyOrder", "InOrder"))
+    success = mapping_at(spec, "successPolicy")
+    yield from one_of(success, "operator", "`successPolicy` of the JobSet", ("All", "Any"))
+    yield from _targets(success, "`successPolicy` of the JobSet", known)
+    yield from _restarting(mapping_at(spec, "failurePolicy"), known)
+    yield from _coordinating(mapping_at(spec, "coordinator"), jobs, known)
 
 
 def _replicated(one: Object, name: str | None) -> Iterator[Flaw]:
@@ -325,8 +245,7 @@ def _replicated(one: Object, name: str | None) -> Iterator[Flaw]:
     yield from misspelt(spec, owner, JOB_FIELDS.split())
     yield from counts(spec, owner, NUMBERS)
     yield from of_jobs(spec, owner, is_indexed=True)
-    pod: Any = spec.get("template")
-    pod = pod.get("spec") if is_mapping(pod) else None
+    pod = value_at(spec, ("template", "spec"))
     if is_mapping(pod) and pod.get("restartPolicy") == "Always":
         way = "write `restartPolicy: Never`, or `OnFailure`"
         yield f"the pod of {owner} cannot have `restartPolicy: Always`", way
@@ -335,7 +254,7 @@ def _replicated(one: Object, name: str | None) -> Iterator[Flaw]:
     replicas, width = count(one.get("replicas", 1)), count(spec.get("parallelism", 1))
     if replicas is not None and width is not None and replicas * width > _MOST_PODS:
         yield f"{owner} has more than {_MOST_PODS} pods", "ask for fewer `replicas`, or less `parallelism`"
-    if TAG in own or replicas is None:
+    if WORD in own or replicas is None:
         return
     if name is not None:
         longest = f"{name}-{own}-{replicas - 1}"
@@ -357,17 +276,16 @@ _SERVICE = "use lower-case letters, digits and `-`, with a letter first and no `
 def _depending(spec: Object, one: Object, before: list[str]) -> Iterator[Flaw]:
     """What a job of a JobSet waits for, which stands before it."""
     owner = f"the job `{one.get('name')}` of the JobSet"
-    startup: Any = spec.get("startupPolicy")
-    if is_mapping(startup) and startup.get("startupPolicyOrder") == "InOrder":
+    if mapping_at(spec, "startupPolicy").get("startupPolicyOrder") == "InOrder":
         way = "take out one of them: `InOrder` has each wait for those before it"
         yield f"{owner} has `dependsOn`, beside `startupPolicyOrder: InOrder`", way
     if not before:
         yield f"{owner} is the first one and has `dependsOn`", "put what it waits for before it"
         return
-    for each in listed(one, "dependsOn"):
+    for each in mappings_at(one, "dependsOn"):
         yield from one_of(each, "status", f"`dependsOn` of {owner}", ("Ready", "Complete"))
         wanted = each.get("name")
-        if not isinstance(wanted, str) or any(TAG in name for name in (wanted, *before)):
+        if not isinstance(wanted, str) or any(WORD in name for name in (wanted, *before)):
             continue
         if wanted not in before:
             yield f"{owner} depends on `{wanted}`, which is not before it", instead(wanted, before)
@@ -387,14 +305,14 @@ def _restarting(policy: Object, known: list[str] | None) -> Iterator[Flaw]:
     strategies = ("Recreate", "BlockingRecreate", "InPlaceRestart")
     yield from one_of(policy, "restartStrategy", what, strategies)
     told = set[str]()
-    for rule in listed(policy, "rules"):
+    for rule in mappings_at(policy, "rules"):
         owner = f"a rule of {what}"
         yield from one_of(rule, "action", owner, _JOB_SET_ACTIONS)
         for reason in words(rule, "onJobFailureReasons"):
             yield from one_of({"onJobFailureReasons": reason}, "onJobFailureReasons", owner, _REASONS)
         yield from _targets(rule, owner, known)
         name = rule.get("name")
-        if not isinstance(name, str) or not name or TAG in name:
+        if not isinstance(name, str) or not name or WORD in name:
             continue
         if len(name) > 128 or _RULE_NAME.fullmatch(name) is None:
             way = "use at most 128 letters, digits, `_`, `,` and `:`, with a letter first"
@@ -407,16 +325,15 @@ def _restarting(policy: Object, known: list[str] | None) -> Iterator[Flaw]:
 def _coordinating(lead: Object, jobs: list[Object], known: list[str] | None) -> Iterator[Flaw]:
     """The pod of a JobSet that others are told the address of."""
     name, what = lead.get("replicatedJob"), "`coordinator` of the JobSet"
-    if not isinstance(name, str) or TAG in name or known is None:
+    if not isinstance(name, str) or WORD in name or known is None:
         return
     if name not in known:
         yield f"{what} is in the job `{name}`, which it does not have", instead(name, known)
         return
     one = jobs[known.index(name)]
-    template: Any = one.get("template")
-    spec: Any = template.get("spec") if is_mapping(template) else None
-    completions = count(spec.get("completions")) if is_mapping(spec) else None
-    if is_mapping(spec) and spec.get("completionMode") == "NonIndexed":
+    spec = mapping_at(one, "template", "spec")
+    completions = count(spec.get("completions"))
+    if spec.get("completionMode") == "NonIndexed":
         yield f"{what} is in the job `{name}`, whose pods have no indexes", "write `completionMode: Indexed`"
     for field, most in (("jobIndex", count(one.get("replicas", 1))), ("podIndex", completions)):
         index = count(lead.get(field, 0))

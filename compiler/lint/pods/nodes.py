@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.pods.objects import WORD, pods_in
+from flowdsl.compiler.lint.pods.objects import pods_in
+from flowdsl.compiler.lint.pods.untyped import WORD
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, is_list, is_mapping, string, value_at
 from flowdsl.diagnostic import Finding

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods.served import unserved
 from flowdsl.compiler.lint.pods.shapes import flaw as shape_flaw
+from flowdsl.compiler.lint.pods.untyped import WORD
 from flowdsl.compiler.lint.pods.workloads import flaw as workload_flaw
 from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import inside, is_list, is_mapping, string
+from flowdsl.compiler.tree import is_list, is_mapping, mapping_at, mappings_at, string, value_at
 from flowdsl.diagnostic import Finding, near, suggest
 from flowdsl.grammar.condition import conditions
 from flowdsl.grammar.error import GrammarError
@@ -174,7 +175,7 @@ def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | N
     if not is_mapping(body):
         way = "write `apiVersion`, `kind`, `metadata` and what else it has"
         listed = is_list(body) and action == "patch"
-        return None if body == "tag" or listed else ("the manifest is not an object", way)
+        return None if body == WORD or listed else ("the manifest is not an object", way)
     if "<<" in body or "items" in body or (action == "patch" and flags and not body.get("kind")):
         return None
     for field, example in (("apiVersion", "batch/v1"), ("kind", "Job")):
@@ -183,7 +184,7 @@ def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | N
     if (found := unserved(str(body["apiVersion"]), str(body["kind"]))) is not None:
         return found
     metadata: object = body.get("metadata") or {}
-    if not is_mapping(metadata) and metadata != "tag":
+    if not is_mapping(metadata) and metadata != WORD:
         return "the `metadata` of the object is not a mapping", "add `metadata: {name: ...}`"
     if not is_mapping(metadata) or "<<" in metadata or metadata.get("name"):
         return None
@@ -218,8 +219,7 @@ def containers_in(manifest: str) -> Iterator[Object]:
     """The containers of the pods in the manifest of an object; none where YAML cannot read it."""
     for pod in pods_in(manifest):
         for field in ("initContainers", "containers"):
-            if is_list(pod.get(field)):
-                yield from filter(is_mapping, pod[field])
+            yield from mappings_at(pod, field)
 
 
 def pods_in(manifest: str) -> Iterator[Object]:
@@ -273,10 +273,6 @@ def unreadable(text: str, fills: Callable[[str], bool] = may_be_variable) -> tup
     except (yaml.YAMLError, UnicodeEncodeError):
         return "it holds a character that YAML does not have", None
     return None
-
-
-WORD = "tag"
-"""What stands for a tag where YAML has to read the text around it."""
 
 
 def _filled(tag: re.Match[str], fills: Callable[[str], bool] = may_be_variable) -> str:
@@ -429,8 +425,7 @@ def endless(view: View) -> Iterator[Problem]:
         if resource.get("failureCondition"):
             continue
         if (failed := _FAILED.get(kind)) is not None:
-            spec: object = body.get("spec")
-            attempts = str(spec.get("backoffLimit", "")) if is_mapping(spec) else ""
+            attempts = str(mapping_at(body, "spec").get("backoffLimit", ""))
             failed = failed.format(attempts if attempts.isdecimal() else _ATTEMPTS)
             yield Problem((*template.path, "resource", "successCondition"), NeverFails(kind, failed))
 
@@ -448,10 +443,8 @@ def _unseen(template: Template, resource: Object, kind: str, body: Object) -> It
         return
     if any(not key.startswith("status.replicaStatuses.") for key in told):
         return
-    spec = inside(body, "spec") if is_mapping(body.get("spec")) else {}
-    policy: object = spec.get("runPolicy")
-    replicas: object = spec.get(field)
-    if not is_mapping(policy) or not is_mapping(replicas):
+    policy, replicas = mapping_at(body, "spec", "runPolicy"), value_at(body, ("spec", field))
+    if not is_mapping(replicas):
         return
     again = [
         one for one in replicas.values() if is_mapping(one) and (one.get("restartPolicy") or usual) != "Never"

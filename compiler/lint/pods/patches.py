@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint.pods.objects import unreadable
 from flowdsl.compiler.lint.pods.pods import values, whole
 from flowdsl.compiler.lint.pods.shapes import is_amount
+from flowdsl.compiler.lint.pods.untyped import WORD
 from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.lint.workflow.arriving import composed, with_values
 from flowdsl.compiler.lint.workflow.names import OWN_VOLUMES
@@ -70,7 +71,7 @@ def patches(view: View) -> Iterator[Problem]:
         if path in without:
             continue  # nothing is patched
         patch: str = owner.get("podSpecPatch") or ""
-        text = TAG.sub("tag", patch).strip()
+        text = TAG.sub(WORD, patch).strip()
         if _NOTHING.fullmatch(text) or any(map(left_open, tags(patch))):
             continue
         found, part = NO_MAPPING, None
@@ -104,7 +105,7 @@ def no_json(patch: str) -> tuple[str, Part] | None:
 
     Source: Argo Workflows, ConvertYAMLToJSON in workflow/util/util.go, which takes what begins with `{` for JSON.
     """
-    if not TAG.sub("tag", patch).lstrip().startswith("{"):
+    if not TAG.sub(WORD, patch).lstrip().startswith("{"):
         return None
     filled, end, inside, loose = "", 0, False, len(patch)
     for tag in TAG.finditer(patch):
@@ -275,7 +276,7 @@ def patch_of(owner: Object) -> Object:
     patch = string(owner, "podSpecPatch")
     if not patch:
         return {}
-    body = _read(TAG.sub("tag", patch))
+    body = _read(TAG.sub(WORD, patch))
     if not is_mapping(body):
         return {}
     wrong = [each for each in _findings(body) if isinstance(each, WrongType)]
@@ -304,14 +305,14 @@ def _unfinished(
         }
         for each in entries(body, field):
             name = string(each, "name")
-            known = name in there or name in given or name.startswith("artifact-plugin-") or "tag" in name
+            known = name in there or name in given or name.startswith("artifact-plugin-") or WORD in name
             if not known and "$patch" not in each:
                 return (
                     f"the pod of `{template.title}` has no container `{name}`, and a new one needs an `image`"
                 )
             for mount in entries(each, "volumeMounts"):
                 used = string(mount, "name")
-                if used and used not in volumes and "tag" not in used and "$patch" not in mount:
+                if used and used not in volumes and WORD not in used and "$patch" not in mount:
                     return f"the pod of `{template.title}` has no volume `{used}`; add it under `volumes`"
     return ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flowdsl.compiler.lint.pods.untyped import WORD
 from flowdsl.diagnostic import near
 
 _SERVED = {
@@ -36,7 +37,7 @@ def unserved(version: str, kind: str) -> tuple[str, str] | None:
     Source: Kubernetes 1.26 to 1.35, pkg/apis/*/register.go and its guide to deprecated APIs.
     """
     group, _, name = version.rpartition("/")
-    if group not in _GROUPS or name[:1] != "v" or "tag" in f"{name}{kind}" or kind.endswith("List"):
+    if group not in _GROUPS or name[:1] != "v" or WORD in f"{name}{kind}" or kind.endswith("List"):
         return None
     known = _VERSIONS.get(kind)
     if known is None:

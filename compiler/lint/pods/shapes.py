@@ -11,10 +11,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods import jobs, trainings
-from flowdsl.compiler.lint.pods.jobs import TAG
 from flowdsl.compiler.lint.pods.pods import values, whole
 from flowdsl.compiler.lint.pods.resources import asked, placed
-from flowdsl.compiler.lint.pods.workloads import metadata_of, pod_of
+from flowdsl.compiler.lint.pods.untyped import WORD, counts
+from flowdsl.compiler.lint.pods.workloads import metadata_of, not_a_field, pod_of
 from flowdsl.compiler.lint.workflow.names import label_faults
 from flowdsl.compiler.schema import check_schema, kinds
 from flowdsl.compiler.schema.findings import (
@@ -23,11 +23,19 @@ from flowdsl.compiler.schema.findings import (
     UnknownField,
     WrongType,
     arrived,
-    dotted,
 )
 from flowdsl.compiler.schema.table import API_VERSION, fields
 from flowdsl.compiler.schema.validate import At, is_number, reading
-from flowdsl.compiler.tree import entries, inside, is_list, is_mapping, string
+from flowdsl.compiler.tree import (
+    entries,
+    inside,
+    is_list,
+    is_mapping,
+    mapping_at,
+    mappings_at,
+    string,
+    value_at,
+)
 from flowdsl.diagnostic import instead, near
 from flowdsl.grammar.cron import NeverComes, cron
 from flowdsl.grammar.error import GrammarError
@@ -42,10 +50,9 @@ from flowdsl.grammar.names import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from flowdsl.compiler.lint.pods.untyped import Flaw
     from flowdsl.compiler.tree import Object
     from flowdsl.diagnostic import Finding
-
-    Flaw = tuple[str, str]
 
 
 def flaw(body: Any) -> Flaw | None:
@@ -68,7 +75,7 @@ def _flaws(body: Any, kind: str, version: str) -> Iterator[Flaw]:
     if version == API_VERSION and kind in kinds():
         for problem in check_schema(body):
             finding = problem.finding
-            if isinstance(finding, (UnknownField, WrongType)) and TAG not in finding.message:
+            if isinstance(finding, (UnknownField, WrongType)) and WORD not in finding.message:
                 yield f"the {kind} is refused: {finding.message}", finding.advice
 
 
@@ -80,12 +87,12 @@ def _typed(name: str, data: Any, what: str) -> Iterator[Flaw]:
         if not is_amount(finding := fault.describe(At(name, fault.path, data)))
     ]
     for finding in by_schema:
-        if isinstance(finding, (OutOfRange, PatternMismatch, WrongType)) and TAG not in finding.message:
+        if isinstance(finding, (OutOfRange, PatternMismatch, WrongType)) and WORD not in finding.message:
             yield f"{what} is refused: {finding.message}", finding.advice
     is_sound = not any(isinstance(finding, WrongType) for finding in by_schema)
     found_below = chain(whole(name, data, ()), _parts(data)) if name == "PodSpec" else values(name, data)
     for found in found_below if is_sound else ():
-        if TAG not in found.message and found.severity == "error":
+        if WORD not in found.message and found.severity == "error":
             yield f"{what} is refused: {found.message}", found.advice
     yield from _twice(data, what) if is_sound and name == "PodSpec" else ()
 
@@ -119,7 +126,7 @@ def _twice(pod: Object, what: str) -> Iterator[Flaw]:
         *mounts,
     ):
         for name, count in Counter(names).items():
-            if name and count > 1 and TAG not in name:
+            if name and count > 1 and WORD not in name:
                 yield f"{what} has two {sort} at `{name}`", "give each its own"
 
 
@@ -127,7 +134,7 @@ def _counts(body: Any) -> Iterator[Flaw]:
     """The numbers of a Job, or of what keeps pods running."""
     spec, kind = body.get("spec"), body["kind"]
     if is_mapping(spec):
-        yield from jobs.counts(spec, f"the {kind}", _NUMBERS)
+        yield from counts(spec, f"the {kind}", _NUMBERS)
         for field in ("manualSelector", "paused", "suspend"):
             yield from _flag(spec.get(field), f"`{field}` of the {kind}")
 
@@ -143,7 +150,7 @@ def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
     if not is_mapping(metadata):
         return
     for field in map(str, metadata):
-        if field not in fields("ObjectMeta") and TAG not in field:
+        if field not in fields("ObjectMeta") and WORD not in field:
             close = near(field, fields("ObjectMeta"))
             way = f"write `{close}`" if close else "remove it, or move it to where it belongs"
             yield f"the {kind} has `metadata.{field}`, which is not a field there, and is refused", way
@@ -181,19 +188,19 @@ def _marks(metadata: Object, kind: str) -> Iterator[Flaw]:
     if is_mapping(labels := metadata.get("labels")):
         texts = {str(key): value for key, value in labels.items() if isinstance(value, str)}
         for each in label_faults(texts, (), "a label", filled=True):
-            if TAG not in each.finding.message:
+            if WORD not in each.finding.message:
                 yield f"the pods of the {kind} are refused: {each.finding.message}", each.finding.advice
 
 
 def _flag(value: Any, what: str) -> Iterator[Flaw]:
     """The flaw of what is neither true nor false."""
-    if value is not None and not isinstance(value, bool) and TAG not in str(value):
+    if value is not None and not isinstance(value, bool) and WORD not in str(value):
         yield f"{what} is {arrived(value)}, not true or false", "write `true` or `false`, without quotes"
 
 
 def _mapping(value: Any, what: str) -> Iterator[Flaw]:
     """The flaw of what is not a mapping of texts."""
-    if is_list(value) or (value is not None and not is_mapping(value) and TAG not in str(value)):
+    if is_list(value) or (value is not None and not is_mapping(value) and WORD not in str(value)):
         yield f"{what} is {arrived(value)}, not a mapping", "write `NAME: TEXT` for each"
 
 
@@ -228,7 +235,7 @@ def _stored(body: Any) -> Iterator[Flaw]:
 
 def _is_base64(text: str) -> bool:
     """Whether a text may be one in base64, as far as it is known."""
-    if TAG in text:
+    if WORD in text:
         return True
     try:
         base64.b64decode(text.replace("\n", ""), validate=True)
@@ -246,8 +253,8 @@ def _claim(body: Any) -> Iterator[Flaw]:
     if not spec.get("accessModes"):
         yield "the claim has no `spec.accessModes`", "add `accessModes: [ReadWriteOnce]`, or what it is"
     asked = spec.get("resources")
-    requests = asked.get("requests") if is_mapping(asked) else None
-    if asked != TAG and requests != TAG and not (is_mapping(requests) and requests.get("storage")):
+    requests = value_at(asked, ("requests",))
+    if asked != WORD and requests != WORD and not (is_mapping(requests) and requests.get("storage")):
         yield "the claim does not say how much it asks for", "add `resources: {requests: {storage: 10Gi}}`"
 
 
@@ -260,7 +267,7 @@ def _service(body: Any) -> Iterator[Flaw]:
     if not is_mapping(spec):
         return
     sort = spec.get("type") or "ClusterIP"
-    if isinstance(sort, str) and TAG not in sort and sort not in _TYPES:
+    if isinstance(sort, str) and WORD not in sort and sort not in _TYPES:
         yield f"the Service has the type `{sort}`", instead(sort, _TYPES)
     if sort == "ExternalName":
         if not spec.get("externalName"):
@@ -281,9 +288,8 @@ def _service(body: Any) -> Iterator[Flaw]:
 
 def _schedule(body: Any) -> Iterator[Flaw]:
     """When a CronJob starts Jobs."""
-    spec = body.get("spec")
-    text = spec.get("schedule") if is_mapping(spec) else None
-    if isinstance(text, str) and text and TAG not in text:
+    text = mapping_at(body, "spec").get("schedule")
+    if isinstance(text, str) and text and WORD not in text:
         try:
             cron(text)
         except NeverComes:
@@ -296,9 +302,7 @@ def _schedule(body: Any) -> Iterator[Flaw]:
 def _of_cron(body: Any) -> Iterator[Flaw]:
     """What a CronJob starts, and when."""
     yield from _schedule(body)
-    spec = body.get("spec")
-    template = spec.get("jobTemplate") if is_mapping(spec) else None
-    if is_mapping(template) and is_mapping(job := template.get("spec")):
+    if is_mapping(job := value_at(body, ("spec", "jobTemplate", "spec"))):
         yield from jobs.of_jobs(job, "the CronJob")
 
 
@@ -310,24 +314,19 @@ def _of_job_set(body: Any) -> Iterator[Flaw]:
 
 def _of_jobs(spec: Any, kind: str) -> Iterator[Flaw]:
     """The pods of the jobs of a JobSet with this spec, in an object of the kind."""
-    for each in jobs.listed(spec, "replicatedJobs"):
-        node: Any = each
-        for step in ("template", "spec", "template", "spec"):
-            node = node.get(step) if is_mapping(node) else None
-        if is_mapping(node):
+    for each in mappings_at(spec, "replicatedJobs"):
+        if is_mapping(pod := value_at(each, ("template", "spec", "template", "spec"))):
             what = f"the pod of the job `{each.get('name')}` of the {kind}"
-            yield from _unknown(node, what)
-            yield from _typed("PodSpec", node, what)
+            yield from _unknown(pod, what)
+            yield from _typed("PodSpec", pod, what)
 
 
 def _unknown(pod: Object, what: str) -> Iterator[Flaw]:
     """The fields that a pod does not have, where the definition of its object lists them: kubectl asks for that."""
     for fault in reading(False).object("PodSpec")(pod) or ():
         finding = fault.describe(At("PodSpec", fault.path, pod))
-        if isinstance(finding, UnknownField) and TAG not in str(finding.steps):
-            close = near(str(finding.steps[-1]), fields(finding.owner))
-            way = f"write `{close}`, or remove it" if close else "remove it, or move it to where it belongs"
-            yield f"{what} has `{dotted(finding.steps)}`, which is not a field there, and is refused", way
+        if isinstance(finding, UnknownField) and WORD not in str(finding.steps):
+            yield not_a_field(what, finding.steps, fields(finding.owner))
 
 
 def _of_training(body: Any) -> Iterator[Flaw]:
@@ -350,15 +349,11 @@ _ANCESTORS = ("trainer", "model-initializer", "dataset-initializer")
 
 def _runtime(body: Any) -> Iterator[Flaw]:
     """The Jobs of a runtime that the Trainer knows. Source: Kubeflow Trainer 2.0 to 2.2, pkg/webhooks."""
-    spec: Any = body
-    for field in ("spec", "template", "spec"):
-        spec = spec.get(field) if is_mapping(spec) else None
+    spec = mapping_at(body, "spec", "template", "spec")
     yield from _of_jobs(spec, body["kind"])
-    for each in jobs.listed(spec, "replicatedJobs"):
-        labels: Any = each
-        for field in ("template", "metadata", "labels"):
-            labels = labels.get(field) if is_mapping(labels) else None
-        step = labels.get("trainer.kubeflow.org/trainjob-ancestor-step") if is_mapping(labels) else None
+    for each in mappings_at(spec, "replicatedJobs"):
+        labels = mapping_at(each, "template", "metadata", "labels")
+        step = labels.get("trainer.kubeflow.org/trainjob-ancestor-step")
         count = each.get("replicas", 1)
         if step in _ANCESTORS and isinstance(count, int) and count != 1:
             found = f"the Job `{each.get('name')}` of the {body['kind']} has {count} replicas"

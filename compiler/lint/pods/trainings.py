@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.pods.jobs import TAG, count, counts, listed, misspelt, named, one_of
-from flowdsl.compiler.tree import is_mapping
+from flowdsl.compiler.lint.pods.untyped import WORD, count, counts, misspelt, named, one_of
+from flowdsl.compiler.tree import is_mapping, mapping_at, mappings_at, value_at
 from flowdsl.diagnostic import instead
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label, is_service_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flowdsl.compiler.lint.pods.untyped import Flaw
     from flowdsl.compiler.tree import Object
-
-    Flaw = tuple[str, str]
 
 _SPECS = {
     "PyTorchJob": ("pytorch", "pytorchReplicaSpecs", ("Master", "Worker")),
@@ -73,8 +72,8 @@ def training(body: Object) -> Iterator[Flaw]:
         yield from misspelt(each, owner, _REPLICA)
         yield from counts(each, owner, ("replicas",))
         yield from one_of(each, "restartPolicy", owner, _RESTARTS)
-        names = [str(one.get("name")) for one in listed(_pod(each), "containers")]
-        if names and wanted not in names and not any(TAG in name for name in names):
+        names = [str(one.get("name")) for one in mappings_at(each, "template", "spec", "containers")]
+        if names and wanted not in names and not any(WORD in name for name in names):
             yield f"{owner} has no container `{wanted}`", f"call the container `{wanted}`"
     if kind == "PyTorchJob":
         yield from _launched(spec, replicas)
@@ -87,23 +86,15 @@ def training(body: Object) -> Iterator[Flaw]:
 def _role(kind: str, role: str, known: tuple[str, ...]) -> Iterator[Flaw]:
     """The name of replicas."""
     cased = {one.lower(): one for one in known}.get(role.lower()) if kind == "TFJob" else role
-    if cased not in known and TAG not in role:
+    if cased not in known and WORD not in role:
         yield f"the {kind} has replicas `{role}`, which there are not", instead(role, known)
-
-
-def _pod(replica: Object) -> Any:
-    """The pod of replicas."""
-    template: Any = replica.get("template")
-    return template.get("spec") if is_mapping(template) else None
 
 
 def pods(body: Object) -> Iterator[tuple[str, Object]]:
     """The pods of a training, each with whose it is."""
-    spec: Any = body.get("spec")
-    for field in ("pytorchReplicaSpecs", "tfReplicaSpecs", "mpiReplicaSpecs") if is_mapping(spec) else ():
-        replicas: Any = spec.get(field)
-        for role, each in replicas.items() if is_mapping(replicas) else ():
-            if is_mapping(each) and is_mapping(pod := _pod(each)):
+    for field in ("pytorchReplicaSpecs", "tfReplicaSpecs", "mpiReplicaSpecs"):
+        for role, each in mapping_at(body, "spec", field).items():
+            if is_mapping(pod := value_at(each, ("template", "spec"))):
                 yield f"`{role}` of the {body['kind']}", pod
 
 
@@ -111,7 +102,7 @@ def _named(body: Object, kind: str) -> Iterator[Flaw]:
     """The name of a training, which is one of a Service, too."""
     name = named(body)
     if name is not None and not is_service_name(name):
-        metadata: Any = body.get("metadata")
+        metadata = mapping_at(body, "metadata")
         written = metadata.get("name") or metadata.get("generateName")
         way = f"use at most {DNS_LABEL_LENGTH} lower-case letters, digits and `-`, with a letter first"
         yield f"the name of the {kind} cannot be `{written}`", way
@@ -132,7 +123,7 @@ def _run_policy(spec: Object, kind: str) -> Iterator[Flaw]:
 def _launched(spec: Object, replicas: Any) -> Iterator[Flaw]:
     """How many processes a PyTorchJob starts."""
     per_node = spec.get("nprocPerNode")
-    if isinstance(per_node, str) and not (per_node.isdecimal() or TAG in per_node):
+    if isinstance(per_node, str) and not (per_node.isdecimal() or WORD in per_node):
         yield from one_of(spec, "nprocPerNode", "the PyTorchJob", ("auto", "cpu", "gpu"))
     elastic = spec.get("elasticPolicy")
     if not is_mapping(elastic):
@@ -163,7 +154,7 @@ def mpi(body: Object) -> Iterator[Flaw]:
     policies = ("AtStartup", "WaitForWorkersReady")
     yield from one_of(spec, "launcherCreationPolicy", "the MPIJob", policies)
     replicas = spec.get("mpiReplicaSpecs")
-    if not is_mapping(replicas) or any(TAG in str(role) for role in replicas):
+    if not is_mapping(replicas) or any(WORD in str(role) for role in replicas):
         return
     if "Launcher" not in replicas:
         yield "the MPIJob has no `Launcher`", "add one, whose container runs `mpirun`"

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.lint.pods.untyped import WORD
 from flowdsl.compiler.schema.findings import UnknownField, dotted
 from flowdsl.compiler.schema.table import fields
 from flowdsl.compiler.schema.validate import At, reading
-from flowdsl.compiler.tree import compact, is_list, is_mapping
+from flowdsl.compiler.tree import compact, is_mapping, mappings_at, value_at
 from flowdsl.diagnostic import near
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from flowdsl.compiler.lint.pods.untyped import Flaw
     from flowdsl.compiler.tree import Object, Path
-
-    Flaw = tuple[str, str]
 
 
 class Sort(NamedTuple):
@@ -88,29 +88,27 @@ _SORTS = {
 
 def pod_of(body: Any) -> Any:
     """What stands where the pod of an object does; None where it is an object without one."""
-    sort = _SORTS.get((str(body.get("apiVersion")), str(body.get("kind"))))
-    node = body if sort is not None else None
-    for step in sort.pod if sort is not None else ():
-        node = node.get(step) if is_mapping(node) else None
-    return node
+    sort = _sort(body)
+    return None if sort is None else value_at(body, sort.pod)
 
 
 def metadata_of(body: Any) -> Any:
     """What stands where the metadata of the pods of an object does; None of a Pod, whose own it is."""
-    sort = _SORTS.get((str(body.get("apiVersion")), str(body.get("kind"))))
+    sort = _sort(body)
     if sort is None or len(sort.pod) == 1:
         return None
-    node = body
-    for step in (*sort.pod[:-1], "metadata"):
-        node = node.get(step) if is_mapping(node) else None
-    return node
+    return value_at(body, (*sort.pod[:-1], "metadata"))
+
+
+def _sort(body: Object) -> Sort | None:
+    return _SORTS.get((str(body.get("apiVersion")), str(body.get("kind"))))
 
 
 def flaw(body: Any, flags: object) -> Flaw | None:
     """What is refused of an object with pods, and the way out; None where there is nothing, or it is another one."""
     if not is_mapping(body) or "spec" not in body:  # which nobody forgets
         return None
-    sort = _SORTS.get((str(body.get("apiVersion")), str(body.get("kind"))))
+    sort = _sort(body)
     if sort is None or '"<<"' in compact(body) or "validate" in str(flags):
         return None
     return next(_flaws(body, str(body["kind"]), sort), None)
@@ -122,9 +120,10 @@ def _flaws(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
         for field in map(str, node):
             if known is not _ANY and field not in known:
                 path = (*sort.pod[:depth], field)
-                yield _unknown(kind, path, known, dotted(sort.pod) if field in fields("PodSpec") else "")
+                there = dotted(sort.pod) if field in fields("PodSpec") else ""
+                yield not_a_field(f"the {kind}", path, known, there)
         node = node.get(step)
-        if node == "tag":
+        if node == WORD:
             return
         if not is_mapping(node):
             place = dotted(sort.pod[: depth + 1])
@@ -133,7 +132,7 @@ def _flaws(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
     if kind == "CronJob" and not body["spec"].get("schedule"):
         yield "the CronJob has no `spec.schedule`", "add `schedule` to its `spec`"
     yield from _pod(node, kind, sort)
-    yield from _containers(node, _listed(body["spec"], "volumeClaimTemplates"), kind, sort)
+    yield from _containers(node, mappings_at(body, "spec", "volumeClaimTemplates"), kind, sort)
     yield from _selected(body, kind, sort)
 
 
@@ -142,7 +141,7 @@ def _pod(pod: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
     for fault in reading(False).object("PodSpec")(pod) or ():
         finding = fault.describe(At("PodSpec", fault.path, pod))
         if isinstance(finding, UnknownField):
-            yield _unknown(kind, (*sort.pod, *finding.steps), fields(finding.owner), "")
+            yield not_a_field(f"the {kind}", (*sort.pod, *finding.steps), fields(finding.owner))
     place, policy = dotted(sort.pod), pod.get("restartPolicy") or ""
     if not pod.get("containers"):
         yield f"{_owner(kind)} has no containers", f"add `containers` below `{place}`"
@@ -159,19 +158,19 @@ def _pod(pod: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
 
 def _containers(pod: Object, claims: list[Object], kind: str, sort: Sort) -> Iterator[Flaw]:
     """What is refused of the containers of the pod of an object, which may make claims for it."""
-    volumes = {str(each.get("name")) for each in _listed(pod, "volumes")}
+    volumes = {str(each.get("name")) for each in mappings_at(pod, "volumes")}
     volumes |= {str(metadata.get("name")) for each in claims if is_mapping(metadata := each.get("metadata"))}
-    unknown = pod.get("volumes") == "tag" or any("tag" in each for each in volumes)
+    unknown = pod.get("volumes") == WORD or any(WORD in each for each in volumes)
     owner = _owner(kind)
-    for container in (*_listed(pod, "initContainers"), *_listed(pod, "containers")):
+    for container in (*mappings_at(pod, "initContainers"), *mappings_at(pod, "containers")):
         name = container.get("name") or ""
         for field in ("name", "image"):
             if not container.get(field):
                 what = f"the container `{name}`" if name else "a container"
                 yield f"{what} in {owner} has no `{field}`", f"add `{field}`"
-        for mount in _listed(container, "volumeMounts"):
+        for mount in mappings_at(container, "volumeMounts"):
             used = str(mount.get("name"))
-            if not unknown and used not in volumes and "tag" not in used:
+            if not unknown and used not in volumes and WORD not in used:
                 way = f"add it to `volumes` below `{dotted(sort.pod)}`"
                 yield f"the container `{name}` mounts `{used}`, and {owner} has no such volume", way
 
@@ -179,12 +178,6 @@ def _containers(pod: Object, claims: list[Object], kind: str, sort: Sort) -> Ite
 def _owner(kind: str) -> str:
     """The pod of an object, in words."""
     return "the Pod" if kind == "Pod" else f"the pod of the {kind}"
-
-
-def _listed(owner: Object, field: str) -> list[Object]:
-    """The mappings in a list of an object that is read without types."""
-    found: Any = owner.get(field)
-    return [each for each in found if is_mapping(each)] if is_list(found) else []
 
 
 def _selected(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
@@ -197,14 +190,14 @@ def _selected(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
         way = "add `selector: {matchLabels: {...}}` to its `spec`, with the labels of its pods"
         yield f"the {kind} has no `spec.selector`", way
         return
-    wanted: Any = selector.get("matchLabels") if is_mapping(selector) else None
-    metadata: Any = spec["template"].get("metadata")
-    labels: Any = metadata.get("labels") if is_mapping(metadata) else None
-    if is_list(wanted) or not is_mapping(wanted) or "tag" in (selector, metadata, labels):
+    wanted = value_at(selector, ("matchLabels",))
+    metadata = spec["template"].get("metadata")
+    labels = value_at(metadata, ("labels",))
+    if not is_mapping(wanted) or WORD in (selector, metadata, labels):
         return
     for key, value in wanted.items():
-        own = labels.get(key) if is_mapping(labels) else None
-        if own != value and "tag" not in f"{key}{value}{own}":
+        own = value_at(labels, (key,))
+        if own != value and WORD not in f"{key}{value}{own}":
             way = f"write `{key}: {value}` below `spec.template.metadata.labels`"
             yield (
                 f"the pods of the {kind} do not have the label `{key}: {value}` that it selects them by",
@@ -212,9 +205,9 @@ def _selected(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
             )
 
 
-def _unknown(kind: str, path: Path, known: Any, there: str) -> Flaw:
-    """The finding about a field that an object does not have at its place."""
+def not_a_field(what: str, path: Path, known: Iterable[str], there: str = "") -> Flaw:
+    """The flaw of a field that an object does not have; `there` is where it belongs, if that is known."""
     close = near(str(path[-1]), known)
     way = f"write `{close}`, or remove it" if close else "remove it, or move it to where it belongs"
     way = f"move it to `{there}`" if there else way
-    return f"the {kind} has `{dotted(path)}`, which is not a field there, and is refused", way
+    return f"{what} has `{dotted(path)}`, which is not a field there, and is refused", way

@@ -1,0 +1,79 @@
+"""Reading the manifests of `resource` templates: objects whose fields may have any type, with a word for each tag."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.schema.findings import arrived
+from flowdsl.compiler.schema.validate import is_whole
+from flowdsl.compiler.tree import is_list, mapping_at
+from flowdsl.diagnostic import instead, near
+from flowdsl.grammar.names import DNS_LABEL_LENGTH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from flowdsl.compiler.tree import Object
+
+    Flaw = tuple[str, str]
+    """What is wrong with an object, and what to do about it."""
+
+WORD = "tag"
+"""Stands in place of each tag of Argo. A text that holds it is not judged, except where any word would be wrong."""
+
+
+def counts(spec: Object, owner: str, fields: Iterable[str]) -> Iterator[Flaw]:
+    """The fields of an object that are to be whole numbers from 0."""
+    for field in fields:
+        value = spec.get(field)
+        number = count(value)
+        if isinstance(value, str):
+            if WORD not in value:
+                yield (
+                    f"`{field}` of {owner} is text, not a whole number",
+                    "write a whole number, without quotes",
+                )
+        elif value is not None and not is_whole(value):
+            yield f"`{field}` of {owner} is {arrived(value)}, not a whole number", "write a whole number"
+        elif number is not None and number < 0:
+            yield f"`{field}` of {owner} is {number}", "write a whole number from 0"
+        elif number is not None and number > _MOST and field != "activeDeadlineSeconds":
+            yield f"`{field}` of {owner} is {number}", f"write at most {_MOST}"
+
+
+_MOST = 2**31 - 1
+
+
+def count(value: Any) -> int | None:
+    """A whole number; None of what is none, or not known."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def one_of(owner: Object, field: str, what: str, known: tuple[str, ...]) -> Iterator[Flaw]:
+    """A field that takes a few words."""
+    value = owner.get(field)
+    if isinstance(value, str) and WORD not in value and value not in known:
+        yield f"`{field}` of {what} cannot be `{value}`", instead(value, known)
+
+
+def misspelt(owner: Object, what: str, known: Iterable[str]) -> Iterator[Flaw]:
+    """A field that is nearly one of those that an object has: what else it is, a later version may have."""
+    known = tuple(known)
+    for field in map(str, owner):
+        if field not in known and WORD not in field and (close := near(field, known, 0.8)) is not None:
+            yield f"{what} has `{field}`, which is not a field of it", f"write `{close}`"
+
+
+def named(body: Object) -> str | None:
+    """The name of an object as long as it will be; None where it is not known."""
+    metadata = mapping_at(body, "metadata")
+    name, start = metadata.get("name"), metadata.get("generateName")
+    if not name and isinstance(start, str):
+        name = f"{start[: DNS_LABEL_LENGTH - 5]}xxxxx"  # as the API server makes it
+    return name if isinstance(name, str) and WORD not in name else None
+
+
+def words(owner: Object, field: str) -> list[str]:
+    """The texts in a list of an object that are known."""
+    found = owner.get(field)
+    return [each for each in found if isinstance(each, str) and WORD not in each] if is_list(found) else []
