@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.diagnostic import AGAIN, Diagnostic, Related
@@ -24,9 +25,10 @@ _WORDS = {
     "pendingTimeout": "`queue_timeout`",
     "maxDuration": "`within`",
     "retryPolicy": "`policy`",
+    "retryStrategy.affinity": "`elsewhere` of Retry",
 }
 """The options that fields of Argo are written for, where they have other names."""
-_FIELD = regex(rf"`({'|'.join(_WORDS)})`")
+_FIELD = regex(rf"`({'|'.join(map(re.escape, _WORDS))})`")
 
 
 def placed(problem: Problem, manifest: Manifest, traces: Iterable[Trace]) -> Diagnostic | None:

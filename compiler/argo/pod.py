@@ -10,6 +10,7 @@ from flowdsl.compiler.argo.volumes import mount
 from flowdsl.compiler.expressions import raw, text_of
 from flowdsl.compiler.ports import OUT
 from flowdsl.grammar.regex import regex
+from flowdsl.places.place import Argument
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Get, Join, Param
 from flowdsl.volume import Config, Secret
@@ -64,6 +65,9 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
     if mounts:
         found["volumeMounts"] = mounts
         origins.option(found, "volumeMounts", template, "mounts", "store")
+        if isinstance(place := template.places.get("mounts"), Argument):
+            for one in mounts:
+                origins.note(one, "mountPath", place._replace(part=f"key:{one['mountPath']}"))
     if pod.source is not None:
         found["source"] = pod.source
     return found

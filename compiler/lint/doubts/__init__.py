@@ -9,7 +9,7 @@ from flowdsl.compiler.lint.doubts import literal, sharing, unlikely
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Rule
 
-RULES: tuple[Rule, ...] = (unlikely.times, unlikely.attempts)
+RULES: tuple[Rule, ...] = (unlikely.times, unlikely.attempts, unlikely.podless)
 
 OF_YAML: tuple[Rule, ...] = (
     unlikely.commands,

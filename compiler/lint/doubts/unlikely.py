@@ -86,6 +86,19 @@ class NeverTriedAgain(Finding):
     way: str
 
 
+class NoPodOfItsOwn(Finding):
+    """A field about a pod, on a template that Argo runs without one."""
+
+    code = "FD893"
+    severity = "warning"
+    title = "{field} has no effect on a template with `{body}`, which has no pod"
+    label = "nothing reads it"
+    help = "remove it{way}"
+    field: str
+    body: str
+    way: str
+
+
 def devices(view: View) -> Iterator[Problem]:
     """Devices that containers ask for do not have nearly the name of another one."""
     for template in view.templates:
@@ -120,6 +133,37 @@ def times(view: View) -> Iterator[Problem]:
                 yield Problem((*template.path, "timeout"), NeverReached(text, what, in_units(seconds)))
         except GrammarError:
             pass  # which is told as such
+
+
+_OF_A_POD = (
+    *(
+        "affinity",
+        "automountServiceAccountToken",
+        "hostAliases",
+        "initContainers",
+        "nodeSelector",
+        "podSpecPatch",
+    ),
+    *("priorityClassName", "schedulerName", "securityContext", "sidecars", "tolerations", "volumes"),
+)
+"""The fields of a template that Argo reads where it makes its pod. Source: Argo Workflows, workflowpod.go."""
+
+_WAYS = {"http": ": the requests of a run are made by one pod of Argo's own", "suspend": ""}
+
+
+def podless(view: View) -> Iterator[Problem]:
+    """Requests and gates have nothing that is read only where a pod is made. Source: Argo Workflows, agent.go."""
+    for template in view.templates:
+        body = template.body
+        if body not in _WAYS:
+            continue
+        for field in _OF_A_POD:
+            if template.data.get(field):
+                finding = NoPodOfItsOwn(f"`{field}`", body, _WAYS[body])
+                yield Problem((*template.path, field), finding, on_key=True)
+        if inside(template.data, "retryStrategy", "affinity").get("nodeAntiAffinity") is not None:
+            finding = NoPodOfItsOwn("`retryStrategy.affinity`", body, _WAYS[body])
+            yield Problem((*template.path, "retryStrategy", "affinity"), finding, on_key=True)
 
 
 def scripts(view: View) -> Iterator[Problem]:

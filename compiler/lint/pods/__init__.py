@@ -27,6 +27,7 @@ RULES: tuple[Rule, ...] = (
     bodies.images,
     mounts.mounts,
     mounts.written,
+    mounts.below_files,
     bodies.artifacts,
     stores.stores,
     stores.sources,

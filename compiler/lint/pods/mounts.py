@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.tree import Object
 
 
 class UnknownVolume(Finding):
@@ -50,6 +51,17 @@ class MountTwice(Finding):
     help = "give each mount and each artifact a path of its own"
     path: str
     other: str
+
+
+class BelowFile(Finding):
+    """A mount below another one that is a file: no folder can be made there."""
+
+    code = "FD894"
+    title = "`{path}` is below `{file}`, which is a file"
+    label = "the container does not start"
+    help = "mount it at a path of its own"
+    path: str
+    file: str
 
 
 def mounts(view: View) -> Iterator[Problem]:
@@ -175,6 +187,43 @@ def written(view: View) -> Iterator[Problem]:
                 finding = BadArtifact(string(artifact, "name"), found, way)
                 path = (*template.path, "inputs", "artifacts", index, "path")
                 yield Problem(path, finding, part=(0, len(string(artifact, "path"))))
+
+
+def below_files(view: View) -> Iterator[Problem]:
+    """Nothing is mounted below a file: no runtime of containers can make a folder there."""
+    shared = {string(each, "name"): each for each in entries(view.spec, "volumes")}
+    for template in view.templates:
+        own = {string(each, "name"): each for each in entries(template.data, "volumes")}
+        for place, container in template.containers:
+            listed = entries(container, "volumeMounts")
+            if len(listed) < 2:
+                continue
+            files = [
+                string(mount, "mountPath")
+                for mount in listed
+                if _is_file(own.get(name := string(mount, "name")) or shared.get(name) or {}, mount)
+            ]
+            for index, mount in enumerate(listed):
+                at = string(mount, "mountPath")
+                file = next((one for one in files if _lies_in(_clean(at), _clean(one))), None)
+                if file is not None:
+                    path = (*template.path, *place, "volumeMounts", index, "mountPath")
+                    yield Problem(path, BelowFile(at, file))
+
+
+def _is_file(volume: Object, mount: Object) -> bool:
+    """Whether what is mounted is certainly a file: an entry of an object, or what a node has."""
+    part = string(mount, "subPath")
+    for kind in ("configMap", "secret", "downwardAPI"):
+        source = inside(volume, kind)
+        if source and part and "{{" not in part and source.get("optional") is not True:
+            items = [string(each, "path") for each in entries(source, "items")]
+            return part in items if items else "/" not in part
+    return not part and inside(volume, "hostPath").get("type") in _FILES
+
+
+_FILES = ("File", "FileOrCreate", "Socket", "CharDevice", "BlockDevice")
+"""The types of a `hostPath` that are no folder. Source: Kubernetes, HostPathType."""
 
 
 def _lies_in(path: str, folder: str) -> bool:
