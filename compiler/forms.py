@@ -155,7 +155,8 @@ def part_names(form: Parts) -> tuple[str, ...]:
 
 def port_names(form: Parts) -> tuple[str, ...]:
     """What the names of ports of the parts end in: their names, or others where Argo takes no such names."""
-    return parameter_names(part_names(form))
+    nested = any(isinstance(one, (Parts, Gathered)) for one in form.forms)
+    return parameter_names(part_names(form), within=nested)
 
 
 def in_parts(names: tuple[str, ...], parts: Sequence[tuple[Form, list[Expr]]]) -> tuple[Form, list[Expr]]:

@@ -134,15 +134,19 @@ def is_parameter_name(text: str) -> bool:
     return PARAMETER_NAME.fullmatch(text) is not None
 
 
-def parameter_names(texts: Sequence[str]) -> tuple[str, ...]:
-    """Names of parameters that begin like these texts, each another one; those that are such names stay as they are."""
-    found = {text: text for text in texts if is_parameter_name(text)}
+def parameter_names(texts: Sequence[str], *, within: bool = False) -> tuple[str, ...]:
+    """Names of parameters that begin like these texts, each another one; those that are such names stay as they are.
+
+    `within`: they are followed by a hyphen and more, so they have none of their own.
+    """
+    found = {text: text for text in texts if is_parameter_name(text) and not (within and "-" in text)}
     taken = set(found)
+    joint = "_" if within else "-"
     for at, text in enumerate(texts):
         if text not in found:
-            name = _OTHERS.sub("-", text)
+            name = _OTHERS.sub("-", text).replace("-", joint)
             while name in taken:
-                name = f"{name}-{at}"
+                name = f"{name}{joint}{at}"
             found[text] = name
             taken.add(name)
     return tuple(found[text] for text in texts)

@@ -115,6 +115,17 @@ def test_every_kind_of_name_is_a_label_value_or_too_long(text: str) -> None:
         assert is_label_value(text)
 
 
+@given(st.lists(st.text("ab_-.1", max_size=6), unique=True, max_size=8))
+def test_no_name_of_a_part_begins_like_that_of_another_with_parts(texts: list[str]) -> None:
+    names = parameter_names(texts, within=True)
+    assert len({*names}) == len(texts)
+    assert not any("-" in name for name in names)
+    assert all(is_parameter_name(name) for text, name in zip(texts, names, strict=True) if text)
+    assert all(
+        name == text for text, name in zip(texts, names, strict=True) if "-" not in text and "." not in text
+    )
+
+
 @given(st.lists(st.text("ab-.1", max_size=6), unique=True, max_size=8))
 def test_parts_have_names_of_their_own_and_keep_those_that_argo_takes(texts: list[str]) -> None:
     names = parameter_names(texts)

@@ -546,6 +546,10 @@ def files(plain: Plain, m: Any, volumes: Volumes, count: int = 0, text: str = "t
     handed = keep("handed.keep", text)
     plain("handed-archive", m.opened, handed.archive)
     plain("handed-list", m.listed, plain("folder", m.empty, count), handed.several, handed.named)
+    other = plain("other", m.archive, f"{text} " + "of another size" * 9)
+    plain(
+        "keys", m.keyed, {"a": {"b-c": straight.archive}, "a-b": {"c": other}, "a_b": {"c": straight.archive}}
+    )
     if count > 1:
         chosen, folder = plain("first", m.archive, text), plain("many", m.empty, count)
     else:

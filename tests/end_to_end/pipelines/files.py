@@ -80,6 +80,13 @@ def counted(rows: list[Kept]) -> int:
     return sum(len(row.several) + len(row.named) for row in rows)
 
 
+@step(image=PYTHON)
+def keyed(files: dict[str, dict[str, Path]]) -> str:
+    """Which file is where."""
+    sizes = {name: {key: file.stat().st_size for key, file in some.items()} for name, some in files.items()}
+    return str(sizes)
+
+
 @pipeline
 def inner(text: str, count: int) -> Kept:
     """A sub-pipeline that hands on files."""
@@ -96,6 +103,10 @@ def files(count: int = 0, text: str = "t") -> str:
     opened.options(name="handed-archive")(handed.archive)
     folder = empty.options(name="folder")(count)
     listed.options(name="handed-list")(folder, handed.several, handed.named)
+    other = archive.options(name="other")(f"{text} " + "of another size" * 9)
+    keyed.options(name="keys")(
+        {"a": {"b-c": straight.archive}, "a-b": {"c": other}, "a_b": {"c": straight.archive}}
+    )
     with when(count > 1):
         first = archive(text)
         many = empty.options(name="many")(count)
