@@ -94,6 +94,14 @@ def _program(name: str, value: object) -> Iterator[str]:
         yield f"{name} is the path of an interpreter, not {value!r}"
     elif shutil.which(value) is None:
         yield f"{name}: there is no program {value}"
+    else:
+        from flowdsl.runtime.local.error import RunError
+        from flowdsl.runtime.local.pods.interpreter import interpreter
+
+        try:
+            interpreter(value)
+        except RunError as error:
+            yield f'{name}="{value}": {error}'
 
 
 _WRONG: dict[str, Callable[[str, object], Iterator[str]]] = {

@@ -80,6 +80,7 @@ class RunPipeline:
         """
         from flowdsl.runtime.local.error import RunError
         from flowdsl.runtime.local.means import Means, claim_of
+        from flowdsl.runtime.local.pods.interpreter import interpreter
 
         if not _is_pipeline(pipeline):
             raise CannotRun(f"{pipeline!r} is no pipeline: a step is called as a function")
@@ -100,7 +101,7 @@ class RunPipeline:
         name = f"{program.name[:_LONGEST]}-{self._count}"
         volumes = self.folder / "volumes"
         means = Means(
-            python,
+            interpreter(python).path,
             volumes,
             {claim_of(document, one): place for one, place in _located(mounts).items()},
             _located(artifacts),

@@ -422,6 +422,8 @@ def test_a_tree_has_what_is_wanted_most() -> None:
         (["--of", "one"], "--of names the earlier run for --only or --from"),
         (["--name", "No_"], "--name No_: a name has small letters"),
         (["--python", "pythno"], "--python pythno: there is no such program"),
+        (["--python", "true"], "--python true: it is not an interpreter of Python 3"),
+        (["--python", "ls"], "--python ls: it is not an interpreter of Python 3: "),
     ],
 )
 def test_a_mistake_is_told_and_nothing_is_written(
@@ -431,6 +433,18 @@ def test_a_mistake_is_told_and_nothing_is_written(
     assert (done.code, done.out) == (2, "")
     assert message in done.err
     assert not Path(".flowdsl").exists()
+
+
+def test_a_shim_stands_for_the_interpreter_that_it_finds(
+    flowdsl: Callable[..., Result], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shim = folder / "shims" / "python-of-a-tool"
+    shim.parent.mkdir()
+    shim.write_text('#!/bin/sh\nexec "$FOUND" "$@"\n', encoding="utf-8")
+    shim.chmod(0o755)
+    monkeypatch.setenv("FOUND", sys.executable)
+    monkeypatch.setenv("PATH", f"{shim.parent}:{os.environ['PATH']}")
+    assert flowdsl("pipeline.py", "--python", shim.name).code == 0
 
 
 def test_outputs_are_shown_in_the_order_in_which_they_are_declared(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -595,6 +596,7 @@ def test_a_file_that_nobody_gave(run_pipeline: RunPipeline) -> None:
         ({"approve": "yes"}, "approve is True or False, not 'yes'"),
         ({"python": None}, "python is the path of an interpreter, not None"),
         ({"python": "pythn"}, "python: there is no program pythn"),
+        ({"python": "true"}, 'python="true": it is not an interpreter of Python 3'),
         ({"cluster": 1}, "cluster is a text, not 1"),
         (
             {"cluster": 1, "artifacts": {"raw": 2, "more": 3}},
@@ -610,6 +612,13 @@ def test_an_argument_of_another_type(run_pipeline: RunPipeline, given: dict[str,
     with pytest.raises(CannotRun) as caught:
         run_pipeline(single, **given)
     assert message in str(caught.value)
+
+
+def test_an_interpreter_is_named_as_in_a_shell(
+    run_pipeline: RunPipeline, raw: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    assert run_pipeline(single, raw=raw, python=Path(sys.executable).name).phase == "Succeeded"
 
 
 def test_a_step_is_no_pipeline(run_pipeline: RunPipeline) -> None:

@@ -275,7 +275,7 @@ def _pods(manifest: Json, options: Options, data: Data, before: Path | None) -> 
         if (reason := trouble(options.engine)) is not None:
             raise RunError(f"--engine {options.engine}: {reason}")
     means = Means(
-        given.interpreter(options.python),
+        given.python(options.python),
         options.volumes,
         given.folders(options.mounts),
         given.paths(options.artifacts, "--artifact"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from flowdsl.grammar.reason import reason
 from flowdsl.runtime.documents import workflow_spec
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.faked import in_place_of
+from flowdsl.runtime.local.pods.interpreter import interpreter
 from flowdsl.runtime.local.prepare import valued
 from flowdsl.runtime.local.substitutes import by_name
 from flowdsl.runtime.names import meant, spelled
@@ -500,11 +500,11 @@ def stood_for(artifacts: Sequence[str]) -> dict[str, Path]:
     }
 
 
-def interpreter(python: str | None) -> str:
+def python(program: str | None) -> str:
     """The interpreter of Python steps, as a path. Raises RunError."""
-    if python is None:
+    if program is None:
         return sys.executable
-    found = shutil.which(python)
-    if found is None:
-        raise RunError(f"--python {python}: there is no such program")
-    return str(Path(found).absolute())
+    try:
+        return interpreter(program).path
+    except RunError as error:
+        raise RunError(f"--python {program}: {error}") from None

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from flowdsl.runtime.local.controller.events import Event, Outcome, PodEnded, PodRunning, StartPod, StopPod
 from flowdsl.runtime.local.pods.amounts import Allocatable, amount
 from flowdsl.runtime.local.pods.context import Context
+from flowdsl.runtime.local.pods.interpreter import interpreter
 from flowdsl.runtime.local.pods.operators import Operators
 from flowdsl.runtime.local.pods.pod import Pod
 from flowdsl.runtime.local.pods.refusal import Refusal
@@ -268,20 +267,8 @@ class Pods:
 
 def _needed(folder: Path, settings: Settings) -> list[str]:
     """The paths of the machine that steps see though they are in a folder that is hidden."""
-    found = [settings.python, *_prefixes(settings.python), str(folder / "bin"), str(Path.cwd())]
+    found = [settings.python, *interpreter(settings.python).folders, str(folder / "bin"), str(Path.cwd())]
     found += map(str, settings.mounts.values())
     found += [one for one in os.environ.get("PATH", "").split(":") if one.startswith("/")]
     found += [str(Path(one).resolve()) for one in found]
     return list(dict.fromkeys(str(Path(one).absolute()) for one in found))
-
-
-@cache
-def _prefixes(python: str) -> tuple[str, ...]:
-    """The folders of an interpreter, and those it imports from; asked once for all runs of a process."""
-    if python == sys.executable:
-        return (sys.prefix, sys.base_prefix, *(one for one in sys.path if one))
-    import subprocess
-
-    code = "import sys; print(sys.prefix, sys.base_prefix, *sys.path, sep='\\n')"
-    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
-    return tuple(one for one in done.stdout.splitlines() if one)
