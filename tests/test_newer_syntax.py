@@ -72,3 +72,61 @@ def test_syntax_that_an_image_does_not_have(
     expected = f"{what} needs Python 3.{since}, and the image `python:3.{older}-slim` has 3.{older}"
     assert (expected in said(older)) if what else (said(older) == [])
     assert said(since) == []
+
+
+LATE = """
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flowdsl import Volume, pipeline, step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from numpy import ndarray
+
+
+def norm(rows: ndarray, power: int) -> ndarray:
+    return rows
+
+
+@dataclass
+class Point:
+    row: ndarray
+
+    def moved(self, by: ndarray) -> ndarray:
+        return by
+
+
+@step(image="python:3.12-slim")
+def load(rows: Sequence[int]) -> Later:
+    norm(rows)
+    return Later(rows[0])
+
+
+@step(image="python:3.12-slim")
+def point(row: int) -> Point:
+    return Point(row)
+
+
+@dataclass
+class Later:
+    row: int
+
+
+@pipeline
+def nightly(table: Nothing) -> None:
+    point(load([1]).row)
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="annotations are evaluated where they are written")
+def test_annotations_that_only_type_checkers_know_are_said_without_the_import_of_the_future(
+    tmp_path: Path,
+) -> None:
+    said: list[list[tuple[str, str]]] = []
+    for name, head in (("without.py", ""), ("with.py", "from __future__ import annotations\n")):
+        (tmp_path / name).write_text(head + LATE, encoding="utf-8")
+        found = compile_loaded(load(tmp_path / name)).diagnostics
+        said.append([(one.finding.code, f"{one.finding.message}: {one.finding.caption}") for one in found])
+    assert said[0] == said[1]
+    assert {code for code, _ in said[0]} == {"FD286", "FD288", "FD880", "FD890"}

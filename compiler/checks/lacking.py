@@ -10,6 +10,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.checks.ways import article, closest
+from flowdsl.grammar.annotations import annotations_of, signature_of
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
@@ -83,10 +84,8 @@ def module_lacks(module: ModuleType, attr: str) -> Fault | None:
 @lru_cache(maxsize=256)
 def _signature(function: Callable[..., object]) -> Signature | None:
     """What a function takes."""
-    from inspect import signature
-
     try:
-        return signature(function)
+        return signature_of(function)
     except (TypeError, ValueError):
         return None
 
@@ -118,9 +117,7 @@ def _unbound(function: Callable[..., object], count: int, *named: str) -> str:
 
 def form_of(function: Callable[..., object]) -> str:
     """The parameters of a function or class, as they are written."""
-    from inspect import signature
-
-    return str(signature(function))
+    return str(signature_of(function))
 
 
 def _is_plain(cls: type[Any]) -> bool:
@@ -132,7 +129,7 @@ def _is_plain(cls: type[Any]) -> bool:
 
 def _may_have(cls: type[Any], attr: str) -> bool:
     """Whether objects of a class have an attribute, or one of its methods may give it to them."""
-    if hasattr(cls, attr) or attr in getattr(cls, "__annotations__", ()) or not _is_plain(cls):
+    if hasattr(cls, attr) or attr in annotations_of(cls) or not _is_plain(cls):
         return True
     codes = (one.__code__ for base in cls.__mro__ for one in vars(base).values() if type(one) is FunctionType)
     return any({attr, "setattr"} & names_of(code) for code in codes)

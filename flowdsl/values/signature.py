@@ -6,6 +6,7 @@ import typing
 from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.grammar.annotations import annotations_of
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
 from flowdsl.values.lift import as_written
@@ -75,7 +76,7 @@ def is_method(thing: object) -> bool:
     if not isinstance(thing, FunctionType) or "." not in thing.__qualname__.rpartition("<locals>.")[2]:
         return False
     code = thing.__code__
-    return code.co_argcount > 0 and code.co_varnames[0] not in thing.__annotations__
+    return code.co_argcount > 0 and code.co_varnames[0] not in annotations_of(thing)
 
 
 def read(function: FunctionType) -> Signature:
@@ -86,17 +87,17 @@ def read(function: FunctionType) -> Signature:
     flags, names = code.co_flags, code.co_varnames
     total = code.co_argcount + code.co_kwonlyargcount
     unreadable: tuple[tuple[str, str], ...] = ()
+    written = annotations_of(function)
     hints: dict[str, Any] = {}
     try:
         # Classes and None are what they say; texts, and types that may hold some, are to be evaluated.
-        evaluated = {*map(type, function.__annotations__.values())} <= {type, type(None)}
-        hints = function.__annotations__ if evaluated else typing.get_type_hints(function)
+        evaluated = {*map(type, written.values())} <= {type, type(None)}
+        hints = written if evaluated else typing.get_type_hints(function)
     except Exception as error:
         unreadable = tuple(_unreadable(function)) or (("", _said(error)),)
     given = function.__defaults__ or ()
     defaults = dict(zip(names[code.co_argcount - len(given) : code.co_argcount], given, strict=True))
     defaults.update(function.__kwdefaults__ or {})
-    written = function.__annotations__
     parameters = tuple(
         Parameter(
             name,
@@ -128,7 +129,7 @@ _UNREAD = t.Unsupported("", "it cannot be read")
 
 def _unreadable(function: FunctionType) -> Iterator[tuple[str, str]]:
     """The annotations that cannot be read, each with the reason."""
-    for name, written in function.__annotations__.items():
+    for name, written in annotations_of(function).items():
         alone = FunctionType(_nothing.__code__, function.__globals__)
         alone.__annotations__ = {name: written}
         try:

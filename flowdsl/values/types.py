@@ -14,6 +14,7 @@ import types
 import typing
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from flowdsl.grammar.annotations import annotations_of
 from flowdsl.values.node import Node
 
 if TYPE_CHECKING:
@@ -317,7 +318,7 @@ def _hints(annotation: object) -> dict[str, object]:
         if typing.get_origin(base) is not typing.Generic:
             found.update(_hints(_bound(base, meant)))
     hints = typing.get_type_hints(cls)
-    own = getattr(cls, "__annotations__", {})
+    own = annotations_of(cls)
     found.update({name: _bound(hints[name], meant) for name in own if name in hints})
     return found
 

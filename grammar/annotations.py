@@ -1,0 +1,40 @@
+"""Annotations as they are written: since Python 3.14 they are evaluated when they are asked for, which may fail."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from inspect import Signature
+
+
+def annotations_of(thing: Any) -> dict[str, Any]:
+    """The annotations of a function or class; where a name is not known, `typing.get_type_hints` says so of it."""
+    try:
+        found: dict[str, Any] = getattr(thing, "__annotations__", {})
+    except Exception:
+        if sys.version_info >= (3, 14):
+            from annotationlib import Format, get_annotations
+
+            found = get_annotations(thing, format=Format.FORWARDREF)
+        else:
+            raise
+    return found
+
+
+def signature_of(function: Callable[..., object]) -> Signature:
+    """What a function takes, with annotations as texts where they are not known. Raises TypeError, ValueError."""
+    from inspect import signature
+
+    if sys.version_info >= (3, 14):
+        from annotationlib import Format
+
+        try:
+            return signature(function)
+        except (TypeError, ValueError):
+            raise
+        except Exception:  # of an annotation
+            return signature(function, annotation_format=Format.STRING)
+    return signature(function)
