@@ -431,6 +431,19 @@ def test_what_was_right_before_4_0_is_right_there(
     assert "FD570" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("kind", ["Workflo", "''", "null"])
+def test_a_kind_that_there_is_not_is_told_for_older_versions_too(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("wrong.yaml").write_text(OLD.replace("kind: Workflow\n", f"kind: {kind}\n"))
+    told: list[str] = []
+    for version in (LATEST, "3.6"):
+        assert run(["check", "wrong.yaml", "--argo-version", version, "--format", "concise"]) == 2
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
+
+
 def test_manifests_are_judged_for_the_version_of_the_cluster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

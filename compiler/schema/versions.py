@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import fields, is_type
 from flowdsl.compiler.schema.findings import MissingField, RepeatedEntry, UnknownField, WrongType
-from flowdsl.compiler.schema.table import gone
+from flowdsl.compiler.schema.table import gone, table
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
@@ -123,7 +123,8 @@ def misfits(manifest: dict[str, Any], version: str) -> Iterator[Problem]:
     at = VERSIONS.index(version)
     if version != LATEST:
         newer = {key: since for key, since in SINCE.items() if VERSIONS.index(since) > at}
-        yield from _walk(manifest, str(manifest.get("kind")), (), newer, version)
+        kind = str(manifest.get("kind"))
+        yield from _walk(manifest, kind if kind in table()["types"] else "any", (), newer, version)
 
 
 def _walk(
