@@ -427,18 +427,14 @@ class _Unit:
         """The digest of the files in which the pipelines and steps of a trace are defined."""
         from flowdsl.compiler.argo.provenance import source_digest
 
-        graphs = trace.graphs.values()
-        owners = {graph.owner.code.co_filename for graph in graphs}
-        targets = {call.target.code.co_filename for graph in graphs for call in graph.calls}
+        owners = {graph.owner.code.co_filename for graph in trace.graphs.values()}
+        targets = {call.target.code.co_filename for call in trace.calls}
         files = (self.loaded.sources.file(filename) for filename in owners | targets)
         return source_digest({file.text for file in files if file is not None})
 
     def _describe(self) -> None:
         """What is wrong with what steps say of themselves, where no program is made that asks them."""
-        calls = (
-            call for trace in self.traces.values() for graph in trace.graphs.values() for call in graph.calls
-        )
-        called = {id(call.target): call.target for call in calls}
+        called = {id(call.target): call.target for trace in self.traces.values() for call in trace.calls}
         wrong = {one.place.code for one in self.diagnostics if isinstance(one.place, Definition)}
         for step in called.values():
             if not isinstance(step, StepDef) or step.kind not in DESCRIBED:

@@ -100,12 +100,7 @@ def _parameter(manifest: Manifest, path: Path) -> str | None:
 
 
 def _call(site: Site, traces: Iterable[Trace]) -> Call | None:
-    for trace in traces:
-        for graph in trace.graphs.values():
-            for call in graph.calls:
-                if call.site is site:
-                    return call
-    return None
+    return next((call for trace in traces for call in trace.calls if call.site is site), None)
 
 
 def _of_call(call: Call, port: str) -> str:

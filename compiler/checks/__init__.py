@@ -73,7 +73,7 @@ def _checked(trace: Trace, sources: Sources, profile: Profile) -> list[Diagnosti
     found = [one for graph in trace.graphs.values() for check in CHECKS for one in check(graph, sources)]
     found += branches.rows_inside(trace)
     found += texts.compared_texts(trace, sources)
-    root = next(iter(trace.graphs.values())).owner
+    root = trace.root.owner
     for graph in trace.graphs.values():
         found += cluster.fits(graph, profile)
         found += checkpoints.checkpoints(graph, root, profile)

@@ -7,11 +7,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.carry.tree import Function, inside, local_names, root
-from flowdsl.compiler.checks.body import Body
+from flowdsl.compiler.checks.body import Body, calls_by_target
 from flowdsl.compiler.checks.calls import calls_of, uncalled
 from flowdsl.compiler.checks.evident import NOT_DATA, Evident, suits
 from flowdsl.compiler.checks.exits import exits
-from flowdsl.compiler.checks.file_names import calls_by_step, file_names
+from flowdsl.compiler.checks.file_names import file_names
 from flowdsl.compiler.checks.gone import gone
 from flowdsl.compiler.checks.images import images_by_step, unsuited
 from flowdsl.compiler.checks.impossible import impossible
@@ -65,7 +65,7 @@ def check_bodies(
         one.maker for one in problems if isinstance(one, (WrongType, WrongReturn, NothingMade))
     }  # what says it with the way out
     images = cache(lambda: images_by_step(traces))
-    calls = cache(lambda: calls_by_step(traces))
+    calls = cache(lambda: calls_by_target(traces))
     scripts: list[Written] = []
     for step in steps:
         body = None if step.kind != "python" else _body(step, module_of(step))

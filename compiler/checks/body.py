@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from flowdsl.compiler.carry.module import ModuleSource
     from flowdsl.compiler.carry.tree import Function
@@ -17,10 +17,19 @@ if TYPE_CHECKING:
     from flowdsl.pipeline import PipelineDef
     from flowdsl.places.place import Span
     from flowdsl.step import StepDef
-    from flowdsl.tracing.trace import Call
+    from flowdsl.tracing.trace import Call, Trace
 
     Calls = Callable[[], Mapping[int, list[Call]]]
-    """The calls of each step, by its id, for those who ask."""
+    """What `calls_by_target` gives, made when it is first asked for."""
+
+
+def calls_by_target(traces: Iterable[Trace]) -> dict[int, list[Call]]:
+    """The calls of each step and pipeline, by its id."""
+    found: dict[int, list[Call]] = {}
+    for trace in traces:
+        for call in trace.calls:
+            found.setdefault(id(call.target), []).append(call)
+    return found
 
 
 class Body(NamedTuple):

@@ -76,7 +76,7 @@ def _options(step: StepDef, traces: Iterable[Trace]) -> Sequence[Mapping[str, An
     given: list[Mapping[str, Any]] = []
     roots: list[PipelineDef] = []
     for trace in traces:
-        root = next(iter(trace.graphs.values())).owner
+        root = trace.root.owner
         roots.append(root)
         for graph in trace.graphs.values():
             defaults = inherited(graph.owner, root)

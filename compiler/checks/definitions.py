@@ -250,8 +250,7 @@ def unused(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
     Where others call a pipeline they may give it something only to have it wait for that. Templates of the
     cluster read the parameters of the run themselves, and so can a patch.
     """
-    root = next(iter(trace.graphs.values()))
-    every = [call for graph in trace.graphs.values() for call in graph.calls]
+    root, every = trace.root, [*trace.calls]
     patches = [one.options.get("argo") for one in (root.owner, *every, *(call.target for call in every))]
     if "parameters" in repr([one for one in patches if one is not None]):
         return

@@ -45,7 +45,7 @@ def _at_the_end(trace: Trace) -> set[int]:
     if all(graph.around is None for graph in trace.graphs.values()):
         return set()
     during: set[int] = set()
-    todo = [next(iter(trace.graphs.values()))]  # that of the root
+    todo = [trace.root]
     while todo:
         graph = todo.pop()
         if id(graph) not in during:

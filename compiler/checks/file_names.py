@@ -19,22 +19,12 @@ if TYPE_CHECKING:
     from flowdsl.compiler.checks.body import Body, Calls
     from flowdsl.places.place import Place
     from flowdsl.step import StepDef
-    from flowdsl.tracing.trace import Call, Trace
+    from flowdsl.tracing.trace import Call
     from flowdsl.values.expr import Expr
 
 _ASKED = frozenset(("name", "stem", "suffix", "suffixes"))
 _TOLD = frozenset(("print", "debug", "info", "log", "warning", "error", "exception", "critical"))
 """What only tells people: there another name does no harm."""
-
-
-def calls_by_step(traces: Iterable[Trace]) -> dict[int, list[Call]]:
-    """The calls of each step, by its id."""
-    found: dict[int, list[Call]] = {}
-    for trace in traces:
-        for graph in trace.graphs.values():
-            for call in graph.calls:
-                found.setdefault(id(call.target), []).append(call)
-    return found
 
 
 def file_names(step: StepDef, body: Body, calls: Calls) -> Iterator[Diagnostic]:

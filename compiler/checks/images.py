@@ -66,7 +66,7 @@ def images_by_step(traces: Iterable[Trace]) -> dict[int, list[Image]]:
     """The images that each step is called with, by the id of the step."""
     found: dict[int, list[Image]] = {}
     for trace in traces:
-        root = next(iter(trace.graphs.values())).owner
+        root = trace.root.owner
         for graph in trace.graphs.values():
             defaults = inherited(graph.owner, root)
             alike: set[int] = set()  # steps that were called here without options of the call: once is enough

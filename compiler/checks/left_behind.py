@@ -67,9 +67,7 @@ def left_behind(steps: Sequence[Written], traces: Iterable[Trace], calls: Calls)
     if not readers:
         return
     files.update({id(one.step): _Files(one) for one in steps if id(one.step) not in files})
-    together = [
-        {id(call.target) for graph in trace.graphs.values() for call in graph.calls} for trace in traces
-    ]
+    together = [{id(call.target) for call in trace.calls} for trace in traces]
     for one in readers:
         around = set[int]().union(*(some for some in together if id(one.step) in some))
         for path, node in files[id(one.step)].seen().items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.checks.body import calls_by_target
 from flowdsl.compiler.checks.branches import uses
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.mistakes.texts import TextType
@@ -49,10 +50,7 @@ class _Origins:
 
     def __init__(self, trace: Trace) -> None:
         self.graphs = trace.graphs
-        self.calls: dict[int, list[Call]] = {}
-        for graph in trace.graphs.values():
-            for call in graph.calls:
-                self.calls.setdefault(id(call.target), []).append(call)
+        self.calls = calls_by_target([trace])
 
     def of(self, expr: Expr, graph: Graph) -> _Found | None:
         """What a float is that Argo wrote anew in another pipeline; None of any other."""

@@ -41,7 +41,7 @@ _HOST = "kubernetes.io/hostname"
 
 def sharing(trace: Trace) -> Iterator[Diagnostic]:
     """ReadWriteOnce claims that are mounted to be written to by pods that may run at the same time."""
-    calls = [call for graph in trace.graphs.values() for call in graph.calls]
+    calls = [*trace.calls]
     targets = {id(call.target): call.target for call in calls}
     roots = [graph.owner for graph in trace.graphs.values() if id(graph.owner) not in targets]
     owners = (*roots, *targets.values(), *(call for call in calls if call.options))

@@ -35,7 +35,7 @@ class _Used(NamedTuple):
 
 def unwritten(trace: Trace) -> Iterator[Diagnostic]:
     """Calls that read a claim of the run which nothing that has ended before has written to."""
-    called = {id(call.target) for graph in trace.graphs.values() for call in graph.calls}
+    called = {id(call.target) for call in trace.calls}
     reading = _Reading(trace)
     for graph in trace.graphs.values():
         if id(graph.owner) not in called and graph.around is None:
@@ -61,9 +61,8 @@ def _graph(graph: Graph, trace: Trace, reading: _Reading) -> Iterator[Diagnostic
 
 def _stored(trace: Trace) -> set[str]:
     """The claims of the run that Argo or a step writes to by an option of its own."""
-    graphs = trace.graphs.values()
-    options = [graph.owner.options for graph in graphs]
-    options += [{**call.target.options, **call.options} for graph in graphs for call in graph.calls]
+    options = [graph.owner.options for graph in trace.graphs.values()]
+    options += [{**call.target.options, **call.options} for call in trace.calls]
     words = ("store", "checkpoints")
     return {name for each in options for word in words for name in _made([each.get(word)])}
 

@@ -45,8 +45,7 @@ Description = CommandLine | Manifest | Request
 def counted(traces: Iterable[Trace]) -> dict[int, frozenset[str]]:
     """For each step the inputs that it is fanned out over, by its id: they may only say how often it runs."""
     found: dict[int, frozenset[str]] = {}
-    calls = [call for trace in traces for graph in trace.graphs.values() for call in graph.calls]
-    for call in calls:
+    for call in (call for trace in traces for call in trace.calls):
         if call.loop is not None and call.loop.kind == "fan_out":
             names = frozenset(call.loop.lists).union(*(call.loop.rows or ()))
             found[id(call.target)] = found.get(id(call.target), frozenset()) | names

@@ -261,6 +261,16 @@ class Trace:
         """The graph that is being written."""
         return self.open[-1]
 
+    @property
+    def root(self) -> Graph:
+        """The graph of the pipeline that is traced."""
+        return next(iter(self.graphs.values()))
+
+    @property
+    def calls(self) -> Iterator[Call]:
+        """The calls in all graphs."""
+        return (call for graph in self.graphs.values() for call in graph.calls)
+
     def add(self, call: Call) -> None:
         """Record a call in its graph; raises `Endless` after more than any Workflow has room for."""
         calls = call.graph.calls
