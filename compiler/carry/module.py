@@ -208,13 +208,12 @@ class ModuleSource:
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """All nodes of the file: for what is reported, and for functions that are not at the top level."""
+        """All nodes of the file."""
         return list(ast.walk(ast.Module(self.body, [])))
 
-    @cached_property
-    def functions(self) -> dict[tuple[int, str], Function]:
-        """All functions of the file, by the first line and the name of their code."""
-        return {(first_line(node), node.name): node for node in self.nodes if isinstance(node, Function)}
+    def function(self, code: CodeType) -> Function | None:
+        """The definition of a function of the file, by its code."""
+        return None if self.file.index is None else self.file.index.function(code)
 
     def span(self, node: ast.expr | ast.stmt | ast.alias | ast.arg) -> Span:
         """Where a node is."""
@@ -305,11 +304,11 @@ class ModuleSource:
         """Whether a name is imported for type checkers only, below `if TYPE_CHECKING:`."""
         blocks = [one for one in self.body if isinstance(one, ast.If)]
         return any(
-            (alias.asname or alias.name.partition(".")[0]) == name
+            bound_name(alias, statement) == name
             for block in blocks
             if ast.unparse(block.test).rpartition(".")[2] == "TYPE_CHECKING"
             for statement in block.body
-            if isinstance(statement, (ast.Import, ast.ImportFrom))
+            if isinstance(statement, Import)
             for alias in statement.names
         )
 

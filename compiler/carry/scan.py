@@ -69,6 +69,15 @@ def scan(code: CodeType) -> Reads:
     return Reads(tuple(name for name in names if name[0] != "@"), tuple(written), tuple(imports))
 
 
+def all_names(code: CodeType) -> dict[str, None]:
+    """The names of variables of the module and of attributes that code uses, with all code inside it, in order."""
+    names = dict.fromkeys(code.co_names)
+    for one in code.co_consts:
+        if type(one) is CodeType:
+            names |= all_names(one)
+    return names
+
+
 def _find(
     ops: bytes, args: bytes, wanted: int, shift: int, names: tuple[str, ...], found: dict[str, None]
 ) -> None:

@@ -6,6 +6,7 @@ import ast
 from functools import cache
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.carry.scan import all_names
 from flowdsl.compiler.carry.tree import Function, inside, local_names, root
 from flowdsl.compiler.checks.body import Body, calls_by_target
 from flowdsl.compiler.checks.calls import calls_of, uncalled
@@ -16,7 +17,7 @@ from flowdsl.compiler.checks.gone import gone
 from flowdsl.compiler.checks.images import images_by_step, unsuited
 from flowdsl.compiler.checks.impossible import impossible
 from flowdsl.compiler.checks.kinds import serves
-from flowdsl.compiler.checks.lacking import names_of, unbound
+from flowdsl.compiler.checks.lacking import unbound
 from flowdsl.compiler.checks.left_behind import Written, left_behind
 from flowdsl.compiler.checks.looked_up import looked_up, unpickled
 from flowdsl.compiler.checks.opened import opened
@@ -91,7 +92,7 @@ def check_bodies(
     owners = {id(graph.owner): graph.owner for trace in traces for graph in trace.graphs.values()}
     for owner in owners.values():
         module = module_of(owner)
-        if module is not None and (node := _node(owner, module)) is not None:
+        if module is not None and (node := module.function(owner.code)) is not None:
             yield from uncalled(node, module)
     if any(body.changed for body in bodies):
         found = (_body(owner, module_of(owner)) for owner in owners.values())
@@ -99,10 +100,9 @@ def check_bodies(
 
 
 def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Body | None:
-    if module is None or (node := _node(definition, module)) is None:
+    if module is None or (node := module.function(definition.code)) is None:
         return None
-    code = definition.code
-    names = names_of(code)
+    names = {*all_names(definition.code)}
     returns: list[ast.Return] = []
     todo = [*node.body]
     while todo:
@@ -116,14 +116,6 @@ def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Bod
     variables = Variables(node.body)
     evident = Evident(definition, variables, module)
     return Body(definition, module, node, names, returns, changed, read, variables, evident)
-
-
-def _node(definition: StepDef | PipelineDef, module: ModuleSource) -> Function | None:
-    """The function of a step or pipeline in its file."""
-    code = definition.code
-    index = module.index_of(code)
-    node = module.functions.get((code.co_firstlineno, code.co_name)) if index is None else module.body[index]
-    return node if isinstance(node, Function) else None
 
 
 def _uses(

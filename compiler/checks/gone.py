@@ -6,8 +6,8 @@ import ast
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.checks import rooted
 from flowdsl.compiler.checks.left_behind import BRINGS
+from flowdsl.compiler.checks.paths import root, text_of
 from flowdsl.compiler.checks.variables import Variables
 from flowdsl.compiler.findings.bodies import GoneWhenReturned
 from flowdsl.diagnostic import Diagnostic, Related
@@ -27,12 +27,12 @@ _TEMPORARY = ("TemporaryDirectory", "NamedTemporaryFile")
 
 def gone(step: StepDef, body: Body) -> Iterator[Diagnostic]:
     """The files among the results that are gone before they are handed on."""
-    if not _has_files(step.signature.returns) or not {*_TEMPORARY} & {*step.code.co_names}:
+    if not t.holds_file(step.signature.returns) or not {*_TEMPORARY} & {*step.code.co_names}:
         return
     made = {name: call for one in body.variables.of(ast.With) for name, call in _temporary(one)}
     for value in body.returned:
         for one in _parts(value):
-            first = rooted.root(one, body.variables)
+            first = root(one, body.variables)
             if isinstance(first, ast.Attribute) and first.attr == "name":
                 first = first.value
             if isinstance(first, ast.Name) and first.id in made and body.variables.times[first.id] == 1:
@@ -52,12 +52,12 @@ def unwritten(step: StepDef, body: Body, text: str) -> Iterator[tuple[ast.expr, 
         return  # one that writes nothing is a sketch
     if BRINGS.search(text) or _NAMES_OF_ITS_OWN.search(text):
         return
-    written = [rooted.text(path, body.variables) for path in paths]
+    written = [text_of(path, body.variables) for path in paths]
     if not all(written) or len(written) != len(Variables(ast.parse(text).body).writes):
         return
     loads = Counter(one.id for one in body.variables.of(ast.Name) if isinstance(one.ctx, ast.Load))
     for one in _parts(body.returned[0]):
-        path = rooted.text(one, body.variables) if body.evident.of(one) == "Path" else ""
+        path = text_of(one, body.variables) if body.evident.of(one) == "Path" else ""
         alone = not isinstance(one, ast.Name) or loads[one.id] == 1
         once = text.count(f'"{path}"') + text.count(f"'{path}'") == 1
         if path and alone and once and path[:1] not in "/~." and path not in written:
@@ -93,17 +93,3 @@ def _parts(node: ast.expr) -> Iterator[ast.expr]:
                 yield from _parts(one)
         case _:
             yield node
-
-
-def _has_files(kind: t.Type) -> bool:
-    match kind:
-        case t.File():
-            return True
-        case t.Maybe(item) | t.Sequence(item) | t.Mapping(item):
-            return _has_files(item)
-        case t.Fixed(items):
-            return any(map(_has_files, items))
-        case t.Record(_, fields):
-            return any(_has_files(one.type) for one in fields)
-        case _:
-            return False

@@ -22,13 +22,12 @@ from flowdsl.values.value import expr_of, is_value, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from types import CodeType
 
+    from flowdsl.compiler.carry.tree import Function
     from flowdsl.diagnostic import Finding
     from flowdsl.places.source import Sources
     from flowdsl.tracing.trace import Graph
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _BLIND = (ast.MatchSingleton, ast.MatchSequence, ast.MatchMapping)
 
@@ -38,7 +37,7 @@ def unseen_questions(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
     told: set[Span] = set()
     for code, names in graph.locals:
         file = sources.file(code.co_filename)
-        function = None if file is None or file.tree is None else _function(file.tree, code)
+        function = None if file is None or file.index is None else file.index.function(code)
         if file is None or function is None:
             continue
         body = _Body(function, names)
@@ -179,15 +178,6 @@ def _taken(thing: Any, name: str | None, key: Any = None) -> Any:
 
 def _is_none(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
-
-
-def _function(tree: ast.Module, code: CodeType) -> Function | None:
-    for node in ast.walk(tree):
-        if not isinstance(node, Function) or node.name != code.co_name:
-            continue
-        if min([node.lineno, *(one.lineno for one in node.decorator_list)]) == code.co_firstlineno:
-            return node
-    return None
 
 
 def nodes_of(function: Function) -> Iterator[ast.AST]:

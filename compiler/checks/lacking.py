@@ -6,9 +6,10 @@ import ast
 import sys
 from enum import Enum
 from functools import lru_cache
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.carry.scan import all_names
 from flowdsl.compiler.checks.ways import article, closest
 from flowdsl.grammar.annotations import annotations_of, signature_of
 from flowdsl.grammar.named import NamedTuple
@@ -132,16 +133,7 @@ def _may_have(cls: type[Any], attr: str) -> bool:
     if hasattr(cls, attr) or attr in annotations_of(cls) or not _is_plain(cls):
         return True
     codes = (one.__code__ for base in cls.__mro__ for one in vars(base).values() if type(one) is FunctionType)
-    return any({attr, "setattr"} & names_of(code) for code in codes)
-
-
-def names_of(code: CodeType) -> set[str]:
-    """The names of modules and attributes that a function uses, with the code inside of it."""
-    found = {*code.co_names}
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            found |= names_of(one)
-    return found
+    return any({attr, "setattr"} & all_names(code).keys() for code in codes)
 
 
 def _meant(attr: str, names: list[str]) -> str:

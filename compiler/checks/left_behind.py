@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.carry.tree import local_names
+from flowdsl.compiler.checks.paths import SAVE, TO_FILES
 from flowdsl.compiler.findings.bodies import LeftBehind
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.grammar.named import NamedTuple
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 _LIBRARIES = frozenset(("cv2", "geopandas", "joblib", "numpy", "pandas", "polars", "soundfile", "torch"))
 _LOAD = frozenset(("imread", "load", "loadtxt"))
-_SAVE = frozenset(("dump", "imwrite", "save", "savetxt", "savez"))
-_TO_FILES = frozenset(("savefig", "to_csv", "to_excel", "to_feather", "to_json", "to_parquet", "to_pickle"))
 _READS = regex(r"open\(|read_|load")
 BRINGS = regex(
     "chdir|clone|download|extract|fetch|pull|retrieve|shutil|subprocess|symlink|sync|system|unpack"
@@ -153,7 +152,7 @@ class _Files:
             case ast.Call(ast.Attribute(of, verb), arguments, keywords):
                 library = isinstance(of, ast.Name) and of.id in self._libraries
                 load = library and (verb in _LOAD or verb.startswith("read_"))
-                save = verb in _TO_FILES or (library and verb in _SAVE)
+                save = verb in TO_FILES or (library and verb in SAVE)
                 inner = [of, *(one.value for one in keywords)]
                 for one in arguments:
                     path = self._path(one)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import sys
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.carry.anew import anew, leads_to_them
+from flowdsl.compiler.carry.scan import all_names
 from flowdsl.compiler.carry.tree import Function, bound_name, calls, defaults, nodes, touched
 from flowdsl.compiler.findings.branches import TakenOnce
 from flowdsl.diagnostic import Diagnostic
@@ -58,7 +59,7 @@ def _called(function: FunctionType, seen: set[int]) -> Iterator[FunctionType]:
             continue
         seen.add(id(one))
         yield one
-        named = (one.__globals__.get(name) for name in dict.fromkeys(_names(one.__code__)))
+        named = (one.__globals__.get(name) for name in all_names(one.__code__))
         file = one.__code__.co_filename
         todo += [each for each in named if type(each) is FunctionType and each.__code__.co_filename == file]
 
@@ -116,7 +117,7 @@ def _calls(
 ) -> Iterator[ast.Call]:
     """The calls that may matter, of a function, and of the assignments at the top of its file that it names."""
     code = function.__code__
-    names = dict.fromkeys(_names(code))
+    names = all_names(code)
     definition = None if file.index is None else file.index.function(code)
     head = [] if definition is None else _head(definition)
     above = dict.fromkeys(one.id for part in head for one in ast.walk(part) if isinstance(one, ast.Name))
@@ -132,11 +133,3 @@ def _calls(
 def _head(definition: Function) -> list[ast.expr]:
     """What is computed where a function is defined: its defaults, and the options of its decorators."""
     return [*defaults(definition), *definition.decorator_list]
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    """The names in the code of a function, and of those within it."""
-    yield from code.co_names
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield from _names(one)

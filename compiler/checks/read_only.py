@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.checks.rooted import root
+from flowdsl.compiler.checks.paths import root
 from flowdsl.compiler.findings.bodies import WritesReadOnly
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.places.place import Definition

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.checks.identity import Function, nodes_of
+from flowdsl.compiler.carry.tree import Function
+from flowdsl.compiler.checks.identity import nodes_of
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.mistakes.texts import TextCompared

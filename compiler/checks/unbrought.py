@@ -6,8 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.carry.tree import Function
-from flowdsl.compiler.checks import rooted
 from flowdsl.compiler.checks.left_behind import BRINGS, lies_beside
+from flowdsl.compiler.checks.paths import root, text_of
 from flowdsl.compiler.checks.variables import Variables
 from flowdsl.grammar.regex import regex
 
@@ -69,7 +69,7 @@ def unmade(body: Body, text: str) -> Iterator[tuple[ast.Call, str, str]]:
         return
     for node in body.variables.certain:
         path = body.variables.writes.get(node)
-        name = "" if path is None else rooted.text(path, body.variables)
+        name = "" if path is None else text_of(path, body.variables)
         folder, slash, _ = name.rpartition("/")
         if slash and name[:1] not in "/~." and folder.partition("/")[0] not in _OF_THE_IMAGE:
             assert isinstance(node, ast.Call)
@@ -95,6 +95,6 @@ def _writes_elsewhere(text: str) -> bool:
         if isinstance(function, Function):
             variables = Variables(function.body)
             for path in variables.writes.values():
-                if not isinstance(rooted.root(path, variables), ast.Constant):
+                if not isinstance(root(path, variables), ast.Constant):
                     return True
     return False

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from flowdsl.compiler.carry.tree import LEAVES, NAMING, below, bound, nodes
-from flowdsl.compiler.checks.writes import written_to
+from flowdsl.compiler.checks.paths import written_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
