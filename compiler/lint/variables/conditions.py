@@ -35,16 +35,16 @@ _DAY = regex(r"\d{4}-\d\d-\d\d")
 _DATE = regex(r"\d{4}-\d\d-\d\d|\d?\d:\d\d[AP]M$|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ")
 _TIME = "a date, and so a number"
 _STATUS = regex(r"\{\{[^{}']*[sS]tatus\s*\}\}")
-_PLAIN = regex(
+_USUAL = regex(
     rf"\{{\{{[^{{}}']*\}}\}} [!=]= (?:{'|'.join(STATUSES)})"
     rf"|(?!{_STATUS.pattern})\{{\{{[^{{}}']*\}}\}} [!=]= [A-Za-z]+(?<!true)(?<!false)"
     r"|\{\{=[^}]*\}\}|true|false"
 )
 
 
-def plain(text: str) -> bool:
+def is_usual(text: str) -> bool:
     """Whether a condition has one of the usual shapes, in which nothing can be wrong besides its tags."""
-    return _PLAIN.fullmatch(text) is not None
+    return _USUAL.fullmatch(text) is not None
 
 
 @lru_cache(maxsize=4096)

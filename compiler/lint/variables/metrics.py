@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.variables import conditions, reading
+from flowdsl.compiler.lint.variables import reading
 from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
 from flowdsl.compiler.lint.variables.measured import Measured
 from flowdsl.compiler.lint.variables.unreplaced import left_open
@@ -185,7 +185,7 @@ def _when(metric: Object, path: Path, told: bool) -> Iterator[Problem]:
     text = string(metric, "when")
     if told and "{{" in text:
         return
-    if text and not conditions.plain(text) and not any(map(left_open, tags(text))):
+    if not any(map(left_open, tags(text))):
         yield from (fault.at(path) for fault in reading.condition(text))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.globals import ALWAYS, CRON, workflow_variables
-from flowdsl.compiler.lint.variables import conditions, reading, typing
+from flowdsl.compiler.lint.variables import reading, typing
 from flowdsl.compiler.lint.variables.findings import BrokenExpression, LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.known import CRON_STOP, known_at
@@ -186,8 +186,7 @@ def cron_references(view: View) -> Iterator[Problem]:
     else:
         yield from _cron_expression(path, stop) if stop else ()
     when, path = string(spec, "when"), ("spec", "when")
-    if when and not conditions.plain(when):
-        yield from (fault.at(path) for fault in reading.condition(when))
+    yield from (fault.at(path) for fault in reading.condition(when))
     for tag in tags(when):
         name = tag.body.strip()
         if tag.kind == "expression":

@@ -87,6 +87,8 @@ def _bound(node: t.Node) -> Iterator[t.Let]:
 
 def condition(text: str) -> tuple[Fault, ...]:
     """The findings about the whole of a `when`, whatever its tags become."""
+    if not text or conditions.is_usual(text):
+        return ()
     way = "write comparisons such as `'{{...}}' == 'yes'` with && and ||"
     if _CALLS.search(text) and (written := _as_expression(text)):
         way = f"functions need an expression: `{{{{={written}}}}}`"

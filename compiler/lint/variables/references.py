@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.globals import workflow_variables
 from flowdsl.compiler.lint.manifest.items import survey
-from flowdsl.compiler.lint.variables import conditions, reading, typing
+from flowdsl.compiler.lint.variables import reading, typing
 from flowdsl.compiler.lint.variables.computed import computed, of_loops
 from flowdsl.compiler.lint.variables.failures import (
     Missing,
@@ -246,8 +246,7 @@ class Reader:
             yield broken.at(path)
         found = tags(text) if "{{" in text else ()
         if field == "when" and not any(map(left_open, found)):
-            if not conditions.plain(text):
-                yield from (fault.at(path) for fault in reading.condition(text))
+            yield from (fault.at(path) for fault in reading.condition(text))
             yield from (fault.at(path) for fault in filled(self.view, text, place) if found)
         for tag in found:
             if left_open(tag) or (tag.kind == "unclosed" and must_close(text, tag, place)):
