@@ -8,7 +8,6 @@ from flowdsl.compiler.lint.variables import (
     absent,
     added,
     arguments,
-    brought,
     early,
     inline,
     kept,
@@ -16,6 +15,7 @@ from flowdsl.compiler.lint.variables import (
     never,
     outside,
     references,
+    unreplaced,
 )
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ RULES: tuple[Rule, ...] = (
     arguments.defaults,
     arguments.handed_on,
     references.references,
-    brought.brought,
+    unreplaced.brought,
     inline.inner_variables,
     inline.overwritten,
     kept.kept,

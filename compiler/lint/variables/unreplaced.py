@@ -11,19 +11,24 @@ from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.scope import OF_CALLERS
+from flowdsl.compiler.lint.variables.texts import strings
 from flowdsl.compiler.lint.variables.typing_findings import UnknownName
 from flowdsl.compiler.lint.variables.uses import WORD_OF, of_metric
+from flowdsl.compiler.lint.workflow.arriving import reaching
 from flowdsl.compiler.lint.workflow.loops import no_list
+from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.tree import compact
 from flowdsl.diagnostic import near
 from flowdsl.grammar.labels import DISPLAY_NAME
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import ROOTS, masked
+from flowdsl.grammar.template import ROOTS, is_filled, masked, tags
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.lint.variables.uses import Place
-    from flowdsl.compiler.problem import Problem
     from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
     from flowdsl.grammar.template import Tag
@@ -250,3 +255,24 @@ def left_open(tag: Tag) -> bool:
     if tag.kind == "expression" or (tag.kind == "simple" and "}" not in tag.body.partition("{{")[0]):
         return False
     return _OPENED.match(tag.body) is not None
+
+
+def brought(view: View) -> Iterator[Problem]:
+    """The texts that come into loops by tags have no tags but those of Argo.
+
+    Source: processItem in workflow/controller/operator.go, which replaces every tag of a task or step or fails.
+    """
+    told: set[tuple[Path, str]] = set()
+    for call in view.looping:
+        if "{{" not in (call.data.get("when") or "{{"):  # where it is not true, tags may stay
+            continue
+        apart = ("inline", *(LOOPS if call.owner.body == "steps" else ()))
+        data = {field: one for field, one in call.data.items() if field not in apart}
+        if call.loop == "withItems" and view.survey(call).without_tags:
+            data.pop("withItems", None)
+        for path, value in reaching(view, call.owner, (text for _, _, text in strings(data, call.path))):
+            for tag in tags(value) if "{{" in value and not is_filled(value) else ():
+                if (path, tag.body) not in told:
+                    told.add((path, tag.body))
+                    way = f"remove it: it comes into the loop `{call.name}`, where Argo replaces every tag or fails"
+                    yield Problem(path, UnknownVariable(tag.body.strip(), (), way), part=(tag.start, tag.end))
