@@ -62,6 +62,11 @@ def entries(node: Object, *fields: str) -> list[Object]:
     return _at(node, fields) or []
 
 
+def names_of(node: Object, *fields: str) -> set[str]:
+    """The names in the list of mappings that the fields lead to."""
+    return {string(each, "name") for each in entries(node, *fields)}
+
+
 def string(node: Object, *fields: str) -> str:
     """The text that the fields lead to; empty when there is none."""
     return _at(node, fields) or ""

@@ -9,7 +9,7 @@ from flowdsl.compiler.lint.whole import Guest, beside
 from flowdsl.compiler.lint.workflow.arriving import composed
 from flowdsl.compiler.lint.workflow.names import OWN_VOLUMES
 from flowdsl.compiler.merge import OF_PODS, merged
-from flowdsl.compiler.tree import entries, string
+from flowdsl.compiler.tree import entries, names_of, string
 from flowdsl.grammar.names import is_argo_container
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _patched(view: View, data: Object, patch: Object) -> Object:
         result["containerSet"] = {**data["containerSet"], "containers": inside}
     if others := [each for each in containers if string(each, "name") not in names]:
         result["sidecars"] = others
-    around = {string(each, "name") for each in entries(view.spec, "volumes")}
+    around = names_of(view.spec, "volumes")
     if volumes := [each for each in after.get("volumes") or () if string(each, "name") not in around]:
         result["volumes"] = volumes
     return result

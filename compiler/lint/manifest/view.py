@@ -256,6 +256,11 @@ class Call:
         return (self.parent or self.owner).path + self.place
 
     @property
+    def is_task(self) -> bool:
+        """Whether it is a task of a DAG, and neither a step nor a hook."""
+        return self.parent is None and self.owner.body == "dag"
+
+    @property
     def is_awaited(self) -> bool:
         """Whether another task of its graph waits for it."""
         return self.owner.call_index.get(self.name) in self.owner.dag.needed
@@ -427,6 +432,20 @@ class View:
         name = template.name
         return bool(name) and name in (self.setting("entrypoint"), self.setting("onExit"))
 
+    @property
+    def first(self) -> Template | None:
+        """The template that a run begins with, if it is known."""
+        return self.named.get(self.setting("entrypoint"))
+
+    @property
+    def last(self) -> Template | None:
+        """The template of the `onExit` of a run, if it is known."""
+        return self.named.get(self.setting("onExit"))
+
+    def last_of(self, call: Call) -> Template | None:
+        """The template of the `onExit` of a task or step, if it is known."""
+        return self.named.get(call.data.get("onExit") or "")
+
     def setting(self, field: str) -> str:
         """A text of the spec, or of what it refers to."""
         own: str = self.spec.get(field) or ""
@@ -450,8 +469,7 @@ class View:
         found: list[tuple[Call, Template, Path]] = []
         for call in self.outlines:
             if call.parent is None:
-                last = self.named.get(call.data.get("onExit") or "")
-                if last is not None:
+                if (last := self.last_of(call)) is not None:
                     found.append((call, last, (*call.path, "onExit")))
             elif call.place[-1] == "exit" and call.callee is not None:
                 found.append((call.parent, call.callee, call.path))

@@ -167,7 +167,7 @@ def object_size(view: View) -> Iterator[Problem]:
 
 def _nodes(view: View) -> int:
     """How many nodes a run has, where it is written: loops over values of the run count once."""
-    first = view.named.get(view.setting("entrypoint"))
+    first = view.first
     if first is None:
         return 1
     counted: dict[int, int] = {}
@@ -243,9 +243,8 @@ def _exchanged(node: Any, others: dict[int, Object]) -> Any:
 
 def values(view: View) -> Iterator[Problem]:
     """Values that are written out fit into a container's variable or argument, scripts into an environment."""
-    start = [view.named[name] for name in (view.setting("entrypoint"),) if name in view.named]
     path = (*view.path, "arguments")
-    users = [("workflow", view.templates), ("inputs", start)]
+    users = [("workflow", view.templates), ("inputs", [] if view.first is None else [view.first])]
     yield from _unfit(inside(view.spec, "arguments"), path, users)
     whole = _size(view) if any(_excess(template.source) for template in view.templates) else 0
     for template in view.templates:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.pods.stores import BadArtifact
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, is_mapping, string
+from flowdsl.compiler.tree import entries, inside, is_mapping, names_of, string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.template import is_filled
 
@@ -66,9 +66,9 @@ class BelowFile(Finding):
 
 def mounts(view: View) -> Iterator[Problem]:
     """Mounted volumes exist, and no two things are at one path."""
-    shared = {each.get("name") for each in entries(view.spec, "volumes")}
-    shared |= {inside(each, "metadata").get("name") for each in entries(view.spec, "volumeClaimTemplates")}
-    shared |= {each.get("name") for each in entries(view.defaults, "volumes")}
+    shared = names_of(view.spec, "volumes")
+    shared |= {string(each, "metadata", "name") for each in entries(view.spec, "volumeClaimTemplates")}
+    shared |= names_of(view.defaults, "volumes")
     tagged = any("{{" in str(each) for each in shared)
     kind = UnknownVolume if view.runs else ForeignVolume
     for template in view.templates:
@@ -84,7 +84,7 @@ def mounts(view: View) -> Iterator[Problem]:
         ]
         if view.external or not mounted:
             continue
-        own = {each.get("name") for each in entries(template.data, "volumes")}
+        own = names_of(template.data, "volumes")
         if tagged or any("{{" in str(each) for each in own):
             continue
         for place, listed in mounted:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.pods.findings import Alternatives, Incomplete, NotForPods, NotOfArgo
 from flowdsl.compiler.lint.pods.patches import patch_of
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries, inside, names_of, string
 from flowdsl.grammar.names import is_port_name
 from flowdsl.grammar.regex import regex
 
@@ -124,7 +124,7 @@ def devices(view: View) -> Iterator[Problem]:
 
     Source: Argo Workflows, addVolumeReferences; Kubernetes, ValidateVolumeDevices.
     """
-    shared = {string(each, "name") for each in entries(view.spec, "volumes")}
+    shared = names_of(view.spec, "volumes")
     shared |= {string(each, "metadata", "name") for each in entries(view.spec, "volumeClaimTemplates")}
     for template in view.templates:
         using = [each for each in template.containers if each[1].get("volumeDevices")]
@@ -135,7 +135,7 @@ def devices(view: View) -> Iterator[Problem]:
         volumes = (*entries(view.defaults, "volumes"), *entries(template.data, "volumes"))
         own = {string(each, "name"): each for each in volumes}
         for place, container in using:
-            mounted = {string(each, "name") for each in _mounts(container)}
+            mounted = names_of(container, "volumeMounts")
             for index, device in enumerate(entries(container, "volumeDevices")):
                 name = string(device, "name")
                 path = (*template.path, *place, "volumeDevices", index, "name")
@@ -158,9 +158,9 @@ def blocks(view: View) -> Iterator[Problem]:
     claims = entries(view.spec, "volumeClaimTemplates")
     devices = [each for each in claims if string(each, "spec", "volumeMode") == "Block"]
     names = {string(each, "metadata", "name") for each in devices}
-    names -= {string(each, "name") for each in entries(view.spec, "volumes")}
+    names -= names_of(view.spec, "volumes")
     for template in view.templates if names else ():
-        own = {string(each, "name") for each in entries(template.data, "volumes")}
+        own = names_of(template.data, "volumes")
         for place, container in template.containers:
             for index, mount in enumerate(_mounts(container)):
                 name = string(mount, "name")
@@ -183,8 +183,8 @@ def expanded(view: View) -> Iterator[Problem]:
         for place, container in template.containers:
             if not any(each.get("subPathExpr") for each in _mounts(container)) or view.is_patched(template):
                 continue
-            known = {string(each, "name") for each in entries(container, "env")}
-            known |= {string(each, "name") for each in entries(view.defaults, str(place[0]), "env")}
+            known = names_of(container, "env")
+            known |= names_of(view.defaults, str(place[0]), "env")
             for index, mount in enumerate(_mounts(container)):
                 text = string(mount, "subPathExpr")
                 names = [] if "{{" in text else _EXPANDED.findall(text.replace("$$", ""))
@@ -340,7 +340,7 @@ def probed(view: View) -> Iterator[Problem]:
         for place, container in template.containers:
             if place[0] == "initContainers":
                 continue
-            names = {string(each, "name") for each in entries(container, "ports")}
+            names = names_of(container, "ports")
             for fields, way in product(asked, ("httpGet", "tcpSocket")):
                 port: object = inside(container, *fields, way).get("port")
                 if not isinstance(port, str) or not is_port_name(port) or port in names or "{{" in f"{names}":

@@ -154,7 +154,7 @@ def deadly(view: View) -> Iterator[Problem]:
     a child that there is not yet; it does so below the hooks of the workflow only.
     Source: connectDependencies and nodeRequiresTaskSetReconciliation in workflow/controller of Argo 4.1.
     """
-    begins = [view.named.get(view.setting("onExit")), *(call.callee for call in view.hooks)]
+    begins = [view.last, *(call.callee for call in view.hooks)]
     reached = inner_first(filter(None, begins), lambda each: callees((*each.calls, *each.hooks)))
     if any(template.body in ("http", "plugin") for template in reached):
         return  # where the controller finds one of these, it looks no further

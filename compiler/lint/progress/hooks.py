@@ -190,7 +190,7 @@ def attempts(view: View) -> Iterator[Problem]:
     task is a child of its last child, which a hook that runs when it has ended well may be. Source: executeTemplate and
     getChildNodeIdsRetried in workflow/controller/operator.go of Argo 4.1, and a real controller.
     """
-    start = view.named.get(view.setting("entrypoint") or "")
+    start = view.first
     beside = [(call, start, start.title) for call in view.hooks if start is not None]
     beside += [
         (call, call.parent.callee, call.parent.name)

@@ -139,5 +139,4 @@ def below(view: View, template: Template) -> list[Template]:
 
 
 def _called(view: View, template: Template) -> list[Template]:
-    last = (view.named.get(call.data.get("onExit") or "") for call in template.calls)
-    return [*callees((*template.calls, *template.hooks)), *filter(None, last)]
+    return [*callees((*template.calls, *template.hooks)), *filter(None, map(view.last_of, template.calls))]

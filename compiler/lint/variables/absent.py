@@ -74,15 +74,12 @@ def _given(
 ) -> Iterator[tuple[str, Template, Iterable[object]]]:
     """Who calls what, with the names of which artifacts."""
     if view.runs:
-        for field in ("entrypoint", "onExit"):
-            template = view.named.get(view.setting(field) or "")
-            if template is not None:
-                yield "the workflow", template, view.given_artifacts
+        for template in filter(None, (view.first, view.last)):
+            yield "the workflow", template, view.given_artifacts
     for call, callee in calls:
         names = [each.get("name") for each in entries(call.data, "arguments", "artifacts")]
         yield f"`{call.title}`", callee, names
-        last = view.named.get(call.data.get("onExit") or "")
-        if last is not None:
+        if (last := view.last_of(call)) is not None:
             yield f"`onExit` of `{call.title}`", last, ()
 
 

@@ -11,7 +11,7 @@ from flowdsl.compiler.lint.variables.scope import misspelt
 from flowdsl.compiler.lint.workflow.arriving import handed
 from flowdsl.compiler.objects import MARKS
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries, inside, names_of, string
 from flowdsl.diagnostic import Finding, near, suggest
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG
@@ -267,13 +267,12 @@ def supplied(view: View) -> Iterator[Problem]:
             continue  # which runs in its place
         if not arguments and call.path == (*view.path, "hooks", "exit"):
             # It has those of the run. Source: Argo Workflows, GetExitHook in pkg/apis/workflow/v1alpha1.
-            names |= {each.get("name") for each in entries(view.spec, "arguments", "parameters")}
-            files |= {each.get("name") for each in entries(view.spec, "arguments", "artifacts")}
+            names |= names_of(view.spec, "arguments", "parameters")
+            files |= names_of(view.spec, "arguments", "artifacts")
         yield from _missing(callee, names | meant, files | meant, f"`{call.title}`", call.path)
     yield from _entry(view)
     for call in view.outlines:
-        last = view.named.get(call.data.get("onExit") or "")
-        if last is not None:
+        if (last := view.last_of(call)) is not None:
             yield from _missing(last, (), (), f"`onExit` of `{call.title}`", (*call.path, "onExit"), _HOOK)
 
 
@@ -354,16 +353,14 @@ def _entry(view: View) -> Iterator[Problem]:
     The last one has those of a run alone, and none of the object that it runs. Source: Argo Workflows, Workflow in
     workflow/validate/validate.go.
     """
-    first = view.named.get(view.setting("entrypoint"))
-    if first is not None and view.runs:
+    if (first := view.first) is not None and view.runs:
         place = (*view.path, "entrypoint") if "entrypoint" in view.spec else view.path
         yield from _missing(first, view.arguments, view.given_artifacts, "the workflow", place)
-    last = view.named.get(view.setting("onExit"))
-    if last is not None:
+    if (last := view.last) is not None:
         place = (*view.path, "onExit") if "onExit" in view.spec else view.path
         given = entries(view.spec, "arguments", "parameters")
         parameters = {each.get("name") for each in given if view.kind == "Workflow" or has_value(each)}
-        files = {each.get("name") for each in entries(view.spec, "arguments", "artifacts")}
+        files = names_of(view.spec, "arguments", "artifacts")
         other = not view.runs or view.base is not None
         found = "`onExit`" if other else "the workflow"
         yield from _missing(last, parameters, files, found, place, _EXIT if other else "")

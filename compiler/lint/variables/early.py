@@ -128,8 +128,7 @@ def _computed(view: View, made: Collection[str]) -> Iterator[Problem]:
     Source: addOutputsToScope in workflow/validate of Argo 4.1: any is known in the list of steps behind a call of what
     makes one, in all of a DAG with such a call, and for artifacts in what runs at the end.
     """
-    entry = view.named.get(view.setting("entrypoint"))
-    first = inner_first([] if entry is None else [entry], lambda each: callees(each.outlines))
+    first = inner_first([] if view.first is None else [view.first], lambda each: callees(each.outlines))
     begun = set(map(id, first))
     for kind in ("parameters", "artifacts"):
         prefix = f"workflow.outputs.{kind}."
@@ -261,7 +260,7 @@ def _named(tag: Tag) -> Iterable[str]:
 def _is_once(view: View, template: Template) -> bool:
     """Whether a run of the workflow comes to a template once and no more."""
     seen = {id(template)}
-    while template is not view.named.get(view.setting("entrypoint")):
+    while template is not view.first:
         callers = view.callers.get(id(template), ())
         if len(callers) != 1 or callers[0].loop or callers[0].parent is not None:
             return False
@@ -335,7 +334,7 @@ def _noted_late(call: Call) -> bool:
 
 def _notes(call: Call) -> bool:
     """Whether what calls a graph notes its outputs, when that has ended itself."""
-    return call.parent is None and call.owner.body == "dag" and not call.loop
+    return call.is_task and not call.loop
 
 
 class _Walk:
@@ -352,12 +351,11 @@ class _Walk:
 
     def all(self, view: View) -> dict[tuple[Path, Part], tuple[str, str]]:
         """What is named too early in a document: where, the name, and the way out."""
-        for field in ("entrypoint", "onExit"):
-            template = view.named.get(view.setting(field))
-            if field == "onExit" and template is not None:
-                self.unknown.discard(FAILURES)
-            if template is not None:
-                self.visit(template)
+        if view.first is not None:
+            self.visit(view.first)
+        if view.last is not None:
+            self.unknown.discard(FAILURES)
+            self.visit(view.last)
         self.perhaps = not (view.runs or view.hooks)  # what it runs may bring a hook that reads them
         for template in view.listed:
             self.visit(template)

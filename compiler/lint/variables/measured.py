@@ -92,7 +92,7 @@ class Measured:
         if template is not None and not self.whole:
             calls = self.view.callers.get(id(template), ())
             for call in (*calls, template.around) if template.around is not None else calls:
-                yield call.parent is None and call.owner.body == "dag"
+                yield call.is_task
 
     def strange(self, text: str) -> Iterator[Strange]:
         """The variables of a text that are not known when it is measured; others tell of those of the workflow."""

@@ -43,8 +43,7 @@ _TAG = regex(r"\{\{ *([\w.]+) *\}\}")
 def metrics(view: View) -> Iterator[Problem]:
     """Metrics measure something, at a time when it is known. Source: Argo Workflows, computeMetrics."""
     first: dict[str, Object] = {}
-    entry = view.named.get(view.setting("entrypoint"))
-    measured = {view.path: entry, **{template.path: template for template in view.templates}}
+    measured = {view.path: view.first, **{template.path: template for template in view.templates}}
     for owner, path in view.owners:
         for index, metric in enumerate(entries(owner, "metrics", "prometheus")):
             place = (*path, "metrics", "prometheus", index)

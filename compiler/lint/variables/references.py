@@ -355,7 +355,7 @@ class Reader:
             finding = unreplaced(self.scope.fault(name), name, spot.path, text, place)
             if finding is not None and not hooked:
                 yield spot.problem(finding)
-        elif call is not None and call.parent is None and call.owner.body == "dag" and _begins(spot, text):
+        elif call is not None and call.is_task and _begins(spot, text):
             # Source: Argo Workflows, validateDAGTaskArgumentDependency, which takes the name for that of a task.
             way = "write `{{=tasks.name}}`: Argo takes this for an output of a task that is called `name`"
             yield spot.problem(UnknownVariable(name, (), way))

@@ -54,7 +54,7 @@ class Scope:
         """
         view, template = self.view, self.template
         calls = view.callers.get(id(template), ()) if template.around is None else ()
-        of_tasks = [call.parent is None and call.owner.body == "dag" for call in calls]
+        of_tasks = [call.is_task for call in calls]
         if view.runs and view.begins_or_ends_with(template):
             of_tasks.append(False)
         found = {"tasks.name"} if all(of_tasks) else set[str]()

@@ -403,7 +403,7 @@ def _certain(view: View, template: Template) -> Iterator[tuple[Template, Path]]:
     for call in template.calls:
         if call.callee is not None and call.callee.body in GRAPH_BODIES and _runs(call):
             yield call.callee, call.path
-        last = view.named.get(call.data.get("onExit") or "") if "onExit" in call.data else None
+        last = view.last_of(call)
         if last is not None and last.body in GRAPH_BODIES and _runs(call):
             yield last, (*call.path, "onExit")
     for hook in template.hooks:
@@ -417,7 +417,7 @@ def _certain(view: View, template: Template) -> Iterator[tuple[Template, Path]]:
 
 def depth(view: View) -> Iterator[Problem]:
     """Templates that certainly run are not too deep in one another."""
-    first = view.named.get(view.setting("entrypoint"))
+    first = view.first
     if first is None or len(inner_first([first], Template.graphs)) < DEEPEST - 1:
         return
     depths: dict[int, int] = {}
