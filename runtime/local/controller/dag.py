@@ -396,10 +396,8 @@ class Dag(Frame):
     def abort(self) -> None:
         """Fail at once. Argo has noted tasks that wait for a place already: what is around waits for their nodes."""
         name = self.run.parallelism.task_in(self)
-        frame = self.execution.call.frame
-        while name and frame is not None:
-            frame.lost = f"{name}: it had no place when {self.node.name} failed"
-            frame = frame.execution.call.frame
+        if name:
+            self.misses(f"{name}, which had no place when {self.node.name} failed")
         super().abort()
 
     def shut_down(self) -> None:

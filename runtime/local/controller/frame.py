@@ -96,7 +96,17 @@ class Frame:
 
     def turns_down(self, call: Call) -> bool:
         """Whether `failFast` of the template lets what is asked for not begin, which may end it."""
-        return self.fail_fast(begins=True)
+        ended = self.fail_fast(begins=True)
+        if ended and call.hooked:
+            self.misses(f"the hook {call.name}, which had not begun when {self.node.name} failed")
+        return ended
+
+    def misses(self, reason: str) -> None:
+        """Let no graph around it end: Argo waits for a node that it has noted in this one and never makes."""
+        frame = self.execution.call.frame
+        while frame is not None:
+            frame.lost = f"{frame.node.name} waits for {reason}"
+            frame = frame.execution.call.frame
 
     def fail_fast(self, *, begins: bool = False) -> bool:
         """End the frame where `failFast` of the template asks for it, and say whether it has ended.

@@ -230,10 +230,7 @@ class Steps(Frame):
         which there never is (assessDAGPhase).
         """
         if not self.over and self.placeless and self.exits and self.group.at_rest():
-            frame = self.execution.call.frame
-            while frame is not None:
-                frame.lost = f"{frame.node.name}: an exit hook in {self.group.name}: {FULL}"
-                frame = frame.execution.call.frame
+            self.misses(f"an exit hook in {self.group.name}: {FULL}")
             self._fail_group(ERROR, FULL)
         return self.over
 
