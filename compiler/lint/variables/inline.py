@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.variables.findings import UnknownVariable
 from flowdsl.compiler.lint.variables.texts import strings
-from flowdsl.compiler.lint.variables.uses import Spot
-from flowdsl.compiler.tree import entries, string
+from flowdsl.compiler.lint.variables.uses import RESULTS, Spot, producer_of
+from flowdsl.compiler.lint.workflow.graph import holds
+from flowdsl.compiler.lint.workflow.loops import has_no_items, is_looked_for, written_items
+from flowdsl.compiler.tree import entries, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.template import tags
 
@@ -16,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
-    from flowdsl.compiler.problem import Problem
+    from flowdsl.compiler.problem import Part, Problem
     from flowdsl.compiler.tree import Path
+    from flowdsl.grammar.template import Reference, Tag
 
 
 class Overwritten(Finding):
@@ -34,30 +38,134 @@ class Overwritten(Finding):
 
 
 def inner_variables(view: View) -> Iterator[Problem]:
-    """A simple tag of an inline template names what this template has, and so has the template around its call.
+    """A tag of an inline template names what this template has, and Argo looks for it before it is called.
 
     Source: Argo Workflows, validateSteps and validateDAG, which resolve a whole call with the scope of its template,
     and validateTemplate, which resolves an inline template by itself, without the arguments that it is called with: the
     first one of a workflow only, because it takes others without a name for the same. What a run has of an object that
-    it names are the templates as they are written, without the inputs of what is around them.
+    it names are the templates as they are written, without the inputs of what is around them. In the run,
+    resolveReferences and resolveDependencyReferences wait for what the text of a call names of tasks and steps, and
+    processItem wants all that the text of a loop names.
     """
-    inner = [(template, template.around.owner) for template in view.templates if template.around is not None]
+    inner = [(template, template.around) for template in view.templates if template.around is not None]
     first = _first(view) if inner else None
-    for template, caller in inner:
+    told: set[tuple[Path, Part]] = set()
+    for template, call in inner:
+        around = _Around(template, [*_outwards(call)])
         for path, _, text in strings(template.data, template.path):
             given = path[len(template.path)] == "inputs"
             for tag in tags(text):
-                name = tag.body.strip()
-                if tag.kind != "simple":
-                    continue
-                if _is_inner(name, template, caller):
-                    way = _NAMED
-                elif template.path == first and not given and _is_outer(view, name, template, caller):
-                    way = _ARGUMENT
-                else:
-                    continue
-                spot = Spot.of_name(path, name, tag)
-                yield spot.problem(UnknownVariable(name, (), way))
+                for name, spot in _named(path, tag):
+                    if around.lacks(name, spot):
+                        way = NAMED
+                    elif tag.kind != "simple" or template.path != first or given:
+                        continue
+                    elif _is_outer(view, name, template, call.owner):
+                        way = _ARGUMENT
+                    else:
+                        continue
+                    if (path, spot.part) not in told:
+                        told.add((path, spot.part))
+                        yield spot.problem(UnknownVariable(name, (), way))
+
+
+def _named(path: Path, tag: Tag) -> Iterator[tuple[str, Spot]]:
+    """The variables that a tag of the text at a path names, each with where."""
+    if tag.kind == "simple" and (name := tag.body.strip()):
+        yield name, Spot.of_name(path, name, tag)
+    elif tag.kind == "expression":
+        for each in tag.variables:
+            # That Argo keeps no result which it does not find named is told as such.
+            if each.path[2:] != ("outputs", "result") or _is_found(each, tag.body):
+                yield each.dotted, Spot(path, (each.start, each.end), expression=True)
+
+
+def _is_found(result: Reference, expression: str) -> bool:
+    """Whether Argo finds that a result is read in an expression."""
+    found = RESULTS[BODY_OF[result.path[0]]].finditer(expression) if result.path[0] in BODY_OF else ()
+    return any(result.path[1] in each.groups() for each in found)
+
+
+def _outwards(call: Call) -> Iterator[Call]:
+    """A call of an inline template, and those of the inline templates around it."""
+    around: Call | None = call
+    while around is not None:
+        yield around
+        around = around.owner.around
+
+
+class _Around:
+    """The calls around an inline template, from the nearest one on, and what is not known there."""
+
+    def __init__(self, template: Template, calls: list[Call]) -> None:
+        self.template = template
+        self.calls = calls
+        self.loops = [call for call in calls if _is_filled(call)]
+        self.by_path = {each.path: each for each in template.calls if each.loop}
+
+    def lacks(self, name: str, spot: Spot) -> bool:
+        """Whether a variable is one of the template's own, or of its calls, and missing where Argo wants it."""
+        template, root = self.template, name.partition(".")[0]
+        if name == "tasks.name":
+            return True
+        if root in BODY_OF:
+            nearest = self.calls if spot.expression else self.calls[:1]
+            return any(_is_inner(name, template, call.owner) for call in nearest)
+        if root == "item":
+            return "." in name and self.lacks_key(name.partition(".")[2], spot)
+        if not spot.expression and _is_inner(name, template, self.calls[0].owner):
+            return True
+        if any(_is_inner(name, template, call.owner) or self.is_own(name, call) for call in self.loops):
+            return True
+        return not spot.expression and self.is_too_deep(name)
+
+    def is_own(self, name: str, loop: Call) -> bool:
+        """Whether a variable is an input or attempt of the template, and a loop around it has no such thing."""
+        if name == "retries" or name.startswith("lastRetry."):
+            return "retryStrategy" in self.template.data
+        parameter = name.removeprefix("inputs.parameters.")
+        return (
+            parameter != name
+            and parameter in self.template.parameters
+            and parameter not in loop.owner.parameters
+        )
+
+    def is_too_deep(self, name: str) -> bool:
+        """Whether a variable is an input of the template that a call further out does not see."""
+        parameter = name.removeprefix("inputs.parameters.")
+        if parameter == name or parameter not in self.template.parameters:
+            return False
+        return any(
+            parameter not in near.owner.parameters and parameter not in far.owner.parameters
+            for near, far in pairwise(self.calls)
+        )
+
+    def lacks_key(self, key: str, spot: Spot) -> bool:
+        """Whether a text belongs to a loop within the template, and a call around has no such key of an item."""
+        if spot.path[: len(self.template.path) + _STEPS] not in self.by_path:
+            return False
+        seeking = self.loops if spot.expression else self.calls
+        return any(not _may_have(call, key) for call in seeking)
+
+
+_STEPS = 3
+"""How many steps it is from a template to a call in it."""
+
+
+def _is_filled(call: Call) -> bool:
+    """Whether a loop makes calls of its text. What is told of a loop as a whole has the same way out."""
+    if not call.loop or has_no_items(call) or is_looked_for(call):
+        return False
+    when = string(call.data, "when")
+    return "{{" in when or holds(when)
+
+
+def _may_have(call: Call, key: str) -> bool:
+    """Whether the items of a call may have a key."""
+    if call.loop == "withParam":
+        return True
+    items = written_items(call.data)[1] if call.loop == "withItems" else []
+    return any(is_mapping(item) and key in item for item in items)
 
 
 def overwritten(view: View) -> Iterator[Problem]:
@@ -90,8 +198,18 @@ def _handed_on(call: Call | None, name: str) -> bool:
     return isinstance(value, str) and value.strip("{}= ") == f"inputs.parameters.{name}"
 
 
-_NAMED = "give the template a name among `templates`, and call it: its own names are not known here"
+NAMED = "give the template a name among `templates`, and call it: its own names are not known here"
 _ARGUMENT = "pass it on in the `arguments` of the call, to an input of the template"
+
+
+def is_unkept(graph: Template | None, root: str, name: str) -> bool:
+    """Whether a graph is an inline template, and Argo keeps no result of its calls, since it does not find it again.
+
+    Source: Argo Workflows, GetTemplateByBoundaryID in workflow/controller/workflowpod.go.
+    """
+    call = producer_of(graph, root, name) if graph is not None and graph.around is not None else None
+    callee = call.callee if call is not None else None
+    return callee is not None and callee.body in ("container", "script", "containerSet")
 
 
 def _first(view: View) -> Path | None:
@@ -132,7 +250,7 @@ def _is_outer(view: View, name: str, template: Template, caller: Template) -> bo
         return last in caller.parameters and last not in template.parameters
     if root not in BODY_OF or template.body == BODY_OF[root]:
         return False
-    return _has(caller, root, rest.partition(".")[0]) or (name == "tasks.name" and caller.body == "dag")
+    return _has(caller, root, rest.partition(".")[0])
 
 
 def _has(template: Template, root: str, call: str) -> bool:

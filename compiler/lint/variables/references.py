@@ -32,6 +32,7 @@ from flowdsl.compiler.lint.variables.findings import (
     UnknownVariable,
 )
 from flowdsl.compiler.lint.variables.hyphens import as_keys
+from flowdsl.compiler.lint.variables.inline import NAMED, is_unkept
 from flowdsl.compiler.lint.variables.known import known_at
 from flowdsl.compiler.lint.variables.scope import MEASURED, OF_CALLERS, Scope
 from flowdsl.compiler.lint.variables.texts import EXPRESSIONS, HTTP, QUERIES, SIMPLE, harmless, strings
@@ -456,6 +457,9 @@ class Reader:
         if rest == ["outputs", "result"] and call in self.overlooked(place):
             finding = Overlooked(name, f"{root}['{call}'].outputs.result")
             yield spot._replace(expression=False).problem(finding)
+            return
+        if rest == ["outputs", "result"] and not in_tag and is_unkept(place.graph, root, call):
+            yield spot.problem(UnknownVariable(name, (), NAMED))
             return
         written = text[reference.start : reference.end]
         target = (root, call, ".".join(rest))

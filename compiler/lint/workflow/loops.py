@@ -89,7 +89,7 @@ def loops(view: View) -> Iterator[Problem]:
                 yield Problem((*call.path, "withItems", items.index(None)), NullItem())
         if (sequence := data.get("withSequence")) is not None:
             yield from _sequence(call, sequence)
-        if data.get("inline") is not None and call.loop and _looked_for(call):
+        if data.get("inline") is not None and call.loop and is_looked_for(call):
             yield Problem((*call.path, "inline"), InlineLoop(call.name), on_key=True)
         text: str = data.get("withParam") or ""
         if _FAILURES.fullmatch(text):
@@ -121,7 +121,7 @@ _FAILURES = regex(r"\{\{=?\s*workflow\.failures\s*\}\}")
 """Source: Argo Workflows, operate in workflow/controller/operator.go, by strconv.Quote."""
 
 
-def _looked_for(call: Call) -> bool:
+def is_looked_for(call: Call) -> bool:
     """Whether something comes after a loop: in a DAG, a task that depends on it.
 
     Source: buildLocalScopeFromTask and executeStepGroup in workflow/controller of Argo 4.1.
