@@ -33,6 +33,7 @@ EXPRESSION_WORDS = frozenset(("and", "contains", "else", "endsWith", "false", "i
 """What is no name to expr-lang, though it looks like one. Source: parser/lexer/state.go of expr 1.17.8."""
 
 _OTHER = regex(r"[^a-z0-9]+")
+_TOKEN = regex(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 
 
 def is_dns_label(text: str) -> bool:
@@ -100,6 +101,11 @@ def is_port_name(text: str) -> bool:
     Source: k8s.io/apimachinery, IsValidPortName.
     """
     return len(text) <= 15 and PORT_NAME.fullmatch(text) is not None
+
+
+def is_http_token(text: str) -> bool:
+    """Whether a text can be the method of a request, or the name of a header. Source: RFC 9110."""
+    return _TOKEN.fullmatch(text) is not None
 
 
 def is_argo_name(text: str) -> bool:

@@ -23,6 +23,7 @@ from flowdsl.compiler.options.files import PACKED
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.compiler.options.volumes import one_key
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.names import is_http_token
 from flowdsl.grammar.regex import regex
 from flowdsl.places.place import Argument
 from flowdsl.tracing.trace import TOKEN
@@ -129,6 +130,9 @@ def _headers(found: Artifact) -> Iterator[Diagnostic]:
             continue  # reported where the dict was made
         elif not isinstance(name, str) or not name.strip() or TOKEN.search(name):
             finding = SourceWord("a header", found.kind, "a name known now", said(name))
+            yield Diagnostic(finding, place._replace(part=f"key:{name}"))
+        elif not is_http_token(name):
+            finding = SourceWord("a header", found.kind, "a name of letters, digits and `-`", said(name))
             yield Diagnostic(finding, place._replace(part=f"key:{name}"))
 
 

@@ -13,8 +13,7 @@ from flowdsl.compiler.options.reading import Wrong, is_mapping, said, seconds
 from flowdsl.compiler.steps.described import described
 from flowdsl.diagnostic import Diagnostic, suggest
 from flowdsl.grammar.named import NamedTuple
-from flowdsl.grammar.names import is_dns_subdomain
-from flowdsl.grammar.regex import regex
+from flowdsl.grammar.names import is_dns_subdomain, is_http_token
 from flowdsl.grammar.template import unbalanced, variables
 from flowdsl.mistakes import mistake
 from flowdsl.places.place import Argument, Place
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from flowdsl.step import Described, StepDef
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-_HEADER = regex(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 
 
 class Request(NamedTuple):
@@ -157,7 +155,7 @@ def _headers(reader: _Reader) -> tuple[tuple[str, Expr | Secret], ...]:
     found: list[tuple[str, Expr | Secret]] = []
     for name, value in written.items():
         place = whole._replace(part=f"item:{name}")
-        if not isinstance(name, str) or _HEADER.fullmatch(name) is None:
+        if not isinstance(name, str) or not is_http_token(name):
             key = whole._replace(part=f"key:{name}")
             problem = f"is named {'by a run-time value' if TOKEN.search(str(name)) else said(name)}"
             reader.wrong("a header", problem, "use letters, digits and `-`", key)

@@ -9,6 +9,7 @@ from flowdsl.compiler.lint.workflow.arriving import composed
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.names import is_http_token
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -51,7 +52,6 @@ _ADDRESS = regex(
 )
 """What url.Parse of Go takes for an address with a host: escapes are looked at everywhere but in the query."""
 
-_METHOD = regex(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 _BEGUN = regex(r"(?i:https?)://[^\x00-\x1f\x7f]*")
 
 
@@ -70,7 +70,7 @@ def requests(view: View) -> Iterator[Problem]:
                     yield Problem(path, _no_address(value))
         yield from _headers(inside(template.data, "http"), (*template.path, "http"))
         method = string(template.data, "http", "method")
-        if method and "{{" not in method and not _METHOD.fullmatch(method):
+        if method and "{{" not in method and not is_http_token(method):
             finding = BadRequest("the method", f"is `{method}`, which is none", "write `GET`, or what it is")
             yield Problem((*template.path, "http", "method"), finding)
         seconds = inside(template.data, "http").get("timeoutSeconds")
@@ -89,18 +89,24 @@ def _no_address(url: str) -> Finding:
 
 def _headers(request: Object, path: Path) -> Iterator[Problem]:
     """The findings about headers that no request is sent with."""
+    for place, part, problem, way in header_faults(request, path):
+        yield Problem(place, BadRequest(part, problem, way))
+    for index, header in enumerate(entries(request, "headers")):
+        if string(header, "value") and inside(header, "valueFrom").get("secretKeyRef") is not None:
+            yield Problem((*path, "headers", index, "value"), NotSent("value"), on_key=True)
+
+
+def header_faults(request: Object, path: Path) -> Iterator[tuple[Path, str, str, str]]:
+    """Headers that no request is sent with: where, which part of them, what is wrong, and the way out."""
     for index, header in enumerate(entries(request, "headers")):
         name, value = string(header, "name"), string(header, "value")
         place = (*path, "headers", index)
-        if "{{" not in name and not _METHOD.fullmatch(name):
+        if "{{" not in name and not is_http_token(name):
             way = "write letters, digits and `-`, as in `Content-Type`"
-            finding = BadRequest("the name of a header", f"is `{name}`, which is none", way)
-            yield Problem((*place, "name"), finding)
+            yield (*place, "name"), "the name of a header", f"is `{name}`, which is none", way
         if _CONTROL.search(value):
-            finding = BadRequest(f"the header `{name}`", "has several lines", "write its value on one line")
-            yield Problem((*place, "value"), finding)
-        if value and inside(header, "valueFrom").get("secretKeyRef") is not None:
-            yield Problem((*place, "value"), NotSent("value"), on_key=True)
+            way = "write its value on one line"
+            yield (*place, "value"), f"the header `{name}`", "has several lines", way
 
 
 _CONTROL = regex(r"[\x00-\x08\x0a-\x1f\x7f]")

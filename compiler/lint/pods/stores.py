@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import STORES
 from flowdsl.compiler.lint.manifest.typed import typed
-from flowdsl.compiler.lint.pods.leaves import may_be_address
+from flowdsl.compiler.lint.pods.leaves import header_faults, may_be_address
 from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, is_mapping, string, value_at
@@ -153,14 +153,16 @@ def addresses(view: View) -> Iterator[Problem]:
 
 
 def _urls(view: View) -> Iterator[Problem]:
-    """The findings about artifacts at addresses that are none. Source: Go, net/http."""
+    """The findings about artifacts for which no request can be sent. Source: Go, net/http."""
     for found in typed(view, _ADDRESSED, _with(view, '"url":')):
-        url = string(found.data, "url")
+        url, name = string(found.data, "url"), _owner(view, found)
         if not may_be_address(url):
-            name = _owner(view, found)
             way = "write the whole address, such as `https://example.com/data.csv`"
             finding = BadArtifact(name, f"is at `{url}`, to which no request can be sent", way)
             yield Problem((*found.path, "url"), finding)
+        for place, part, problem, way in header_faults(found.data, found.path):
+            finding = BadArtifact(name, f"needs a request that cannot be sent: {part} {problem}", way)
+            yield Problem(place, finding)
 
 
 def forms(view: View) -> Iterator[Problem]:

@@ -22,6 +22,7 @@ def nightly(
     nameless: Path = S3(""),
     script: Path = Raw("echo $$ $(KUBERNETES_PORT)"),
     open: Path = Git("https://example.com/b.git", password=Secret("hub")),
+    named: Path = Http("https://example.com/b", headers={"X Kind": "a", "": "b", "X-Kind": "c"}),
 ) -> None:
-    for file in (plain, half, header, deep, packed, nameless, script, open):
+    for file in (plain, half, header, deep, packed, nameless, script, open, named):
         use(file)
