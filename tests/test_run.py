@@ -356,6 +356,44 @@ def test_logs_are_shown_of_the_steps_that_wrote_any(folder: Path, flowdsl: Calla
     assert "more step" not in done.out
 
 
+STEERING = r"""
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: steering}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    outputs:
+      parameters:
+      - {name: out, valueFrom: {parameter: "{{tasks.once.outputs.parameters.out}}"}}
+    dag:
+      tasks:
+      - {name: once, template: write, arguments: {parameters: [{name: word, value: once}]}}
+      - name: each
+        template: write
+        withItems: [one, "two\u202E"]
+        arguments: {parameters: [{name: word, value: "{{item}}"}]}
+  - name: write
+    inputs: {parameters: [{name: word}]}
+    outputs:
+      parameters:
+      - {name: out, valueFrom: {path: /tmp/out}}
+    container:
+      image: busybox:1.36
+      command: [sh, -c, 'printf "\\033[31m%s\\007" "$1" > /tmp/out', sh, "{{inputs.parameters.word}}"]
+"""
+
+
+def test_nothing_that_steps_gave_steers_the_terminal(folder: Path, flowdsl: Callable[..., Result]) -> None:
+    (folder / "steering.yaml").write_text(STEERING, encoding="utf-8")
+    done = flowdsl("steering.yaml")
+    assert done.code == 0
+    assert ["1", r"two\u202e", r"\x1b[31mtwo\u202e\x07"] in rows(done.out)
+    assert r"  out  \x1b[31monce\x07" in done.out
+    assert {"\x1b", "\x07", "\u202e"}.isdisjoint(done.out + done.err)
+
+
 def test_a_terminal_shows_a_tree(folder: Path) -> None:
     master, slave = pty.openpty()
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "90", "LINES": "20", "PYTHONPATH": str(ROOT)}

@@ -1,4 +1,7 @@
-"""The end of a run: its steps, the rounds of its loops, its outputs, and where everything is."""
+"""The end of a run: its steps, the rounds of its loops, its outputs, and where everything is.
+
+What steps wrote and gave may be any text: nothing of it steers the terminal.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from flowdsl.cli.display.lengths import duration
 from flowdsl.cli.display.paint import Paint, paint_of_output
 from flowdsl.cli.display.signs import style_of
 from flowdsl.cli.display.tables import Cell, Column, Table
-from flowdsl.cli.display.texts import clip, visible
+from flowdsl.cli.display.texts import clip, line
 from flowdsl.cli.files import shown
 from flowdsl.cli.process import STDIN
 from flowdsl.compiler.ports import WORKERS
@@ -59,7 +62,7 @@ def summary(
     failed = [] if machine.phase == "Succeeded" else _failed(entries)[0]
     parts.append(_failures(failed, folder, paint))
     parts.append(
-        "".join(f"{line}\n" for line in (*absent_keys(entries), *no_results(entries, machine.message)))
+        "".join(f"{line(one)}\n" for one in (*absent_keys(entries), *no_results(entries, machine.message)))
     )
     parts.append(_results(machine, files, settings, paint))
     parts.append(_last(machine, folder, failed, paint, settings))
@@ -79,9 +82,9 @@ def _steps(entries: list[Entry], paint: Paint, stood_in: Mapping[str, str]) -> s
         if len(rows) >= _STEPS and not entry.failed:
             left += 1
             continue
-        message = Cell(_one_line(said(entry, stood_in)), "red" if entry.failed else "dim")
+        message = Cell(line(said(entry, stood_in)), "red" if entry.failed else "dim")
         phase = Cell(entry.phase, style_of(entry.phase))
-        rows.append([Cell(f"{'  ' * depth}{entry.name}"), phase, Cell(took(entry)), message])
+        rows.append([Cell(f"{'  ' * depth}{line(entry.name)}"), phase, Cell(took(entry)), message])
     return Table(columns, rows, paint.width(), first=2).text(paint) + (
         f"... and {left} more, in workflow.json\n" if left else ""
     )
@@ -151,10 +154,8 @@ def rounds_table(of: Rounds, paint: Paint, reason: Callable[[Round], str], most:
         note = "best" if one.best else ""
         if one.phase != "Succeeded":
             note = f"{one.phase}: {reason(one) if failed else one.message}"
-        values = [
-            Cell(clip(_one_line(_cell(of, one, name)), _CELL), "bold" if one.best else "") for name in names
-        ]
-        last = Cell(_one_line(note.removesuffix(": ")), "red" if failed else "green" if one.best else "")
+        values = [Cell(clip(line(_cell(of, one, name)), _CELL), "bold" if one.best else "") for name in names]
+        last = Cell(line(note.removesuffix(": ")), "red" if failed else "green" if one.best else "")
         rows.append([Cell(str(one.number), "dim"), *values, last])
     title = of.path
     if of.objective is not None:
@@ -162,10 +163,10 @@ def rounds_table(of: Rounds, paint: Paint, reason: Callable[[Round], str], most:
             f", the {'largest' if of.objective.goal == 'max' else 'smallest'} {of.objective.metric} first"
         )
     numbers = {name for name in names if all(_is_number(one.values.get(name)) for one in rounds)}
-    columns = [Column("#", right=True), *(Column(one, least=8, right=one in numbers) for one in names)]
+    columns = [Column("#", right=True), *(Column(line(one), least=8, right=one in numbers) for one in names)]
     text = Table([*columns, Column("", least=24)], rows, paint.width()).text(paint)
     more = f"... and {left} more\n" if left else ""
-    return f"{paint(title, 'bold')}\n{text}{more}"
+    return f"{paint(line(title), 'bold')}\n{text}{more}"
 
 
 def _cell(of: Rounds, one: Round, name: str) -> str:
@@ -182,10 +183,6 @@ def reason(nodes: Mapping[str, RunNode], one: Round, folder: Path) -> str:
     lines = logs.tail(path, 1) if path is not None else []
     written = lines[0].strip() if lines else ""
     return ": ".join(part for part in (one.step, written) if part) if written else one.message
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _is_number(text: str | None) -> bool:
@@ -227,7 +224,7 @@ def _failures(failed: list[Entry], folder: Path, paint: Paint) -> str:
     if left := len(wrote[_FAILED:]):
         more = "1 more step failed; its log is" if left == 1 else f"{left} more steps failed; their logs are"
         found.append(f"{more} in {shown(folder / 'logs')}")
-    return "".join(f"{line}\n" for line in found)
+    return "".join(f"{one}\n" for one in found)
 
 
 def absent_keys(entries: Sequence[Entry]) -> list[str]:
@@ -254,7 +251,7 @@ def log_of(entry: Entry, folder: Path, paint: Paint, lines: int = 10) -> list[st
     if path is None:
         return []
     found = [f"{paint(entry.path, 'bold')} failed; the end of {shown(path)}:"]
-    found.extend(paint("  | ", "red") + line for line in logs.tail(path, lines))
+    found.extend(paint("  | ", "red") + one for one in logs.tail(path, lines))
     return found
 
 
@@ -289,7 +286,7 @@ def _results(machine: Machine, files: Files, settings: Mapping[str, Any], paint:
     order = {} if known is None else {name: place for place, name in enumerate(known.order)}
     rows.sort(key=lambda row: order.get(row[0], len(order)))
     return f"{paint('outputs', 'bold')}\n" + "".join(
-        f"  {name}  {_one_line(value)}\n" for name, value in _padded(rows)
+        f"  {name}  {line(value)}\n" for name, value in _padded(rows)
     )
 
 
@@ -316,7 +313,7 @@ def _plain(text: str) -> str:
     if not text.startswith(("[", "{")):
         return text
     try:
-        return visible(json.dumps(json.loads(text), ensure_ascii=False))
+        return json.dumps(json.loads(text), ensure_ascii=False)
     except ValueError:
         return text
 
@@ -337,10 +334,10 @@ def _last(
     ended = machine.finished if machine.finished is not None else machine.started
     phase = machine.phase or "Pending"
     how = paint(phase.lower(), style_of(phase))
-    line = f"{paint(run, 'bold')} {how} after {duration(ended - machine.started)}"
+    first = f"{paint(run, 'bold')} {how} after {duration(ended - machine.started)}"
     if machine.message and not (failed and machine.message.startswith("child ")):
-        line += f": {plain(machine.message)}"
-    lines = [line, f"its folder is {shown(folder)}"]
+        first += f": {line(plain(machine.message))}"
+    lines = [first, f"its folder is {shown(folder)}"]
     if failed and settings.get("targets"):
         which = ["--from", _again(failed[0]), "--of", run]
         if settings.get("only"):  # a run of one step has no others to take

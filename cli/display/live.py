@@ -181,7 +181,7 @@ def _waits(entry: Entry) -> str:
     if node is None or node.type == "DAG":
         return ""
     again = f"attempt {entry.attempts}" if entry.attempts > 1 else ""
-    return " ".join(part for part in (again, " ".join(node.message.split())) if part)
+    return " ".join(part for part in (again, node.message) if part)
 
 
 def fitted(rows: list[Row], room: int) -> list[Row]:

@@ -231,4 +231,4 @@ def _name(node: Shown, run: str) -> str:
 
 
 def _because(message: str) -> str:
-    return f": {' '.join(plain(message).split())}" if message else ""
+    return f": {plain(message)}" if message else ""

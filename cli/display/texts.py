@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import unicodedata
 
 _JOINERS = "\u200c\u200d"  # parts of words and of emoji
@@ -37,12 +36,6 @@ def _columns(char: str) -> int:
 def line(text: str) -> str:
     """A text as one line that can be shown anywhere: what would steer a terminal is written as an escape."""
     return visible(" ".join(text.split()))
-
-
-def safe(text: str) -> str:
-    """A text as standard output can take it: what its encoding lacks is written as an escape."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def clip(text: str, room: int | None) -> str:

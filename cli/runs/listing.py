@@ -12,7 +12,7 @@ from flowdsl.cli.display.lengths import age, length
 from flowdsl.cli.display.paint import paint_of_output
 from flowdsl.cli.display.signs import SIGNS, plain, shown
 from flowdsl.cli.display.tables import Cell, Column, Table
-from flowdsl.cli.display.texts import line, safe
+from flowdsl.cli.display.texts import line
 from flowdsl.cli.process import DONE, Refused, err, out
 from flowdsl.cli.root import seconds_of
 from flowdsl.grammar.labels import COMPLETED, PHASE
@@ -86,11 +86,11 @@ def list_runs(reach: Reach, wanted: Wanted, output: Output | None, *, local: boo
     runs.sort(key=lambda run: (-(run.created or now), *(() if local else (run.namespace, run.name))))
     runs = runs[: wanted.limit]
     if output == "name":
-        out(safe("".join(f"{line(run.name)}\n" for run in runs)))
+        out("".join(f"{line(run.name)}\n" for run in runs))
     elif output == "json":
         out(json.dumps([_brief(run, now, local=local) for run in runs], indent=2) + "\n")
     elif runs:
-        out(safe(listing(runs, now, local=local, everywhere=everywhere, everything=output == "wide")))
+        out(listing(runs, now, local=local, everywhere=everywhere, everything=output == "wide"))
     else:
         err(f"there is no such run {where}\n" if wanted != Wanted() else f"there is no run {where}\n")
     return DONE

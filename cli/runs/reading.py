@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.cli.clusters.reach import find
@@ -14,7 +13,7 @@ from flowdsl.cli.display.lengths import age, length
 from flowdsl.cli.display.paint import paint_of_output
 from flowdsl.cli.display.signs import SIGNS, plain, shown, style_of
 from flowdsl.cli.display.tables import Cell, Column, Table
-from flowdsl.cli.display.texts import clip, line, safe, wrap
+from flowdsl.cli.display.texts import clip, line, wrap
 from flowdsl.cli.files import save
 from flowdsl.cli.process import DONE, Refused, err, extra, out
 from flowdsl.runtime.local.rounds import differing, objective_of, tables, texts_of
@@ -54,7 +53,7 @@ def get(name: str, reach: Reach, output: Output | None, *, events: bool) -> int:
     if events and found.cluster is None:
         raise Refused(f"{line(found.name)} is a run on this machine, which has no events: leave out --events")
     if output in ("json", "yaml", "name"):
-        out(safe(machine_readable(found.workflow, output)))
+        out(machine_readable(found.workflow, output))
         return DONE
     said: list[Json] = []
     if found.cluster is None:
@@ -75,7 +74,7 @@ def get(name: str, reach: Reach, output: Output | None, *, events: bool) -> int:
         everything=output == "wide",
         ascii_only=plain(sys.stdout),
     )
-    out(safe(picture.text(hint=_interrupted(found, run)) + (picture.events(said) if events else "")))
+    out(picture.text(hint=_interrupted(found, run)) + (picture.events(said) if events else ""))
     return DONE
 
 
@@ -85,12 +84,15 @@ def rounds(name: str, reach: Reach, output: Output | None, metric: str | None, *
         raise Refused("--rounds is a table, or with -o json a list: leave out the other output")
     found, run, shown = _loops(name, reach, metric)
     if output == "json":
-        out(safe(json.dumps([listed(one) for one in shown], indent=2) + "\n"))
+        out(json.dumps([listed(one) for one in shown], indent=2) + "\n")
     elif not shown:
         err(f"note: {line(run.name)} has no loop whose rounds gave a value\n")
     else:
-        why = _said if found.folder is None else partial(_written, run, found.folder)
-        out(safe(rounds_text(shown, paint_of_output(), why, everything=output == "wide")))
+
+        def why(one: Round) -> str:
+            return _said(one) if found.folder is None else reason(run.nodes, one, found.folder)
+
+        out(rounds_text(shown, paint_of_output(), why, everything=output == "wide"))
     return DONE
 
 
@@ -142,33 +144,13 @@ def rounds_text(
     *,
     everything: bool = False,
 ) -> str:
-    """The rounds of loops as tables, which hold nothing that steers a terminal; `why` says why one failed."""
+    """The rounds of loops as tables; `why` says why one failed."""
     most = sys.maxsize if everything else _ROUNDS
-    return "\n".join(rounds_table(_harmless(one), paint, why or _said, most) for one in shown)
+    return "\n".join(rounds_table(one, paint, why or _said, most) for one in shown)
 
 
 def _said(one: Round) -> str:
     return one.message
-
-
-def _written(run: Run, folder: Path, one: Round) -> str:
-    return line(reason(run.nodes, one, folder))
-
-
-def _harmless(of: Rounds) -> Rounds:
-    rounds = [
-        one._replace(
-            values={line(name): line(value) for name, value in one.values.items()},
-            phase=line(one.phase),
-            message=line(one.message),
-        )
-        for one in of.rounds
-    ]
-    objective = of.objective and of.objective._replace(metric=line(of.objective.metric))
-    names = [[line(name) for name in some] for some in (of.inputs, of.outputs)]
-    return of._replace(
-        path=line(of.path), objective=objective, inputs=names[0], outputs=names[1], rounds=rounds
-    )
 
 
 def machine_readable(workflow: Json, output: Output) -> str:
