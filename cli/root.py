@@ -60,7 +60,10 @@ def _folder(hint: Any, tokens: Sequence[Token]) -> Path:
     """The path of a folder to write into."""
     if tokens[0].value == STDIN:
         raise Refused("- is not a folder: name the one to write into")
-    return Path(tokens[0].value)
+    path = Path(tokens[0].value)
+    if path.is_file():
+        raise Refused(f"{path} is a file: name a folder to write into")
+    return path
 
 
 def _output(hint: Any, tokens: Sequence[Token]) -> Path | None:

@@ -240,6 +240,9 @@ def test_another_run_goes_elsewhere(
     assert "holds another run of this name: name another folder with -o" in capsys.readouterr().err
     assert command(["-o", "-"]) == 2
     assert capsys.readouterr().err == "flowdsl: - is not a folder: name the one to write into\n"
+    (tmp_path / "file").touch()
+    assert command(["-o", "file"]) == 2
+    assert capsys.readouterr().err == "flowdsl: file is a file: name a folder to write into\n"
     assert command(["-o", "second"]) == 0
     assert there(tmp_path / "second") == EVERYTHING
 
