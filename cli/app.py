@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.cli.commands import ELSEWHERE, load
 from flowdsl.cli.display.report import internal_error
 from flowdsl.cli.display.texts import visible
-from flowdsl.cli.process import BUG, DONE, INTERRUPTED, STDIN, WRONG, Refused, err, mute, out, said
+from flowdsl.cli.process import BUG, DONE, INTERRUPTED, STDIN, WRONG, Refused, err, mute, out
+from flowdsl.grammar.reason import said
+from flowdsl.runtime.local.error import RunError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +45,7 @@ def run(arguments: Sequence[str]) -> int:
             return answer if isinstance(answer, int) else DONE
         except CycloptsError as error:
             err(_usage(error))
-        except Refused as error:
+        except (Refused, RunError) as error:
             err("\n".join(map(visible, f"flowdsl: {error}\n".split("\n"))))
         return WRONG
     except KeyboardInterrupt as error:

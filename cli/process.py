@@ -84,11 +84,6 @@ def signals_like_ctrl_c() -> Generator[list[int]]:
             signal.signal(one, handler)
 
 
-def said(error: OSError, place: str = "") -> str:
-    """What the system says of a file, with its path; `place` is where it is if the system does not say it."""
-    return ": ".join(str(one) for one in (error.filename or place, error.strerror or error) if one)
-
-
 def on_terminal(stream: TextIO | None) -> bool:
     """Whether a stream is a terminal that takes more than text: colours, and pictures that are drawn anew."""
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"

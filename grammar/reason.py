@@ -1,8 +1,16 @@
-"""Why a file cannot be read, for a message that names the file itself."""
+"""What an error says, in the words of the system and without its numbers."""
 
 from __future__ import annotations
 
 
 def reason(error: Exception) -> str:
-    """The words of the system for an error, without its number and the path; else those of the error."""
+    """Why a file cannot be read, for a message that names the file itself."""
     return getattr(error, "strerror", None) or str(error)
+
+
+def said(error: Exception, place: object = "") -> str:
+    """The same with the path of the file, which is `place` if the error names none; of a request, its reason."""
+    why = getattr(error, "reason", error) if isinstance(error, OSError) else error
+    if isinstance(why, OSError):
+        return ": ".join(str(one) for one in (why.filename or place, reason(why)) if one)
+    return str(why)

@@ -7,7 +7,8 @@ import shlex
 from pathlib import Path
 
 from flowdsl.cli.files import save
-from flowdsl.cli.process import DONE, Refused, err, said
+from flowdsl.cli.process import DONE, Refused, err
+from flowdsl.grammar.reason import said
 
 _PIPELINE = '''\
 """A line through points: a pipeline to begin with.

@@ -8,9 +8,10 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.files import shown
-from flowdsl.cli.process import Refused, said
+from flowdsl.cli.process import Refused
 from flowdsl.cli.runs import given
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.reason import said
 from flowdsl.runtime.documents import base_of
 from flowdsl.runtime.local import earlier as past
 from flowdsl.runtime.local.error import RunError

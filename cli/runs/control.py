@@ -24,6 +24,7 @@ from flowdsl.runtime.cluster.trouble import (
     Unreachable,
     Vanished,
 )
+from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.names import spelled
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.phases import over
@@ -136,7 +137,7 @@ def _each(runs: Sequence[Found], do: Callable[[Found], int]) -> int:
     for one in runs:
         try:
             code = max(code, do(one))
-        except Refused as error:
+        except (Refused, RunError) as error:
             if len(runs) == 1:
                 raise
             err(f"flowdsl: {visible(str(error))}\n")
@@ -226,8 +227,7 @@ def delete(cluster: Cluster, workflow: Json) -> None:
 
 
 def _end_here(verb: Ending, run: Found, manner: Manner) -> int:
-    """Delete a run on this machine. Raises Refused for what is not done to one."""
-    from flowdsl.runtime.local.error import RunError
+    """Delete a run on this machine. Raises RunError, and Refused for what is not done to one."""
     from flowdsl.runtime.local.removal import delete as remove
 
     if verb != "delete" or run.folder is None:
@@ -235,10 +235,7 @@ def _end_here(verb: Ending, run: Found, manner: Manner) -> int:
     if manner.dry_run:
         out(f"would delete {shown(run.folder)} ({phase_of(run.workflow)})\n")
         return DONE
-    try:
-        remove(run.folder)
-    except RunError as error:
-        raise Refused(str(error)) from None
+    remove(run.folder)
     out(f"{run.name}: deleted {shown(run.folder)}\n")
     return DONE
 
@@ -367,12 +364,8 @@ def _way(run: Found, *, ended: str = "") -> Cluster:
 
 
 def pairs(texts: Sequence[str] | None) -> dict[str, str]:
-    """The pairs NAME=VALUE of -p. Raises Refused."""
+    """The pairs NAME=VALUE of -p. Raises RunError."""
     from flowdsl.cli.runs.given import pairs as read
     from flowdsl.cli.runs.given import travelling
-    from flowdsl.runtime.local.error import RunError
 
-    try:
-        return travelling(read(texts or (), "-p", "NAME=VALUE"))
-    except RunError as error:
-        raise Refused(str(error)) from None
+    return travelling(read(texts or (), "-p", "NAME=VALUE"))

@@ -97,12 +97,8 @@ def _address(endpoint: str | None) -> None:
 
 def _mounts(given: Sequence[str]) -> dict[str, Path]:
     from flowdsl.cli.runs.given import folders
-    from flowdsl.runtime.local.error import RunError
 
-    try:
-        found = folders(given)
-    except RunError as error:
-        raise Refused(str(error)) from None
+    found = folders(given)
     for claim, path in found.items():
         if not path.is_dir():
             raise Refused(f"--mount {claim}={path}: there is no such folder")

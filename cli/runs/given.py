@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.cli.process import Refused
 from flowdsl.cli.runs import objects
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import VOLUMES
@@ -388,18 +388,12 @@ def judge(run: Json, texts: Mapping[str, str], others: Iterable[Json], defaults:
 
 
 def supplying(texts: Sequence[str]) -> Supply:
-    """What gives these values to the parameters of the one pipeline that is compiled; it raises Refused."""
-
-    def supply(programs: Sequence[Program], documents: Sequence[Json]) -> None:
-        try:
-            _supply(pairs(texts, "-p", "NAME=VALUE"), programs, documents)
-        except RunError as error:
-            raise Refused(str(error)) from None
-
-    return supply
+    """What gives these values to the parameters of the one pipeline that is compiled; it raises RunError."""
+    return partial(_supply, texts)
 
 
-def _supply(found: Mapping[str, str], programs: Sequence[Program], documents: Sequence[Json]) -> None:
+def _supply(texts: Sequence[str], programs: Sequence[Program], documents: Sequence[Json]) -> None:
+    found = pairs(texts, "-p", "NAME=VALUE")
     if len(programs) > 1:
         names = ", ".join(f"`{one.name}`" for one in programs)
         raise RunError(f"-p is for one pipeline, and here are {names}: name it, FILE:NAME")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.pipelines.compiling import MANIFESTS, parted
 from flowdsl.compiler.tree import is_mapping
-from flowdsl.runtime.local.error import RunError, said
+from flowdsl.grammar.reason import said
+from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.cli.files import shown
 from flowdsl.cli.pipelines.compiling import parted
 from flowdsl.cli.pipelines.documents import right_documents
-from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out, said
+from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out
 from flowdsl.cli.runs import given, objects
 from flowdsl.cli.runs.asking import ask, unasked, waiting
 from flowdsl.cli.runs.beginning import Found, begun, resumed
+from flowdsl.grammar.reason import said
 from flowdsl.runtime.documents import base_of, is_cron, is_run
-from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.files import Files
 from flowdsl.runtime.local.journal import of_run
 from flowdsl.runtime.local.means import cache_of, volumes_of
@@ -40,7 +40,7 @@ Json = dict[str, Any]
 def run_files(targets: Sequence[str], options: Options, goal: Target, search: Search | None = None) -> int:
     """Run what a file holds, or a sweep over it, from its beginning; the exit code.
 
-    More files hold templates that it refers to.
+    More files hold templates that it refers to. Raises Refused and RunError.
     """
     if options.only and options.since:
         raise Refused("--only runs one step, --from it and what follows: leave one of them out")
@@ -53,19 +53,16 @@ def run_files(targets: Sequence[str], options: Options, goal: Target, search: Se
         config_maps=[*options.config_maps, *objects.given(targets, "--config-map", options.config_maps)],
         secrets=[*options.secrets, *objects.given(targets, "--secret", options.secrets)],
     )
-    try:
-        document, references = chosen(right.meant, right.others)
-        program = next((one for each, one in right.programs if each is document), None)
-        again = () if search is not None else targets
-        named = parted(Path(targets[0]))[1] is not None  # then nobody expects the others of its file
-        left = [base_of(one) for one in right.others if not named and (is_run(one) or is_cron(one))]
-        return _Run(begun(Found(document, references, program, again, left), options)).follow()
-    except RunError as error:
-        raise Refused(str(error)) from None
+    document, references = chosen(right.meant, right.others)
+    program = next((one for each, one in right.programs if each is document), None)
+    again = () if search is not None else targets
+    named = parted(Path(targets[0]))[1] is not None  # then nobody expects the others of its file
+    left = [base_of(one) for one in right.others if not named and (is_run(one) or is_cron(one))]
+    return _Run(begun(Found(document, references, program, again, left), options)).follow()
 
 
 def resume_run(name: str, options: Options) -> int:
-    """Go on with a run that was interrupted; the exit code."""
+    """Go on with a run that was interrupted; the exit code. Raises Refused and RunError."""
     changed = [
         word
         for word, value in (
@@ -84,10 +81,7 @@ def resume_run(name: str, options: Options) -> int:
     ]
     if changed:
         raise Refused(f"--resume continues a run as it was begun: leave out {', '.join(changed)}")
-    try:
-        return _Run(resumed(name, options)).follow()
-    except RunError as error:
-        raise Refused(str(error)) from None
+    return _Run(resumed(name, options)).follow()
 
 
 class _Run:

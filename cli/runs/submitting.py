@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flowdsl.cli.display.texts import line
 from flowdsl.cli.pipelines.compiling import Target
 from flowdsl.cli.pipelines.documents import right_documents
-from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, WRONG, Refused, err, out
+from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, WRONG, err, out
 from flowdsl.cli.runs import given
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_label_value, is_qualified_name
@@ -48,7 +48,7 @@ class Options(NamedTuple):
 def submit_file(
     target: str, options: Options, reach: Reach, goal: Target, search: Search | None = None
 ) -> int:
-    """Submit what a file holds, or a sweep over it; the exit code. Raises Refused and ClusterError."""
+    """Submit what a file holds, or a sweep over it; the exit code. Raises Refused, RunError and ClusterError."""
     from flowdsl.cli.runs.waiting import limit_of
     from flowdsl.runtime.submit import submission
 
@@ -56,37 +56,31 @@ def submit_file(
     right = right_documents((target,), goal, search=search, given=options.parameters)
     if right is None:
         return WRONG
-    try:
-        document, _ = chosen(right.meant, right.others)
-        program = next((one for each, one in right.programs if each is document), None)
-        texts = given.pairs(options.parameters, "-p", "NAME=VALUE")
-        values = given.remote(texts, document, program)
-        run = submission(document, _asked(options, values.texts))
-        if options.check:
-            given.judge(run, values.texts, right.every, defaults=True)
-        given.keyed(run, values.keys)
-    except RunError as error:
-        raise Refused(str(error)) from None
+    document, _ = chosen(right.meant, right.others)
+    program = next((one for each, one in right.programs if each is document), None)
+    texts = given.pairs(options.parameters, "-p", "NAME=VALUE")
+    values = given.remote(texts, document, program)
+    run = submission(document, _asked(options, values.texts))
+    if options.check:
+        given.judge(run, values.texts, right.every, defaults=True)
+    given.keyed(run, values.keys)
     return _send(run, options, reach.of(target).within(run["metadata"].get("namespace")))
 
 
 def submit_from(reference: str, options: Options, reach: Reach) -> int:
-    """Submit what the cluster has; the exit code. Raises Refused and ClusterError."""
+    """Submit what the cluster has; the exit code. Raises Refused, RunError and ClusterError."""
     from flowdsl.cli.runs.waiting import limit_of
     from flowdsl.runtime.submit import from_template, meant, submission
 
     limit_of(options.timeout)
-    try:
-        kind, name = meant(reference)
-        texts = given.travelling(given.pairs(options.parameters, "-p", "NAME=VALUE"))
-        asked = _asked(options, texts)
-        cluster = reach.connect()
-        template = cluster.get(kind, name)
-        run = from_template(kind, template, asked)
-        if options.check:
-            given.judge(submission({**template, "kind": kind.name}, asked), texts, (), defaults=True)
-    except RunError as error:
-        raise Refused(str(error)) from None
+    kind, name = meant(reference)
+    texts = given.travelling(given.pairs(options.parameters, "-p", "NAME=VALUE"))
+    asked = _asked(options, texts)
+    cluster = reach.connect()
+    template = cluster.get(kind, name)
+    run = from_template(kind, template, asked)
+    if options.check:
+        given.judge(submission({**template, "kind": kind.name}, asked), texts, (), defaults=True)
     run["metadata"].pop("namespace", None)
     return _send(run, options, reach, cluster)
 

@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from flowdsl.grammar.reason import reason
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.cache import Entry
 from flowdsl.runtime.whole import replace
@@ -133,7 +134,7 @@ def read(path: Path) -> tuple[Json, list[events.Event], int]:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise JournalError(f"{path}: {error.strerror or error}") from None
+        raise JournalError(f"{path}: {reason(error)}") from None
     whole = data.rfind(b"\n") + 1
     try:
         lines: list[Json] = [json.loads(line) for line in data[:whole].splitlines()]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from flowdsl.compiler.yaml.emit import emit
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.reason import said
 from flowdsl.runtime.local import journal
 from flowdsl.runtime.local.caches import Caches
 from flowdsl.runtime.local.controller import events
@@ -210,9 +211,7 @@ class Runner:
         try:
             file = os.open(self.folder / "lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            raise RunError(
-                f"the run {self.folder.name} cannot be written: {error.filename}: {error.strerror}"
-            ) from None
+            raise RunError(f"the run {self.folder.name} cannot be written: {said(error)}") from None
         try:
             if not take(file):
                 raise RunError(f"the run {self.folder.name} is going on in another process")

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.kinds import GRAPH_BODIES, STORES, kind
+from flowdsl.grammar.reason import said
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.documents import called
 from flowdsl.runtime.local import journal
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.names import any_string
-from flowdsl.runtime.local.error import RunError, said
+from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.places import file_of, link, linked, on_volume
 from flowdsl.runtime.local.pods.store import copied, place
 from flowdsl.runtime.logs.source import place as way

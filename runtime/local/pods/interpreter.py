@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.reason import reason
 from flowdsl.runtime.local.error import RunError
 
 _ASK = r"import sys; print('', sys.executable, sys.prefix, sys.base_prefix, *sys.path, '', sep='\0')"
@@ -40,7 +41,7 @@ def interpreter(program: str) -> Interpreter:
             [path, "-"], input=_ASK, capture_output=True, text=True, errors="surrogateescape", check=False
         )
     except OSError as error:
-        raise RunError(f"it cannot be started: {error.strerror}") from None
+        raise RunError(f"it cannot be started: {reason(error)}") from None
     own, *folders = done.stdout.split("\0")[1:-1] or [""]
     if done.returncode != 0 or not own:
         why = done.stderr.strip().rpartition("\n")[2]

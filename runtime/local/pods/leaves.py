@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.grammar.condition import Requirement, conditions
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.reason import said
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.events import Outcome, StartPod
-from flowdsl.runtime.local.error import said
 from flowdsl.runtime.local.pods.environment import keyed
 from flowdsl.runtime.local.pods.refusal import Refusal, of_the_step
 from flowdsl.runtime.local.pods.settings import Settings

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from flowdsl.grammar.artifact_path import leads_up
+from flowdsl.grammar.reason import said
 from flowdsl.runtime.local.controller.events import Outcome, Phase
-from flowdsl.runtime.local.error import said
 from flowdsl.runtime.local.pods.paths import View
 from flowdsl.runtime.local.pods.refusal import of_the_step
 from flowdsl.runtime.local.pods.store import BadKey, Store, located, place

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from flowdsl.grammar.reason import said
 from flowdsl.runtime.local.controller.events import Outcome, PodRunning, StartPod
 from flowdsl.runtime.local.pods import ending, units
 from flowdsl.runtime.local.pods.amounts import gpus
@@ -144,7 +145,7 @@ class Pod:
                 self._refused(refusal.outcome)
             except OSError as error:
                 of_the_step(error)
-                self._refused(Outcome("Error", f"{error.filename or self.own}: {error.strerror or error}"))
+                self._refused(Outcome("Error", said(error, self.own)))
 
     def _refused(self, outcome: Outcome) -> None:
         if any(name not in self.ways for name in self.programs):
