@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.commands import ELSEWHERE, load
@@ -57,12 +58,24 @@ def run(arguments: Sequence[str]) -> int:
         if (code := _of_cluster(error)) is not None:
             err(f"flowdsl: {visible(str(error))}\n")
             return code
+        if isinstance(error, FileNotFoundError) and _nowhere():
+            err("flowdsl: the current folder was removed: change into one that is there\n")
+            return WRONG
         if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
             mute(sys.stdout)
             err(f"flowdsl: {said(error)}\n")
             return WRONG
         err(internal_error(error) + "\n")
         return BUG
+
+
+def _nowhere() -> bool:
+    """Whether the current folder was removed, so that no relative path leads anywhere."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _of_cluster(error: Exception) -> int | None:

@@ -693,6 +693,17 @@ def test_a_picture_is_no_folder(name: str, said: str, flowdsl: Callable[..., Res
     assert flowdsl("graph", "pipeline.py", "--svg", name) == (2, "", f"flowdsl: {said}\n")
 
 
+@pytest.mark.parametrize("command", ["compile", "check", "run"])
+def test_the_current_folder_may_have_been_removed(
+    command: str, folder: Path, flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "gone").mkdir()
+    monkeypatch.chdir(folder / "gone")
+    (folder / "gone").rmdir()
+    said = "flowdsl: the current folder was removed: change into one that is there\n"
+    assert flowdsl(command, "pipeline.py") == (2, "", said)
+
+
 def test_several_files_go_to_a_folder(flowdsl: Callable[..., Result]) -> None:
     write("one.py", PIPELINE)
     write("two.py", TWO)
