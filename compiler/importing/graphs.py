@@ -10,7 +10,7 @@ from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.importing.conditions import expression
 from flowdsl.compiler.importing.fields import TEMPLATE, has_tags, say
 from flowdsl.compiler.importing.model import ports
-from flowdsl.compiler.importing.tasks import read_task
+from flowdsl.compiler.importing.tasks import may_miss, read_task
 from flowdsl.compiler.importing.texts import value_of
 from flowdsl.compiler.importing.waits import Order, Waits, dag_waits, needed, states
 from flowdsl.compiler.naming import slug
@@ -140,6 +140,9 @@ def _output(graph: Graph, entry: Entry, output: Slot) -> None:
     if found.port is not None and output.port is not None:
         output.port.join(found.port)
         output.port.asked(shown=graph.target is graph.reader.main)
+    if found.file is not None:
+        may_miss(graph, found.file, entry)
+        found.file.hand(output)
     output.value = found
     rest: Json = {key: one for key, one in said.items() if key in ("globalName", "description")}
     if "default" in origin:

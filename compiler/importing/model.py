@@ -66,6 +66,7 @@ class Value:
     port: Port | None = None
     exact: str | None = None  # the text, where it is written down
     held: Asked | None = None  # of the status of what succeeded or was skipped: the condition
+    file: Slot | None = None  # that it stands for
 
 
 @dataclass
@@ -77,6 +78,20 @@ class Slot:
     optional: bool = False
     default: Render | None = None  # of a parameter
     value: Value | None = None  # what a pipeline returns
+    handed: list[Slot] = field(default_factory=list["Slot"])  # what takes the file
+
+    def hand(self, taken: Slot) -> None:
+        """Let something take the file, and with it that it may be missing."""
+        self.handed.append(taken)
+        if self.optional:
+            taken.miss()
+
+    def miss(self) -> None:
+        """The file may be missing."""
+        if not self.optional:
+            self.optional = True
+            for taken in self.handed:
+                taken.miss()
 
     @property
     def annotation(self) -> str:
@@ -243,7 +258,7 @@ class Call:
         def code() -> Code:
             return self.variable if len(self.target.outputs) == 1 else f"{self.variable}.{found.name}"
 
-        return Value(code, found.port)
+        return Value(code, found.port, file=found if found.port is None else None)
 
     def at_end(self, word: str, other: Call) -> Block:
         """Let it run at the end of another one."""

@@ -255,6 +255,8 @@ class Round(Graph):
             wish = name[1] if name[-1] == "result" else name[-1]
             made = self.target.inputs[key] = Slot(self._names.free(parameter(wish)), value.port)
             self._call.arguments[made.name] = value.code
+            if value.file is not None:
+                value.file.hand(made)
         return _input(self.target.inputs[key])
 
     def give(self, key: Key) -> None:
@@ -327,4 +329,6 @@ def _key(rest: tuple[str, ...]) -> Key | None:
 
 
 def _input(found: Slot | None) -> Value | None:
-    return None if found is None else Value(lambda: found.name, found.port)
+    if found is None:
+        return None
+    return Value(lambda: found.name, found.port, file=found if found.port is None else None)

@@ -158,7 +158,7 @@ def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | 
             what = f"the argument `{one.name}` is left out: `{target.name}` has no such input"
             graph.reader.add(one.path, Otherwise(what, "look whether one is missing"))
         elif one.kind == "artifacts":
-            call.arguments[taken.name] = _file(graph, one)
+            call.arguments[taken.name] = _file(graph, one, taken)
             if one.said.get("subPath"):
                 _part(graph, call, one, taken, loop)
         elif "value" not in one.said:
@@ -296,7 +296,7 @@ def _usual(graph: Graph, call: Call, taken: Slot, key: tuple[str, str]) -> None:
                 call.arguments[taken.name] = made
 
 
-def _file(graph: Graph, one: Entry) -> Render:
+def _file(graph: Graph, one: Entry, taken: Slot) -> Render:
     """Where an artifact that is handed over comes from."""
     said = one.said
     if any(kind in said for kind in LOCATIONS):
@@ -312,7 +312,23 @@ def _file(graph: Graph, one: Entry) -> Render:
         found = graph.variable(tuple(body[0].body.strip().split(".")))
     if field and (found is None or found.port is not None):
         graph.refuse((*one.path, field), f"`{text}`")
+    if found is not None and found.file is not None:
+        may_miss(graph, found.file, one)
+        found.file.hand(taken)
     return constant("None") if found is None else found.code
+
+
+def may_miss(graph: Graph, given: Slot, one: Entry) -> None:
+    """Say of a file that may be missing that Argo needs it where it is handed on.
+
+    Source: Argo Workflows, resolveDependencyReferences in workflow/controller/dag.go.
+    """
+    if given.optional and not one.said.get("optional"):
+        what = (
+            f"where the file `{one.name}` is missing, the run goes on; in the manifest it ends with an error"
+        )
+        way = "if the file is always there, leave out `optional` of the output"
+        graph.reader.add(one.path, Otherwise(what, way))
 
 
 def _part(graph: Graph, call: Call, one: Entry, taken: Slot, loop: Loop | None) -> None:
