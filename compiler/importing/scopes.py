@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.importing.layout import listed
+from flowdsl.compiler.importing.library import Library
 from flowdsl.compiler.importing.model import Asked, Slot, Value, ports
 from flowdsl.compiler.importing.names import Names, class_name, is_field, parameter
 from flowdsl.compiler.importing.ports import Port, Record
@@ -57,7 +58,8 @@ class Graph(Scope):
             return True
         call = self.tasks.get(task) if root in ("steps", "tasks") else None
         if call is not None and not call.looped and "may_fail" not in call.options:
-            if name[2:] == ("outputs", "result") and call.target.body in RESULT_BODIES:
+            prints = call.target.body in RESULT_BODIES or isinstance(call.target, Library)
+            if prints and name[2:] == ("outputs", "result"):
                 return True
             if name[2:] == ("exitCode",) and call.target.body in EXIT_BODIES:
                 return True
