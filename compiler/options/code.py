@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.artifact import Artifact
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Code
-from flowdsl.compiler.options.reading import Wrong, said
+from flowdsl.compiler.options.reading import Wrong, all_of, said
 from flowdsl.compiler.options.volumes import folder
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
@@ -71,14 +72,8 @@ def _packages(name: str, written: object) -> tuple[str, ...]:
     if not isinstance(written, (list, tuple)):
         raise Wrong(OptionType(name, "a list of strings", said(written)))
     found: dict[str, str] = {}
-    wrong: list[Wrong] = []
-    for position, text in enumerate(cast("list[object]", written)):
-        try:
-            _package(text, found, f"item:{position}")
-        except Wrong as error:
-            wrong.append(error)
-    if wrong:
-        raise ExceptionGroup("packages", wrong)
+    listed = enumerate(cast("list[object]", written))
+    all_of(partial(_package, text, found, f"item:{position}") for position, text in listed)
     return tuple(found.values())
 
 

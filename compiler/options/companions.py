@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.companion import Companion as Written
@@ -12,7 +13,7 @@ from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.findings.surroundings import SecretInText
 from flowdsl.compiler.ir import Companion, Companions
 from flowdsl.compiler.options import environment, resources
-from flowdsl.compiler.options.reading import Wrong, flag, flattened, said, words
+from flowdsl.compiler.options.reading import Wrong, all_of, flag, flattened, said, words
 from flowdsl.compiler.profile import NOWHERE
 from flowdsl.grammar.names import is_argo_container, is_dns_label
 from flowdsl.places.place import Argument
@@ -111,16 +112,7 @@ def _companions(kind: type[Written]) -> Reader:
     def read(name: str, written: object) -> tuple[Companion, ...]:
         if not isinstance(written, (list, tuple)):
             raise Wrong(OptionType(name, f"a list of {kind.__name__}(...)", said(written)))
-        found: list[Companion] = []
-        wrong: list[Wrong] = []
-        for one in cast("list[object]", written):
-            try:
-                found.append(_companion(kind, name, one))
-            except* Wrong as group:
-                wrong += flattened(group)
-        if wrong:
-            raise ExceptionGroup("companions", wrong)
-        return tuple(found)
+        return tuple(all_of(partial(_companion, kind, name, one) for one in cast("list[object]", written)))
 
     return read
 

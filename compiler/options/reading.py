@@ -5,8 +5,9 @@ A reader takes the name of an option and what the user wrote, and answers what t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeGuard, TypeVar, cast
 
 from flowdsl.compiler.findings.amounts import BadDuration
@@ -100,15 +101,18 @@ def entries(name: str, written: object, want: str, entry: Callable[[Any, Any], T
     """What becomes of each entry of a dict; raises `Wrong`, or a group of it for all entries at fault."""
     if not is_mapping(written):
         raise Wrong(OptionType(name, want, said(written)))
+    return all_of(partial(entry, key, value) for key, value in written.items())
+
+
+def all_of(readers: Iterable[Callable[[], T]]) -> list[T]:
+    """What each of some readers gives; raises a group of all that is wrong."""
     found: list[T] = []
     wrong: list[Wrong] = []
-    for key, value in written.items():
+    for read in readers:
         try:
-            found.append(entry(key, value))
-        except Wrong as error:
-            wrong.append(error)
-        except ExceptionGroup as several:
-            wrong += [error for error in several.exceptions if isinstance(error, Wrong)]
+            found.append(read())
+        except* Wrong as group:
+            wrong += flattened(group)
     if wrong:
         raise ExceptionGroup("entries", wrong)
     return found
@@ -119,16 +123,14 @@ def each(listed: Sequence[object], read: Callable[[object], T], several: bool = 
 
     `several` says that the user wrote a list, and not its one entry.
     """
-    found: list[T] = []
-    wrong: list[Wrong] = []
-    for index, one in enumerate(listed):
+
+    def entry(index: int, one: object) -> T:
         try:
-            found.append(read(one))
+            return read(one)
         except Wrong as error:
-            wrong.append(Wrong(error.finding, path=(index,) if several else ()))
-    if wrong:
-        raise ExceptionGroup("entries", wrong)
-    return tuple(found)
+            raise Wrong(error.finding, path=(index,) if several else ()) from None
+
+    return tuple(all_of(partial(entry, index, one) for index, one in enumerate(listed)))
 
 
 def is_mapping(thing: object) -> TypeGuard[Mapping[Any, Any]]:
