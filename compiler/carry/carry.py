@@ -102,7 +102,7 @@ def _definition(
     hiding = _hiding(code, module)
     if hiding is not None:
         return None, [finding("HiddenFunction", module.span(hiding), decorator=ast.unparse(called(hiding)))]
-    inner = module.function(code)
+    inner = module.file.function(code)
     if inner is None or code.co_filename != module.file.filename:
         return None, [finding("FunctionElsewhere", made, name=function.__name__)]
     outer, _, name = function.__qualname__.rpartition("<locals>.")

@@ -211,10 +211,6 @@ class ModuleSource:
         """All nodes of the file."""
         return list(ast.walk(ast.Module(self.body, [])))
 
-    def function(self, code: CodeType) -> Function | None:
-        """The definition of a function of the file, by its code."""
-        return None if self.file.index is None else self.file.index.function(code)
-
     def span(self, node: ast.expr | ast.stmt | ast.alias | ast.arg) -> Span:
         """Where a node is."""
         return self.file.node(node)

@@ -35,9 +35,9 @@ def _left(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
     for graph in trace.graphs.values():
         for word, site, _ in graph.blocks.values():
             file, place = sources.file(site.code.co_filename), extent(site)
-            if file is None or place is None or not _LEAVES.search(file.text) or file.index is None:
+            if file is None or place is None or not _LEAVES.search(file.text):
                 continue
-            if (node := file.index.function(site.code)) is not None:
+            if (node := file.function(site.code)) is not None:
                 functions[id(node)] = node, file, site.code is graph.owner.code
                 words.setdefault(id(node), {})[place[2:]] = word
     for node, file, is_body in functions.values():

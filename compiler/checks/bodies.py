@@ -92,7 +92,7 @@ def check_bodies(
     owners = {id(graph.owner): graph.owner for trace in traces for graph in trace.graphs.values()}
     for owner in owners.values():
         module = module_of(owner)
-        if module is not None and (node := module.function(owner.code)) is not None:
+        if module is not None and (node := module.file.function(owner.code)) is not None:
             yield from uncalled(node, module)
     if any(body.changed for body in bodies):
         found = (_body(owner, module_of(owner)) for owner in owners.values())
@@ -100,7 +100,7 @@ def check_bodies(
 
 
 def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Body | None:
-    if module is None or (node := module.function(definition.code)) is None:
+    if module is None or (node := module.file.function(definition.code)) is None:
         return None
     names = {*all_names(definition.code)}
     returns: list[ast.Return] = []

@@ -270,7 +270,7 @@ def _unused(
 ) -> Iterator[Diagnostic]:
     asked = [name for name in names if not name.startswith("_")]
     file = sources.file(pipeline.code.co_filename) if asked and is_function(pipeline.plain) else None
-    body = None if file is None or file.index is None else file.index.function(pipeline.code)
+    body = None if file is None else file.function(pipeline.code)
     if body is None or pipeline.function is not pipeline.plain:  # a decorator may use what it hides
         return
     named = {one.id for one in nodes(body.body) if isinstance(one, ast.Name)}

@@ -37,7 +37,7 @@ def unseen_questions(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
     told: set[Span] = set()
     for code, names in graph.locals:
         file = sources.file(code.co_filename)
-        function = None if file is None or file.index is None else file.index.function(code)
+        function = None if file is None else file.function(code)
         if file is None or function is None:
             continue
         body = _Body(function, names)

@@ -71,7 +71,7 @@ def _of_a_step(function: FunctionType, sources: Sources) -> Iterator[Diagnostic]
         if function.__defaults__ or function.__kwdefaults__
         else None
     )
-    definition = None if file is None or file.index is None else file.index.function(function.__code__)
+    definition = None if file is None else file.function(function.__code__)
     if file is None or definition is None:
         return
     for call in anew(
@@ -94,7 +94,7 @@ def _assigned(file: SourceFile) -> dict[str, list[_Assigned]]:
 def _known(function: FunctionType, file: SourceFile) -> Mapping[str, object]:
     """What the names of a function mean: those of its module, and what it imports itself."""
     code = function.__code__
-    definition = None if file.index is None else file.index.function(code)
+    definition = file.function(code)
     if definition is None or not {*code.co_names} & {"random", "time", "datetime", "uuid", "secrets"}:
         return function.__globals__
     own: dict[str, object] = {}
@@ -118,7 +118,7 @@ def _calls(
     """The calls that may matter, of a function, and of the assignments at the top of its file that it names."""
     code = function.__code__
     names = all_names(code)
-    definition = None if file.index is None else file.index.function(code)
+    definition = file.function(code)
     head = [] if definition is None else _head(definition)
     above = dict.fromkeys(one.id for part in head for one in ast.walk(part) if isinstance(one, ast.Name))
     for name in names | above:

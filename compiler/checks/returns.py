@@ -176,7 +176,7 @@ class _Flow:
             return True
         target = self._module.namespace.get(name) if isinstance(function, ast.Name) else None
         code: CodeType | None = getattr(target, "__code__", None)
-        node = None if code is None else self._module.function(code)
+        node = None if code is None else self._module.file.function(code)
         if code is None or node is None:
             return False
         if code not in self._asked:

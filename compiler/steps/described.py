@@ -63,7 +63,7 @@ def said_twice(steps: Iterable[StepDef], sources: Sources) -> Iterator[Diagnosti
         if step.kind not in DESCRIBED or not is_function(step.plain):
             continue
         file = sources.file(step.code.co_filename)
-        node = None if file is None or file.index is None else file.index.function(step.code)
+        node = None if file is None else file.function(step.code)
         for block in () if node is None else _blocks(node):
             calls = [call for call in map(_call, block) if call is not None]
             said = [(word, call) for call in calls if (word := _word(call, step))]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import ast
     from types import CodeType, FunctionType
 
-    from flowdsl.places.locate import Index, Piece
+    from flowdsl.places.locate import Function, Index, Piece
     from flowdsl.places.place import Place, Position, Site
 
 
@@ -65,6 +65,10 @@ class SourceFile:
         from flowdsl.places.locate import Index
 
         return None if self.tree is None else Index(self.tree, self.text)
+
+    def function(self, code: CodeType) -> Function | None:
+        """The definition of a function, by its code."""
+        return None if self.index is None else self.index.function(code)
 
     def column(self, line: int, offset: int) -> int:
         """The column, in code points from 1, of an offset in bytes of UTF-8 from 0."""
