@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.kinds import BODIES
 from flowdsl.compiler.lint.whole import Guest, beside
 from flowdsl.compiler.merge import OF_TEMPLATES, merged
 from flowdsl.diagnostic import Finding
@@ -42,12 +41,7 @@ def _pods(view: View) -> Iterator[tuple[Object, Guest]]:
     """The templates of pods with the defaults in them, but for the bodies of others."""
     place = (*view.path, "templateDefaults")
     for template in view.listed:
-        own = {
-            field: value
-            for field, value in view.defaults.items()
-            if field not in BODIES or field == template.body
-        }
-        if template.is_pod and own:
+        if template.is_pod and (own := view.defaults_of(template)):
             data: Object = merged(own, template.data, OF_TEMPLATES)
             yield data, Guest(view, template, place, partial(_of, template))
 

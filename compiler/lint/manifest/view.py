@@ -380,6 +380,11 @@ class View:
         """The fields that Argo adds to every template of the same body when it runs."""
         return inside(self.spec, "templateDefaults")
 
+    def defaults_of(self, template: Template) -> Object:
+        """The defaults that Argo adds to a template: not those for other bodies."""
+        others = {body for body in BODIES if body != template.body}
+        return {field: value for field, value in self.defaults.items() if field not in others}
+
     @cached_property
     def retried(self) -> bool:
         """Whether the workflow says for all templates that they are tried again."""

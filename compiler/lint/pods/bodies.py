@@ -238,26 +238,27 @@ def _sourced(template: Template, name: str, source: Object, path: Path) -> Itera
     elif "{{" in text and not only_tag(text) and "}}" in text:
         what = "has text around its tag" if text.count("{{") == 1 else "has more than one tag"
         way = "write the tag alone, or use `expression`"
-        about: Finding = OutputSource(name, what, way)
-        if source.get("default") is not None:  # which the output then always is
-            about = OnlyDefault(f"`parameter` {what}", way)
-        yield Problem((*path, "parameter"), about)
+        yield Problem((*path, "parameter"), _wrong_parameter(name, source, what, way))
     elif len(given) > 1:
         found = "has several sources: " + ", ".join(f"`{field}`" for field in given)
         yield Problem(path, OutputSource(name, found, "keep one of them"))
     elif template.body in GRAPH_BODIES and text and _names_no_task(template, text):
         way = "name one, or use `expression`: its variables are written without braces"
         what = "comes from something that is not an output of a task"
-        finding: Finding = OutputSource(name, what, way)
-        if source.get("default") is not None:
-            finding = OnlyDefault(f"`parameter` {what}", way)
-        yield Problem((*path, "parameter"), finding)
+        yield Problem((*path, "parameter"), _wrong_parameter(name, source, what, way))
     elif template.body == "suspend" and given != ["supplied"]:
         # Source: Argo Workflows, addRawOutputFields, and updateSuspendedNode in workflow/util/util.go.
         yield Problem((*path, given[0]), NeverSupplied(name), on_key=True)
     elif allowed and given[0] not in allowed:
         found = f"cannot come from `{given[0]}` in a template with `{template.body}`"
         yield Problem((*path, given[0]), OutputSource(name, found, _way(template)), on_key=True)
+
+
+def _wrong_parameter(name: str, source: Object, what: str, way: str) -> Finding:
+    """The finding about the `parameter` of a source: of one with a default, the output always has that."""
+    if source.get("default") is not None:
+        return OnlyDefault(f"`parameter` {what}", way)
+    return OutputSource(name, what, way)
 
 
 def _names_no_task(template: Template, text: str) -> bool:

@@ -12,10 +12,10 @@ from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.template import is_filled
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
     from flowdsl.compiler.lint.manifest.view import Template, View
-    from flowdsl.compiler.tree import Object
+    from flowdsl.compiler.tree import Object, Path
 
 
 class UnknownVolume(Finding):
@@ -115,13 +115,8 @@ def _paths(template: Template) -> Iterator[Problem]:
             yield Problem(path, MountTwice(at, taken[at]))
         taken[at] = f"volume `{mount.get('name')}`"
     for place, container in template.containers:
-        for index, mount in enumerate(
-            entries(container, "volumeMounts") if place[0] == "containerSet" else ()
-        ):
-            at = string(mount, "mountPath")
-            if at in taken:
-                path = (*template.path, *place, "volumeMounts", index, "mountPath")
-                yield Problem(path, MountTwice(at, taken[at]))
+        if place[0] == "containerSet":
+            yield from _at_taken(container, (*template.path, *place), taken)
     for mount in entries(template.data, template.body, "volumeMounts"):
         taken[string(mount, "mountPath")] = f"volume `{mount.get('name')}`"
     taken.pop("", None)
@@ -136,6 +131,13 @@ def _paths(template: Template) -> Iterator[Problem]:
             yield Problem(path, MountTwice(clean if clean in files else at, found))
         if at:
             files[clean] = f"artifact `{artifact.get('name')}`"
+
+
+def _at_taken(container: Object, path: Path, taken: Mapping[str, str]) -> Iterator[Problem]:
+    """The mounts of a container at paths that are taken, each by what the mapping says."""
+    for index, mount in enumerate(entries(container, "volumeMounts")):
+        if (at := string(mount, "mountPath")) in taken:
+            yield Problem((*path, "volumeMounts", index, "mountPath"), MountTwice(at, taken[at]))
 
 
 def _repeated(template: Template) -> Iterator[Problem]:
@@ -243,16 +245,13 @@ def _mirrored(template: Template) -> Iterator[Problem]:
 
     Source: Argo Workflows, mirrorVolumeMounts.
     """
-    main = inside(template.data, template.body)
-    taken = {string(mount, "mountPath"): mount.get("name") for mount in entries(main, "volumeMounts")}
+    taken = {
+        string(mount, "mountPath"): f"volume `{mount.get('name')}`, by `mirrorVolumeMounts`"
+        for mount in entries(template.data, template.body, "volumeMounts")
+    }
     for place, container in template.containers:
-        for index, mount in enumerate(
-            entries(container, "volumeMounts") if container.get("mirrorVolumeMounts") else ()
-        ):
-            at = string(mount, "mountPath")
-            if at in taken:
-                path = (*template.path, *place, "volumeMounts", index, "mountPath")
-                yield Problem(path, MountTwice(at, f"volume `{taken[at]}`, by `mirrorVolumeMounts`"))
+        if container.get("mirrorVolumeMounts"):
+            yield from _at_taken(container, (*template.path, *place), taken)
 
 
 def _own_paths(template: Template) -> Iterator[Problem]:

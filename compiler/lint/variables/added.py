@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.kinds import BODIES
 from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.lint.variables.texts import strings
 from flowdsl.compiler.lint.variables.uses import Spot
@@ -44,9 +43,6 @@ def added(view: View) -> Iterator[Problem]:
 
 def _gets(view: View, template: Template, text: str) -> bool:
     """Whether a template with a program or a request has a text of the defaults in it when it runs."""
-    own = {
-        field: value
-        for field, value in view.defaults.items()
-        if field not in BODIES or field == template.body
-    }
-    return template.is_leaf and compact(text) in compact(merged(own, template.data, OF_TEMPLATES))
+    return template.is_leaf and compact(text) in compact(
+        merged(view.defaults_of(template), template.data, OF_TEMPLATES)
+    )

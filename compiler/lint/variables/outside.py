@@ -238,23 +238,21 @@ def workflow_expression(
     yield from (fault.at(path, start) for fault in read.found)
     for reference in read.named:
         name = reference.dotted
+        spot = Spot(path, (start + reference.start, start + reference.end), expression=only is None)
         if only is not None:
             if (fault := only.fault(reference, known)) is not None:
-                yield Spot(path, (reference.start, reference.end)).problem(fault)
+                yield spot.problem(fault)
             continue
         why = {"hooks": _IN_HOOK, "workflowMetadata": _IN_LABEL}.get(str(path[len(view.path)]))
         if why and reference.path[0] in ROOTS - {"workflow"} and name not in known:
-            span = start + reference.start, start + reference.end
-            yield Spot(path, span, expression=True).problem(UnknownVariable(name, (), why))
+            yield spot.problem(UnknownVariable(name, (), why))
             continue
         if reference.guarded or (len(reference.path) == 1 and name not in _WHOLE):
             continue
         if reference.path[0] != "workflow":
             if offset is not None and (finding := _unfilled(view, name, path)) is not None:
-                span = start + reference.start, start + reference.end
-                yield Spot(path, span, expression=True).problem(finding)
+                yield spot.problem(finding)
             continue
         part = any(each.startswith(f"{name}.") for each in known)
         if name not in known and not part and (finding := workflow_fault(view, name, known)) is not None:
-            span = start + reference.start, start + reference.end
-            yield Spot(path, span, expression=True).problem(finding)
+            yield spot.problem(finding)
