@@ -30,7 +30,7 @@ from flowdsl.values.expr import Cell, Expr, Get, Item, Join, Param
 from flowdsl.values.node import Node
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 class Plain(Node):
@@ -356,13 +356,8 @@ def reader(name: str, form: Form, kind: t.Type) -> Reader:
             if not isinstance(kind, t.Maybe):
                 last = reader(f"{name}-{len(others)}", forms[-1], kind)
             return FromFirst((*others, last))
-        case Parts(names, forms):
-            kinds = part_types(kind, form)
-            parts = tuple(
-                reader(f"{name}-{part}", inner, one)
-                for part, inner, one in zip(port_names(form), forms, kinds, strict=True)
-            )
-            return FromParts(parts, names, plain)
+        case Parts():
+            return _from_parts(name, form, kind, reader)
         case _:
             return FromEnv(variable(name), kind)
 
@@ -372,18 +367,23 @@ def _others(rows: Gathered) -> tuple[tuple[str, Reader], ...]:
     return tuple((name, _in_row(name, form, kinds[name])) for name, form in rows.others)
 
 
+def _from_parts(name: str, form: Parts, kind: t.Type, read: Callable[[str, Form, t.Type], Reader]) -> Reader:
+    """How a value is rebuilt from its parts, each of which is read in the same way."""
+    kinds = part_types(kind, form)
+    parts = tuple(
+        read(f"{name}-{part}", inner, one)
+        for part, inner, one in zip(port_names(form), form.forms, kinds, strict=True)
+    )
+    return FromParts(parts, form.names, kind.item if isinstance(kind, t.Maybe) else kind)
+
+
 def _in_row(name: str, form: Form, kind: t.Type) -> Reader:
     """How an output of an item is rebuilt from its ports in the row."""
     match form:
         case Gathered(item):
             return FromRows(FromRow(name, t.TEXT), item, (), _others(form))
-        case Parts(names, forms):
-            kinds = part_types(kind, form)
-            parts = tuple(
-                _in_row(f"{name}-{part}", inner, one)
-                for part, inner, one in zip(port_names(form), forms, kinds, strict=True)
-            )
-            return FromParts(parts, names, kind.item if isinstance(kind, t.Maybe) else kind)
+        case Parts():
+            return _from_parts(name, form, kind, _in_row)
         case _:
             return FromRow(name, kind)
 

@@ -127,10 +127,15 @@ def _split(text: Value, separator: Value, count: Value = None, *, after: bool = 
     most = -1 if count is None else as_whole(count)
     if most == 0:
         return NilList()
-    if not sign:
-        return list(whole) if most < 0 or most >= len(whole) else [*whole[: most - 1], whole[most - 1 :]]
-    parts = whole.split(sign) if most < 0 else whole.split(sign, most - 1)
-    return [part + sign for part in parts[:-1]] + parts[-1:] if after else parts
+    parts = split(whole, sign, most)
+    return [part + sign for part in parts[:-1]] + parts[-1:] if after and sign else parts
+
+
+def split(text: str, separator: str, count: int) -> list[str]:
+    """At most `count` parts of a text, or all of them where it is negative; with no separator its characters."""
+    if separator:
+        return text.split(separator) if count < 0 else text.split(separator, count - 1)
+    return list(text) if count < 0 or count >= len(text) else [*text[: count - 1], text[count - 1 :]]
 
 
 def _replace(text: Value, old: Value, new: Value, count: Value = -1) -> str:

@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 from flowdsl.compiler.evaluation import patterns
 from flowdsl.compiler.evaluation.base import decoded32, decoded64
 from flowdsl.compiler.evaluation.cases import pascal, separated
-from flowdsl.compiler.evaluation.functions import SPACES, cased
+from flowdsl.compiler.evaluation.functions import SPACES, cased, split
 from flowdsl.compiler.evaluation.values import ExpressionError, Long, NilList, shown, within
 from flowdsl.compiler.evaluation.versions import compared, version
 
@@ -148,14 +148,6 @@ def _indent(count: int, text: str) -> str:
 
 def _split_map(parts: list[str]) -> dict[str, str]:
     return {f"_{index}": part for index, part in enumerate(parts)}
-
-
-def _split(separator: str, text: str, count: int = -1) -> list[str]:
-    if count == 0:
-        return []
-    if not separator:
-        return list(text) if count < 0 or count >= len(text) else [*text[: count - 1], text[count - 1 :]]
-    return text.split(separator) if count < 0 else text.split(separator, count - 1)
 
 
 def _matches(pattern: str, text: str) -> bool:
@@ -352,9 +344,9 @@ TEXTS: dict[str, Callable[..., Value]] = {
     "toString": strval,
     "toStrings": _texts,
     "join": lambda glue, items: glue.join(_texts(items)),
-    "split": lambda separator, text: _split_map(_split(separator, text)),
-    "splitn": lambda separator, count, text: _split_map(_split(separator, text, count)),
-    "splitList": _split,
+    "split": lambda separator, text: _split_map(split(text, separator, -1)),
+    "splitn": lambda separator, count, text: _split_map(split(text, separator, count) if count else []),
+    "splitList": lambda separator, text: split(text, separator, -1),
     "sortAlpha": lambda items: (
         sorted(_texts(items), key=str.encode) if isinstance(items, list) else [strval(items)]
     ),

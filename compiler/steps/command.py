@@ -45,7 +45,7 @@ from flowdsl.run import AT_THE_END
 from flowdsl.tracing.trace import DAMAGED
 from flowdsl.values import types as t
 from flowdsl.values.expr import Checkpoint, Const, Expr, Get, InPod, Join, Param, RunField, leaves, substitute
-from flowdsl.values.lift import spelled, text
+from flowdsl.values.lift import literals, spelled, text
 from flowdsl.values.value import expr_of, is_value
 
 if TYPE_CHECKING:
@@ -239,10 +239,7 @@ def _word(definition: StepDef, argument: object, where: str, place: Place, found
         found.append(Diagnostic(CommandPart(definition.name, have, where), place))
         return Const("", t.TEXT)
     word = text(str(argument))
-    literals = [word.value] if isinstance(word, Const) else []
-    if isinstance(word, Join):
-        literals = [part for part in word.parts if isinstance(part, str)]
-    for literal in literals:
+    for literal in literals(word):
         if "{{" in literal:
             from flowdsl.mistakes.literals import LiteralBraces
 

@@ -10,7 +10,7 @@ from flowdsl.values.lift import parts_of
 from flowdsl.values.value import expr_of, is_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
 
 class _Change(NamedTuple):
@@ -41,8 +41,7 @@ def _of_value(value: object, want: t.Type) -> Iterator[_Change]:
     if isinstance(want, t.Json) and (kind := _known(value)) is not None:
         yield from _of_type(kind, want)
     elif (parts := parts_of(value, want)) is not None:
-        steps: Sequence[str | int] = range(len(parts.values)) if parts.names is None else parts.names
-        for step, part, kind in zip(steps, parts.values, parts.types, strict=True):
+        for step, part, kind in zip(parts.steps, parts.values, parts.types, strict=True):
             for found in _of_value(part, kind):
                 yield found._replace(inside=(step, *found.inside))
 

@@ -130,6 +130,11 @@ class Parts(NamedTuple):
     values: Sequence[Any]
     types: Sequence[t.Type]
 
+    @property
+    def steps(self) -> Sequence[str | int]:
+        """The keys or positions of the parts."""
+        return range(len(self.values)) if self.names is None else self.names
+
 
 def _adds_nothing(value: object, fields: Sequence[t.Field]) -> bool:
     """Whether a record has no fields but those of the class that is wanted."""
@@ -169,8 +174,7 @@ def _many(parts: Parts, want: t.Type, holder: str, complain: Callable[..., None]
         else:
             complain(name, **data)
 
-    steps: Sequence[str | int] = range(len(parts.values)) if parts.names is None else parts.names
-    lifted = zip(steps, parts.values, parts.types, strict=True)
+    lifted = zip(parts.steps, parts.values, parts.types, strict=True)
     items = tuple(lift(value, kind, partial(report, step), nested=nested) for step, value, kind in lifted)
     if wrong:
         first = wrong[0]
@@ -296,12 +300,16 @@ def join(pieces: Iterable[str | Expr]) -> Expr:
             return Join(tuple(flat))
 
 
+def literals(made: Expr) -> list[str]:
+    """The parts of a text that are known."""
+    if isinstance(made, Join):
+        return [part for part in made.parts if isinstance(part, str)]
+    return [made.value] if isinstance(made, Const) else []
+
+
 def flaw_of(made: Expr, nested: bool) -> tuple[str, dict[str, str]] | None:
     """What is wrong with the literal parts of a text: the kind of mistake and its data."""
-    literals = [made.value] if isinstance(made, Const) else []
-    if isinstance(made, Join):
-        literals = [part for part in made.parts if isinstance(part, str)]
-    for literal in literals:
+    for literal in literals(made):
         if DAMAGED.search(literal):
             return "DamagedText", {}
         if nested and isinstance(made, Const):
