@@ -1,4 +1,4 @@
-"""What pods ask of nodes: amounts by resource."""
+"""What pods request from nodes: amounts by resource."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole way from a loaded file to YAML, each stage a function of the one before."""
+"""The whole way from a loaded file to YAML; each stage is a function of the previous one."""
 
 from __future__ import annotations
 

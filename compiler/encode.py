@@ -1,4 +1,4 @@
-"""Values known now as the text that travels: bare for texts, JSON for everything else."""
+"""Known values as the text that travels: texts as they are, everything else as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a value travels: a property of the call, not of its type.
+"""The forms in which a value travels: a property of the call, not of its type.
 
 One parameter may be a file that Argo passes on in one call, an object's key in the next, and a path on
 a volume in a third. A form says which; two calls with different forms need two templates of one step.

@@ -1,4 +1,4 @@
-"""A program as a picture: nodes and edges, and their text for Mermaid and DOT."""
+"""A program as a diagram, in Mermaid and DOT."""
 
 from __future__ import annotations
 

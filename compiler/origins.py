@@ -1,4 +1,4 @@
-"""Where in the user's file the parts of a manifest come from."""
+"""Maps parts of a manifest to places in the user's file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a manifest because the compiler wrote it, and cannot be seen in YAML."""
+"""Facts about a manifest that the compiler knows because it wrote it, and that the YAML does not show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the files of a step go that others find by name: under a key of the repository, or on a volume.
+"""Locations of files that are found by name: keys in the artifact repository, and paths on a volume.
 
 Either way the place is known before the step runs, as text over two hidden inputs: the path of calls that led to
 the step, and the numbers of the items of the loops around it. So the place is handed on as a parameter, through

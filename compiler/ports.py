@@ -1,4 +1,4 @@
-"""How one argument of a Python step reaches it in the pod, and how its results leave.
+"""How an argument of a Python step reaches it in the pod, and how its results leave.
 
 A reader is a small tree that says how a parameter's value is rebuilt; `flowdsl.compiler.steps.script`
 turns the trees into the code of the script's last lines. Paths are those of the pod.

@@ -1,4 +1,4 @@
-"""A finding about a manifest, before anybody knows which file and line it came from."""
+"""A finding about a manifest, before its file and line are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cluster is like: the profiles in the project's settings, which pipelines are compiled for.
+"""The profile of a cluster in the project's settings, which pipelines are compiled for.
 
 A pipeline names what it needs (a pool, a product, a volume), and the profile says what that is on one cluster.
 A profile is the table `[clusters.NAME]` of flowdsl.toml, or `[tool.flowdsl.clusters.NAME]` of pyproject.toml.

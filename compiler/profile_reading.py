@@ -1,4 +1,4 @@
-"""Reading the profile of a cluster: a closed schema, and every mistake with its table and key."""
+"""Reads the profile of a cluster by a closed schema, and reports each mistake with its table and key."""
 
 from __future__ import annotations
 

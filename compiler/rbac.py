@@ -1,4 +1,4 @@
-"""What pipelines may do in the cluster: the accounts, roles and bindings that their manifests need.
+"""The service accounts, roles and role bindings that manifests need.
 
 Read off the manifests alone, whoever wrote them: each account gets what its pods do, and nothing else.
 """

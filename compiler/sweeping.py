@@ -1,4 +1,4 @@
-"""A sweep over a pipeline that is written for one run: what the command line asks for, as a pipeline around it.
+"""A sweep over a pipeline, as the command line asks for it: another pipeline around it.
 
 That is written in Python and read as a file of its own. So what the language finds wrong with spaces, metrics and
 counts is found here too, and is shown at the words of the command line that it was made from.

@@ -1,4 +1,4 @@
-"""Reading into a manifest, where every field may be left out or null."""
+"""Reading a manifest, in which every field may be missing or null."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The volumes of pods, from the words of the language."""
+"""Converts the volumes of the language to volumes of pods."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Code that a step takes along: what its function uses of its module and of the project."""
+"""The source code that a step needs: its function, and what that uses of its module and its project."""

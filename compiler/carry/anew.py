@@ -1,4 +1,4 @@
-"""Calls that give another value each time: of clocks, random numbers, and what makes unique names."""
+"""Nondeterministic calls: clocks, random numbers, unique names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Python step as a script: its function and what it uses of its module, as they are written there.
+"""Turns a Python step into a script: its function, and the parts of its module that it uses.
 
 What is used is found by Python's own scoping (`carry_scan`), statement by statement (`carry_piece`), in
 the order of the file. What cannot be carried along is an error at its line.

@@ -1,4 +1,4 @@
-"""Variables of the environment that a statement reads, without anything in place of one that is not set."""
+"""Environment variables that a statement reads without a default."""
 
 from __future__ import annotations
 

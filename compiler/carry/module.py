@@ -1,4 +1,4 @@
-"""A user's module as statements, found by the names that they define."""
+"""A user's module as top-level statements, indexed by the names that they define."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One statement as it is carried: its text without our decorators, what it needs, what is wrong with it."""
+"""One statement of a script: its text without our decorators, its dependencies, and what is wrong with it."""
 
 from __future__ import annotations
 

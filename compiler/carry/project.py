@@ -1,4 +1,4 @@
-"""Which modules are the user's own: the image of a step has those that were installed, not these."""
+"""Which modules belong to the user's project, so that the image of a step does not have them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which names a piece of code reads from its module, as Python itself resolved them.
+"""The names that code reads from its module, according to its bytecode.
 
 The instructions of a code object say it exactly: locals, comprehension variables, class bodies and
 nested functions come out right, which no reading of the syntax tree does as simply.

@@ -1,4 +1,4 @@
-"""What Argo, Kubernetes and YAML do to the text of a script on its way to Python, and what is done about it.
+"""What Argo, Kubernetes and YAML do to the text of a script on its way to Python, and how that is prevented.
 
 Measured on Argo 4.1.2: a tag in the source is replaced or refused; the template travels in an
 environment variable, in which the kubelet turns `$$` into `$` and replaces `$(NAME)`, unless it is

@@ -1,4 +1,4 @@
-"""What the statements of a module define and change, read off its syntax tree."""
+"""Helpers for syntax trees: the names that statements define, change and read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variables that a function reads before any of its statements gives them a value."""
+"""Variables that a function may read before they are assigned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `try` never sees: the failure of a step, which comes when the body of its pipeline is long over."""
+"""`try` around calls of steps: it cannot catch the failure of a step, which comes after the body has ended."""
 
 from __future__ import annotations
 

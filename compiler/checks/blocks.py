@@ -1,4 +1,4 @@
-"""`with` blocks that do not do what they seem to: left while compiling, or without a step."""
+"""`with` blocks that are left during compilation, or in which no step is called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the bodies of steps show: results that JSON cannot hold, shared variables."""
+"""Checks of the functions of steps: results that JSON cannot represent, variables that steps believe to share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps that call steps, whose functions run in one pod then, and pipelines that name steps and do not call them."""
+"""Steps that call other steps, whose functions then run in one pod; pipelines that name a step and do not call it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What steps ask of a cluster, against its profile: pools, products, amounts, queues, volumes."""
+"""Requests of steps against the profile of the cluster: pools, products, amounts, queues, volumes."""
 
 from __future__ import annotations
 

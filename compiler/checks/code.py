@@ -1,4 +1,4 @@
-"""Packages, modules of the user's own, and caching: whether a step can have them."""
+"""Whether a step can have the packages, modules and cache that it asks for."""
 
 from __future__ import annotations
 

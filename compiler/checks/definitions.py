@@ -1,4 +1,4 @@
-"""Steps and pipelines as they were declared: annotations, options, names."""
+"""Declarations of steps and pipelines: annotations, options, names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of the end of a run used in it, and the other way round."""
+"""Values that are known only at the end of a run or task, used before it, and the other way round."""
 
 from __future__ import annotations
 

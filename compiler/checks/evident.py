@@ -1,4 +1,4 @@
-"""What a returned expression is, where it is plain to see: as it is written, or as a parameter is annotated."""
+"""Infers the class of an expression in the function of a step, where it is certain."""
 
 from __future__ import annotations
 

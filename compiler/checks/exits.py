@@ -1,4 +1,4 @@
-"""Where the body of a step ends its process as one that has succeeded, before it has returned its result."""
+"""Steps that exit successfully before they have returned their result."""
 
 from __future__ import annotations
 

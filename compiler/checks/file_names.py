@@ -1,4 +1,4 @@
-"""Names of files that a step asks for: a file arrives under another name than it was returned with."""
+"""Steps that ask an input file for its name, which artifacts do not keep."""
 
 from __future__ import annotations
 

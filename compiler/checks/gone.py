@@ -1,4 +1,4 @@
-"""Where a step returns a file that is not there when it is handed on: of a temporary folder, or never written."""
+"""Returned files that do not exist any more, or never did: in a temporary folder, or never written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no stand-in can see: whether a run-time value is None or True, and what `match` and `isinstance` ask.
+"""Questions that Python answers without asking the stand-in of a value: `is None`, `match`, `isinstance`.
 
 Python decides these by itself, so the body is searched for them, with what its names meant when it ended.
 """

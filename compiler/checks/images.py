@@ -1,4 +1,4 @@
-"""What the images of steps have of Python: its version, and its own modules alone where they are those of Python."""
+"""The version and the modules of Python in the images of steps, where an image is one of Python itself."""
 
 from __future__ import annotations
 

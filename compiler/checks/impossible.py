@@ -1,4 +1,4 @@
-"""What a step does with a value that no value of its type can do: it would fail there."""
+"""Operations in the functions of steps that fail for every value of the types of their operands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What steps of one kind may take and give."""
+"""What each kind of step may take and return."""
 
 from __future__ import annotations
 

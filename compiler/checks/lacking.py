@@ -1,4 +1,4 @@
-"""What records, members of an Enum, classes of a file and modules of Python do not have."""
+"""Attributes that records, members of an Enum, classes of a file and modules of Python do not have."""
 
 from __future__ import annotations
 

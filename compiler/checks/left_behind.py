@@ -1,4 +1,4 @@
-"""Files that a step writes in its pod, and that another one looks for by the same path in its own."""
+"""Files that a step writes in its own pod, and that another step reads by the same path."""
 
 from __future__ import annotations
 

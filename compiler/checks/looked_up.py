@@ -1,4 +1,4 @@
-"""Where a step looks for names of its module by their text, or in a pickle: its script has those it names itself."""
+"""Names that a step looks up by their text, or in a pickle: its script has only those that it names itself."""
 
 from __future__ import annotations
 

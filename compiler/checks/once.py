@@ -1,4 +1,4 @@
-"""What a pipeline takes of clocks and chance while it compiles, so that every run gets the same."""
+"""Clocks and random numbers in pipelines: they are read once, at compile time, and are the same in every run."""
 
 from __future__ import annotations
 

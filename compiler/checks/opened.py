@@ -1,4 +1,4 @@
-"""What a step does with a file that it has opened for something else."""
+"""Files that are used in a way that the mode they were opened with does not allow."""
 
 from __future__ import annotations
 

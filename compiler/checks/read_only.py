@@ -1,4 +1,4 @@
-"""Where a step writes to what it is given read-only: a path on a volume, or a mount that says so."""
+"""Steps that write to a read-only path: one on a volume, or a read-only mount."""
 
 from __future__ import annotations
 

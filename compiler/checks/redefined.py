@@ -1,4 +1,4 @@
-"""Steps and pipelines that a file loses, because another function takes their name."""
+"""Steps and pipelines that are lost because a later function of the file has the same name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the body of a step comes to its end without the result that it returns elsewhere."""
+"""Steps that can reach the end of their function without returning a result."""
 
 from __future__ import annotations
 

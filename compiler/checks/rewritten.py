@@ -1,4 +1,4 @@
-"""Floats in texts that Argo has written anew before they came into the pipeline that makes the text, or out of one."""
+"""Floats in texts that Argo has reformatted on their way into a pipeline, or out of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims that only one node can mount, written to by steps that may run at the same time.
+"""ReadWriteOnce claims that steps write to at the same time.
 
 The scheduler puts two pods of one ReadWriteOnce claim on different nodes, where the second one then waits for a
 volume that cannot be attached. Of a ReadWriteOncePod claim it keeps the second pod pending, so that one follows the

@@ -1,4 +1,4 @@
-"""Files from outside of the run, as they were written, and how the files of steps are packed."""
+"""Input files from outside of the run, and the packing of output files, as they were declared."""
 
 from __future__ import annotations
 

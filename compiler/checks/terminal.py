@@ -1,4 +1,4 @@
-"""What a step asks of a terminal, which no pod has: an answer, or the words of a command line."""
+"""Steps that need a terminal, which no pod has: answers of a person, or words of a command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that hold a run-time value, compared by Python, which sees other text where the value will be."""
+"""Texts with run-time values that Python compares at compile time, when they hold placeholders."""
 
 from __future__ import annotations
 

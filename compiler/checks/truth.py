@@ -1,4 +1,4 @@
-"""What Python asked of a run-time value: each question has another way out."""
+"""Which question Python asked of a run-time value, so that the finding can name the right alternative."""
 
 from __future__ import annotations
 

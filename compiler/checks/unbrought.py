@@ -1,4 +1,4 @@
-"""Files that a step reads by a name relative to the folder it begins in, and that nothing has brought there."""
+"""Files that a step reads by a relative name, and that nothing brings into its pod."""
 
 from __future__ import annotations
 

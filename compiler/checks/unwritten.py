@@ -1,4 +1,4 @@
-"""Claims that are made for a run and read before anything is written to them: they are empty then."""
+"""Claims made for a run that are read before anything is written to them."""
 
 from __future__ import annotations
 

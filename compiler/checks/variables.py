@@ -1,4 +1,4 @@
-"""What the function of a step is made of, and its variables: read off its tree once for all checks."""
+"""The syntax nodes and the variables of a step's function, collected once for all checks."""
 
 from __future__ import annotations
 

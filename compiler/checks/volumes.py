@@ -1,4 +1,4 @@
-"""Volumes as they were named, and the paths on them."""
+"""Names of volumes, and paths on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words for what a value cannot do, and what to write instead."""
+"""Messages about operations that a value does not support: what is wrong, and what to write instead."""
 
 from __future__ import annotations
 

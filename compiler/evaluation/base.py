@@ -1,4 +1,4 @@
-"""Texts in base64 and base32, decoded as Go does. Source: encoding/base64 and encoding/base32 of Go."""
+"""Decoding of base64 and base32 as in Go. Source: encoding/base64 and encoding/base32 of Go."""
 
 from __future__ import annotations
 

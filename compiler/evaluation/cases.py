@@ -1,4 +1,4 @@
-"""Names in other cases: `FirstName` as `first_name` and back. Source: github.com/huandu/xstrings 1.5.0, convert.go."""
+"""Conversion of names: `FirstName` to `first_name` and back. Source: github.com/huandu/xstrings 1.5.0, convert.go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sprig makes by chance: of a seed, as what is taken up again has to have the same once more.
+"""The random functions of sprig, seeded, so that a run that is taken up again gets the same values.
 
 Source: strings.go, numeric.go and crypto.go of github.com/Masterminds/sprig 3.3.0.
 """

@@ -1,4 +1,4 @@
-"""The value of a `when` whose tags are replaced, as govaluate computes it.
+"""Evaluates a `when` whose tags are replaced, as govaluate does.
 
 Source: github.com/Knetic/govaluate at 7625b7f8c03d; shouldExecute in workflow/controller/steps.go of Argo 4.1.
 """

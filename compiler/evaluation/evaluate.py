@@ -1,4 +1,4 @@
-"""The value of an expr-lang expression in a scope of nested mappings.
+"""Evaluates an expr-lang expression in a scope of nested mappings.
 
 Source: github.com/expr-lang/expr 1.17.8 (compiler, vm), and getFuncMap in util/expr/env/env.go of Argo Workflows 4.1.
 """

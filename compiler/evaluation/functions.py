@@ -1,4 +1,4 @@
-"""The functions of expr-lang without a predicate, and those that Argo adds.
+"""The functions of expr-lang that take no predicate, and those that Argo adds.
 
 Source: github.com/expr-lang/expr 1.17.8, builtin/builtin.go and lib.go; Argo Workflows 4.1, util/expr/env/env.go.
 """

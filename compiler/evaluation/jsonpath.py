@@ -1,4 +1,4 @@
-"""The values that a JSONPath of Argo's `jsonpath()` leads to.
+"""Evaluates a path of Argo's `jsonpath()`.
 
 Source: github.com/evilmonkeyinc/jsonpath 0.8.1, as far as `flowdsl.grammar.json_path` reads it.
 """

@@ -1,4 +1,4 @@
-"""Times and durations as Go's package time reads, writes and counts them, here to a microsecond.
+"""Times and durations as in Go's package time, with a resolution of a microsecond.
 
 Source: the packages time of Go, and github.com/Masterminds/sprig 3.3.0 for the functions below `sprig.`.
 """

@@ -1,4 +1,4 @@
-"""Values as text, the way Go's packages write and read them.
+"""Conversion of values to text and JSON, as Go's packages do it.
 
 Values are None, bool, int of 64 bits, float, str, bytes, list, dict,
 datetime and timedelta.

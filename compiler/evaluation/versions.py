@@ -1,4 +1,4 @@
-"""Semantic versions, and constraints of them, for `sprig.semver` and `sprig.semverCompare`.
+"""Semantic versions and version constraints, for `sprig.semver` and `sprig.semverCompare`.
 
 Source: github.com/Masterminds/semver 3.5.0.
 """

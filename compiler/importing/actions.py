@@ -1,4 +1,4 @@
-"""Templates without a container, as steps: objects of the cluster, requests and gates."""
+"""Converts templates without a container to steps: objects of the cluster, HTTP requests, gates."""
 
 from __future__ import annotations
 

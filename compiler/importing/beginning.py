@@ -1,4 +1,4 @@
-"""What a run begins and ends with: its arguments, its first template, and what runs at the end."""
+"""How a run begins and ends: its arguments, its entrypoint, and its exit handler."""
 
 from __future__ import annotations
 

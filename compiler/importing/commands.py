@@ -1,4 +1,4 @@
-"""The words of commands, and the files of programs, as manifests have them."""
+"""Converts the words of commands and the files of programs."""
 
 from __future__ import annotations
 

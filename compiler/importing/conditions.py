@@ -1,4 +1,4 @@
-"""The conditions of `when`, and Argo's expressions, as expressions of Python."""
+"""Converts `when` conditions and Argo's expressions to expressions of Python."""
 
 from __future__ import annotations
 

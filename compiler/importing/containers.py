@@ -1,4 +1,4 @@
-"""Templates with a container or script, as steps: commands, scripts, variables and files."""
+"""Converts templates with a container or script to steps: commands, scripts, variables and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The templates of a document as functions, as far as its runs reach them."""
+"""Converts the templates of a document that its runs reach to functions."""
 
 from __future__ import annotations
 

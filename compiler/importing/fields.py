@@ -1,4 +1,4 @@
-"""Which option says a field of Argo: one table from fields to options.
+"""The table of Argo's fields and the options that they become.
 
 A row without an answer for what stands in its field leaves it to `argo={...}`, as every field without a row is.
 """

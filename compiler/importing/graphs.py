@@ -1,4 +1,4 @@
-"""Templates of steps and tasks, as the bodies of pipelines."""
+"""Converts templates with steps or a DAG to bodies of pipelines."""
 
 from __future__ import annotations
 

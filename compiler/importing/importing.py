@@ -1,4 +1,4 @@
-"""The whole way: from the documents of a file to the text of a pipeline."""
+"""The whole import: from the documents of a file to the text of a pipeline."""
 
 from __future__ import annotations
 

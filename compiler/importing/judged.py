@@ -1,4 +1,4 @@
-"""What was written, compiled: it is handed out only if the compiler takes it."""
+"""Compiles the pipeline that was written: it is handed out only if the compiler accepts it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python as text, laid out as formatters do it: on one line where that fits, else one part on each.
+"""Formats Python code: on one line where it fits, otherwise one part per line.
 
 A part on a line of its own ends in a comma, which formatters leave alone.
 """

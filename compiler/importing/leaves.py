@@ -1,4 +1,4 @@
-"""Templates that run something, as steps."""
+"""Converts templates that run something to steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Templates of the cluster, as functions that say how they are called."""
+"""Converts templates of the cluster to functions that declare how they are called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops: the items of a task, and what each of them hands over."""
+"""Converts loops: the items of a task, and what each of them passes on."""
 
 from __future__ import annotations
 

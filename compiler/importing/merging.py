@@ -1,4 +1,4 @@
-"""Objects without what says nothing, and several of them as one."""
+"""Removes empty fields of objects, and merges entries with the same name."""
 
 from __future__ import annotations
 

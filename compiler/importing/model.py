@@ -1,4 +1,4 @@
-"""What stands between reading manifests and writing Python: functions, what they take and give, and their calls."""
+"""The intermediate form between manifests and Python: functions, their inputs and outputs, and their calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of Argo's as names of Python."""
+"""Converts names of Argo to names of Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What templates know of their workflow, which functions are told: its parameters, and how it ended."""
+"""Variables of the workflow that templates read, and that become parameters of functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Manifests as older versions of Argo took them, and as clusters hand them out, in the form of today."""
+"""Converts manifests of older versions of Argo, and those exported from clusters, to the current form."""
 
 from __future__ import annotations
 

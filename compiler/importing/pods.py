@@ -1,4 +1,4 @@
-"""What the pod of a template has: variables, volumes, and containers beside its own."""
+"""Converts the pod of a template: variables, volumes, and further containers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types of what travels: whatever is handed on from one port to another has one type in all of them.
+"""Type inference: all ports that a value passes through have one type.
 
 A value is a text, unless all that is known of it are numbers, or it is used as a number or a list.
 """

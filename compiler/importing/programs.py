@@ -1,4 +1,4 @@
-"""Programs of Python and JavaScript, with variables in place of tags."""
+"""Replaces tags in Python and JavaScript programs by variables."""
 
 from __future__ import annotations
 

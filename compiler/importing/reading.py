@@ -1,4 +1,4 @@
-"""What is read of one document: its parts, what is found in it, and what its texts may name."""
+"""Reads one document: its parts, what was found in it, and the names that its texts may refer to."""
 
 from __future__ import annotations
 

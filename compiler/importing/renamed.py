@@ -1,4 +1,4 @@
-"""Tags that are left to Argo, with the names that things have in what is written."""
+"""Tags that are left to Argo, with the new names of what they refer to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tags of graphs stand for: their inputs, what their tasks give, and the items of loops."""
+"""What the tags in a graph stand for: its inputs, the outputs of its tasks, the items of loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that stand in the text of a script, handed to it as variables: what is data cannot be run as code any more."""
+"""Replaces tags in scripts by variables, so that values cannot be run as code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands at the beginning of a written file: volumes, and the names that are taken there."""
+"""The head of a written file: volumes, other constants, and the names that are taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts of shells, with variables in place of tags."""
+"""Replaces tags in shell scripts by variables."""
 
 from __future__ import annotations
 

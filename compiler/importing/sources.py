@@ -1,4 +1,4 @@
-"""Where files come from that lie outside of a run, in the words of the language."""
+"""Converts input artifacts from outside of the run."""
 
 from __future__ import annotations
 

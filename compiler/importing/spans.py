@@ -1,4 +1,4 @@
-"""Where tags stand in scripts, and where no variable can stand in their place."""
+"""Where tags stand in scripts, and where no variable can replace them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a document says of its runs as a whole, as options of the pipeline."""
+"""Converts the spec of a workflow to options of the pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One task or step: what is called with what, how often, when, and what runs at its end."""
+"""Converts one task or step: what it calls with what, how often, when, and its exit hook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts with Argo's tags as expressions of Python."""
+"""Converts texts with Argo's tags to expressions of Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is found out about types when all has been read, for reading it once more.
+"""What was learned about types in one pass over the document, for the next pass.
 
 Whatever is handed on has one type, and that is all there is to it for most manifests. Where a value is compared as a
 number in one place and becomes part of a text in another one, what is handed over there keeps its type; and where the

@@ -1,4 +1,4 @@
-"""What tasks wait for, and how those have to have ended."""
+"""The dependencies of tasks, and the results that they require."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was read, as the text of a file in Python."""
+"""Writes the text of the Python file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names that findings ask for, each in the list that has to hold it."""
+"""The missing names that findings refer to, each with the list that it should be declared in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WorkflowEventBindings: which events make a run of which template, and with which arguments.
+"""WorkflowEventBindings: the events that submit a run, the template that it runs, and its arguments.
 
 Source: Argo Workflows, server/event/dispatch/operation.go.
 """

@@ -1,4 +1,4 @@
-"""ConfigMaps that stand beside the manifests which read them: what they lack.
+"""ConfigMaps in the same files as the manifests that read them: keys and labels that they lack.
 
 Source: Argo Workflows, GetConfigMapValue in workflow/common/configmap.go, and workflow/controller/cache.
 """

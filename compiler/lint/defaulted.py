@@ -1,4 +1,4 @@
-"""The templates of pods with what the defaults of their workflow add to them."""
+"""Pod templates merged with the `templateDefaults` of their workflow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an object lacks, told at the key where one stands without a value."""
+"""Reports a missing field at its key, where the key is there without a value."""
 
 from __future__ import annotations
 

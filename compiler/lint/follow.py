@@ -1,4 +1,4 @@
-"""Findings that only follow from another one are not told: one mistake once."""
+"""Suppresses findings that are consequences of other findings: each mistake is reported once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A workflow with the templates of other objects that it uses, as Argo runs it: all of them are its own then."""
+"""A workflow merged with the templates of other objects that it uses, as Argo runs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects that make workflows, Experiments of Katib and Sensors of Argo Events: what keeps them from making any.
+"""Objects that create workflows (Katib Experiments, Argo Events Sensors): what stops them from doing so.
 
 Source: Katib 0.19, pkg/webhook/v1beta1/experiment/validator; Argo Events 1.9, pkg/sensors/triggers and
 pkg/reconciler/sensor/validate.go.

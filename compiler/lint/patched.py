@@ -1,4 +1,4 @@
-"""The templates of a workflow with the patches of their pods in them, as the API server sees the pods."""
+"""Templates with their `podSpecPatch` applied, as the API server sees the pods."""
 
 from __future__ import annotations
 

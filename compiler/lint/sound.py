@@ -1,4 +1,4 @@
-"""A manifest as the rules may see it: as it is probably meant, without what cannot be."""
+"""A manifest repaired as far as its author's intention is clear, without values of the wrong type."""
 
 from __future__ import annotations
 

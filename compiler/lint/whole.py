@@ -1,4 +1,4 @@
-"""A workflow with templates beside its own, as a run has them, and what is wrong with it only together with these."""
+"""A workflow with templates of other objects added, and the findings that occur only in this combination."""
 
 from __future__ import annotations
 

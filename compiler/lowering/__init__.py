@@ -1,1 +1,1 @@
-"""From a trace to the program: how values travel, templates and tasks, Argo's limits."""
+"""From a trace to the program: how values travel, the templates and tasks, Argo's limits."""

@@ -1,4 +1,4 @@
-"""Failures that a loop or a call may have, kept from the tasks after it that do not run.
+"""Stops allowed failures of a loop or call from failing the graph by way of tasks after it that do not run.
 
 To Argo a graph is what its last tasks are, and a task that did not run is what the nodes before it are: those
 of the rounds of a loop, a failed one among them, though the loop itself has succeeded. So where a last task

@@ -1,4 +1,4 @@
-"""Choices between files: which of them one expression can make, and which the step has to."""
+"""Choices between files: those that one expression can make, and those that the step has to make."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that run when others have ended, however that was."""
+"""Tasks that run when others have ended, whatever their result."""
 
 from __future__ import annotations
 

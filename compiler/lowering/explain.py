@@ -1,4 +1,4 @@
-"""What the keys of cached steps are made of, for people and for programs."""
+"""The parts of the keys of cached steps, for people and for programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sweeps of which no task surely takes the best: one asks for it, so that the run fails where there is none."""
+"""Sweeps whose best trial no task is certain to use: adds a task that fails the run where there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search that learns as Argo runs it: a graph of rounds, before each of which a pod chooses its points.
+"""A search that learns, as a graph of rounds: before each round a pod chooses its points.
 
 The graph is written out, one round after the other: a template that calls itself would have nodes with ever longer
 names, and Argo ends such calls at a depth of 100. What is known so far travels as a parameter, so no volume is needed,

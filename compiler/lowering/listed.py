@@ -1,4 +1,4 @@
-"""What a loop hands on as the list that it means: for programs in other languages, and inside of other values."""
+"""The results of a loop as a JSON list: for programs in other languages, and inside of other values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locks that are waited for inside of what holds them."""
+"""Deadlocks: locks that are waited for inside of what holds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The items of loops: written out where they are known, else walked by their numbers."""
+"""The items of loops: written out where they are known, otherwise counted by number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells a file from outside of the run from others, in the keys of results that are kept."""
+"""Marks that tell external files apart in the keys of cached results."""
 
 from __future__ import annotations
 

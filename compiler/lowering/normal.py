@@ -1,4 +1,4 @@
-"""Code in a normal form: what it does, without comments, formatting and places."""
+"""Code in a normal form, without comments, formatting and positions, for digests."""
 
 from __future__ import annotations
 

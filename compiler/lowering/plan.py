@@ -1,4 +1,4 @@
-"""Planning a graph: how each value travels, and which files need a key.
+"""The first pass: for each graph, how its values travel and which files need a key.
 
 The first of the two passes of lowering. It walks the trace in order and decides the form of every
 argument; a file that crosses a loop, a branch or a sub-pipeline travels by its key, and that decides

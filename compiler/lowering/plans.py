@@ -1,4 +1,4 @@
-"""The plan of a call, the plan of a graph, and what all of them share."""
+"""The results of the first pass: plans of calls and graphs."""
 
 from __future__ import annotations
 

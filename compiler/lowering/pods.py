@@ -1,4 +1,4 @@
-"""The templates of steps: what their pods run, take and hand on."""
+"""The templates of steps: what their pods run, take and pass on."""
 
 from __future__ import annotations
 

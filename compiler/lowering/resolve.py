@@ -1,4 +1,4 @@
-"""Expressions as the templates of a graph write them: tasks by name, and what stands for those that did not run."""
+"""Resolves the expressions of a graph: tasks by name, and substitutes for the outputs of tasks that did not run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs too large for one DAG, as nested DAGs of at most 200 tasks.
+"""Splits graphs that are too large for one DAG into nested DAGs of at most 200 tasks.
 
 The full CRDs allow 200 tasks in a DAG. Tasks are grouped so that a group waits for nothing that each of its
 members does not wait for anyway: parts of a graph that do not depend on each other are apart, and a part is

@@ -1,4 +1,4 @@
-"""A step on several pods as Argo runs it: a graph around the Job of these pods.
+"""A step on several pods: a graph around the Job of these pods.
 
 Before the Job there is a name by which the pods meet; behind it stands a pod with the outputs of the step, which the
 first pod of the Job has left on the volume of its files: Argo reads outputs of its own pods only. An operator gives the

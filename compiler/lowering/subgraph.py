@@ -1,4 +1,4 @@
-"""What a called pipeline says about itself."""
+"""Options of a called pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The items of a loop taken apart: records with files into their parts, files from outside of the run into texts.
+"""Takes the items of a loop apart: records with files into their parts, external files into texts.
 
 What differs between such files is text, and texts can be items.
 """

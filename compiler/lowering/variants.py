@@ -1,4 +1,4 @@
-"""The templates that the calls of a step need: one for each difference of options, forms and stores."""
+"""The templates that the calls of a step need: one for each combination of options, forms and stores."""
 
 from __future__ import annotations
 

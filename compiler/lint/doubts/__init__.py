@@ -1,4 +1,4 @@
-"""Doubts about what somebody wrote: it runs, and is probably not meant."""
+"""Warnings about what somebody wrote by hand: it runs, but probably not as it is meant."""
 
 from __future__ import annotations
 

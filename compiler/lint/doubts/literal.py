@@ -1,4 +1,4 @@
-"""What is taken as it is written where other tools read more into it: words of a command, paths, names.
+"""Values that are taken literally where other tools would expand them: words of a command, paths, names.
 
 All of it passes Argo and the API server, and then does something else than its form says.
 """

@@ -1,4 +1,4 @@
-"""Claims of a run that only one node can mount, mounted by pods that may run at the same time."""
+"""ReadWriteOnce claims of a run that pods on different nodes may mount at the same time."""
 
 from __future__ import annotations
 

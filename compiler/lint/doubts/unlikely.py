@@ -1,4 +1,4 @@
-"""What the API server takes as written, and is probably not meant: secrets in the open, scripts without a line.
+"""Settings that the API server accepts and that are probably mistakes: secrets in plain text, empty scripts.
 
 What of this is told of Python at its options is looked for in manifests that somebody wrote only.
 """

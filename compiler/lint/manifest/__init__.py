@@ -1,1 +1,1 @@
-"""A manifest prepared for the rules: what is read once, and asked for by all of them."""
+"""A manifest prepared for the rules: indexes that are built once and shared."""

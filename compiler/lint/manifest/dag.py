@@ -1,4 +1,4 @@
-"""The order of a DAG's tasks, as `depends` and `dependencies` say it."""
+"""The dependency graph of a DAG, from `depends` and `dependencies`."""
 
 from __future__ import annotations
 

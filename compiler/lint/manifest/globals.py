@@ -1,4 +1,4 @@
-"""The variables of a workflow as a whole, and those whose values are all alike."""
+"""Workflow-level variables, and sample values of variables whose values all have one form."""
 
 from __future__ import annotations
 

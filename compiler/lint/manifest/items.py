@@ -1,4 +1,4 @@
-"""What the items of a `withItems` have in common, looked at in bulk: there may be many thousands."""
+"""What the items of a `withItems` have in common, computed in bulk: there may be many thousands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The objects of a manifest by their types, as the schema has them."""
+"""Finds the objects of given schema types in a manifest."""
 
 from __future__ import annotations
 

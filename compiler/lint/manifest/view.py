@@ -1,4 +1,4 @@
-"""A manifest prepared for the rules: its templates and calls, found once.
+"""A manifest prepared for the rules: its templates and calls, indexed once.
 
 The rules may rely on the types of the schema, with null for what is left out. Paths are put together
 only when something is reported.

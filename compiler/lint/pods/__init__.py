@@ -1,4 +1,4 @@
-"""Rules about what templates run: containers and their pods, objects of the cluster, requests, artifacts."""
+"""Rules about what templates run: pods and containers, objects of the cluster, HTTP requests, artifacts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Amounts that are meant in another unit: 16 bytes of memory, 500 cores."""
+"""Resource amounts whose unit is probably wrong: 16 bytes of memory, 500 cores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What templates run: containers, and the artifacts and outputs of these."""
+"""The containers of templates, and their artifacts and outputs."""
 
 from __future__ import annotations
 

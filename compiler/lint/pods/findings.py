@@ -1,4 +1,4 @@
-"""What can be wrong with pods and claims in ways that the schema does not know."""
+"""Findings about pods and claims that the schema cannot express."""
 
 from __future__ import annotations
 

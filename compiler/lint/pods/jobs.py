@@ -1,4 +1,4 @@
-"""Jobs and JobSets, as `resource` templates make them: what the API server or the webhook refuses of their specs.
+"""Jobs and JobSets in `resource` templates: specs that the API server or the webhook rejects.
 
 Their manifests are read with types, and tags are words.
 Source: Kubernetes 1.35, pkg/apis/batch/validation; JobSet 0.10, pkg/webhooks and api/jobset/v1alpha2.

@@ -1,4 +1,4 @@
-"""Requests that can be sent, and gates that open with what they are to give."""
+"""HTTP requests that cannot be sent, and suspend templates that do not get their outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sizes that Argo and Kubernetes bear. How many templates, tasks and inputs there may be is the schema's."""
+"""Size limits of Argo, Kubernetes and Linux. Limits on the number of entries are part of the schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mounts: of volumes that exist, and nothing else at their paths."""
+"""Volume mounts: undeclared volumes, and paths that are used twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pod asks of the node it runs on, taken together: a pod for which there can be no node waits for ever."""
+"""Node selectors, affinities and tolerations that no node can satisfy together: the pod stays pending."""
 
 from __future__ import annotations
 

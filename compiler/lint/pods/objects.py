@@ -1,4 +1,4 @@
-"""Templates that make objects of the cluster and wait for them: their manifests and conditions."""
+"""`resource` templates: their manifests, and their success and failure conditions."""
 
 from __future__ import annotations
 

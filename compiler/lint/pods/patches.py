@@ -1,4 +1,4 @@
-"""What a `podSpecPatch` changes in a pod can be changed."""
+"""What a `podSpecPatch` may change in a pod."""
 
 from __future__ import annotations
 

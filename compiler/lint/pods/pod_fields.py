@@ -1,4 +1,4 @@
-"""What Kubernetes takes in the fields of pods and claims: words, numbers, forms of texts, and what is needed.
+"""What Kubernetes accepts in the fields of pods and claims: words, ranges, formats, required fields.
 
 A field is named by the type of its object and the steps from there; of a list on the way, each entry is meant.
 Source: Kubernetes 1.35, pkg/apis/core/validation/validation.go.

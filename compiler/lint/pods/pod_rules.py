@@ -1,4 +1,4 @@
-"""What Kubernetes asks of objects of single types in pods and claims, where a table of fields cannot say it.
+"""Rules of Kubernetes for single types of objects in pods and claims that a table of fields cannot express.
 
 Source: Kubernetes 1.35, pkg/apis/core/validation/validation.go.
 """

@@ -1,4 +1,4 @@
-"""What Kubernetes refuses when Argo creates a pod or claim in the middle of a run: the API server lets it pass before.
+"""Fields of pods and claims that Kubernetes rejects only when Argo creates the object in the middle of a run.
 
 Texts with tags are left alone: Argo fills them in.
 Source: Kubernetes 1.35, pkg/apis/core/validation/validation.go.

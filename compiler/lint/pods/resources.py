@@ -1,4 +1,4 @@
-"""What containers ask of nodes: quantities, devices, and where they may run."""
+"""Resource requests and limits of containers, devices, and node placement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds of Kubernetes itself, and the versions of its API that have them."""
+"""Kinds that Kubernetes itself serves, and the API versions that have them."""
 
 from __future__ import annotations
 

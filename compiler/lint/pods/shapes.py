@@ -1,4 +1,4 @@
-"""Objects of common kinds, as `resource` templates make them: values that the API server refuses.
+"""Common Kubernetes objects in `resource` templates: values that the API server rejects.
 
 Their manifests are read with types, and tags are words. Source: Kubernetes 1.35, pkg/apis/core/validation.
 """

@@ -1,4 +1,4 @@
-"""Where artifacts are kept: what Argo's drivers cannot do there, and what one run overwrites.
+"""Artifact storage: what Argo's drivers do not support, and artifacts that overwrite each other.
 
 Source: Argo Workflows, workflow/artifacts and ArtifactLocation.Relocate.
 """

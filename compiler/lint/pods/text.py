@@ -1,4 +1,4 @@
-"""Texts that do not arrive as they are written."""
+"""Texts that are changed or rejected on their way into the pod."""
 
 from __future__ import annotations
 

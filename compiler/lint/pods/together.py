@@ -1,4 +1,4 @@
-"""Parts of a pod that are right by themselves and wrong together: Kubernetes refuses the pod, or never starts it.
+"""Pod settings that are valid alone and not together: Kubernetes rejects the pod, or never starts it.
 
 Source: Kubernetes 1.35, pkg/apis/core/validation/validation.go and pkg/kubelet/kuberuntime/security_context.go.
 """

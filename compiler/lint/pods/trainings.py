@@ -1,4 +1,4 @@
-"""Trainings of Kubeflow, as `resource` templates make them: what their webhooks and operators refuse.
+"""Kubeflow training jobs in `resource` templates: what their webhooks and operators reject.
 
 Their manifests are read with types, and tags are words.
 Source: Kubeflow Training Operator 1.8, pkg/webhooks; Kubeflow MPI Operator 0.6, pkg/apis/kubeflow/validation.

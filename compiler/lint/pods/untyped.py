@@ -1,4 +1,4 @@
-"""Reading the manifests of `resource` templates: objects whose fields may have any type, with a word for each tag."""
+"""Helpers for the manifests of `resource` templates: fields may have any type, and a word stands for each tag."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects with pods, as `resource` templates make them: what kubectl and the API server refuse of them.
+"""Pods, Jobs, Deployments and the like in `resource` templates: what kubectl and the API server reject.
 
 Their manifests are read without types: all that is no list or mapping is a text, and tags are words.
 Source: Kubernetes 1.35, pkg/apis/batch/validation and pkg/apis/apps/validation; kubectl asks for strict validation.

@@ -1,4 +1,4 @@
-"""Rules about runs that end wrongly, or never, although each of their pods ends well: hooks, places, locks."""
+"""Rules about runs that fail or hang although every pod succeeds: hooks, parallelism, locks."""
 
 from __future__ import annotations
 

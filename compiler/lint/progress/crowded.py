@@ -1,4 +1,4 @@
-"""More tasks at once than `parallelism` lets run: in what hooks of a run call, behind containers, beside daemons."""
+"""Runs that `parallelism` blocks: more tasks at once than it allows, in hooks, after containers, beside daemons."""
 
 from __future__ import annotations
 

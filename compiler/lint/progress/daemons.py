@@ -1,4 +1,4 @@
-"""Daemons that Argo does not take for such: it waits for their pods to end, as for any other."""
+"""Templates with `daemon: true` that Argo does not treat as daemons: it waits for their pods to end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is to begin behind a failure in a graph that fails fast."""
+"""Tasks that are to run after a failure in a DAG that fails fast."""
 
 from __future__ import annotations
 

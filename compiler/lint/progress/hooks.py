@@ -1,4 +1,4 @@
-"""Hooks that find no place for `parallelism`, and what they do not know or tell."""
+"""Hooks that `parallelism` blocks, and variables that hooks do not have."""
 
 from __future__ import annotations
 

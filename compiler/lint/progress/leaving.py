@@ -1,4 +1,4 @@
-"""Exit hooks of loops in DAGs, which Argo leaves when the loop has ended."""
+"""Exit hooks of loops in DAGs, which Argo drops when the loop has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locks that one part of a run holds while another part, inside of it, waits for them."""
+"""Deadlocks: a lock that one part of a run holds and a part inside of it waits for."""
 
 from __future__ import annotations
 

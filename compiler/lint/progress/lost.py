@@ -1,4 +1,4 @@
-"""Tasks that Argo loses: what they wait for was found in a cache, and leaves no node that they could follow."""
+"""Tasks that Argo never starts: the task before them was a cache hit, which leaves no node to follow."""
 
 from __future__ import annotations
 

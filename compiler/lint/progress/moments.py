@@ -1,4 +1,4 @@
-"""When a hook may begin: with which status of its task, step or run its expression may hold."""
+"""For which statuses of its task, step or run the expression of a hook can be true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about variables: what calls hand over, what tags and expressions name, and of which kinds that is."""
+"""Rules about variables: arguments of calls, references in tags and expressions, and their types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Artifacts that may be missing where they are needed."""
+"""Optional artifacts that are passed on to templates that require them."""
 
 from __future__ import annotations
 

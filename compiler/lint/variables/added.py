@@ -1,4 +1,4 @@
-"""Inputs that the defaults of templates name: Argo fills them in where a template has them."""
+"""References to inputs in `templateDefaults`, which every template that gets them has to have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls hand to templates: every input, nothing that the template does not take, values that can be."""
+"""Arguments of calls: missing inputs, unknown ones, and values that an input does not accept."""
 
 from __future__ import annotations
 

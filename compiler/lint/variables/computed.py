@@ -1,4 +1,4 @@
-"""Parts of expressions that are known before the run: those that fail then fail in it, whatever else it brings."""
+"""Parts of expressions that are known before the run: those that always fail then."""
 
 from __future__ import annotations
 

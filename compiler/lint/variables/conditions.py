@@ -1,4 +1,4 @@
-"""The kinds of values in `when`, which govaluate computes once the tags in it are replaced by their texts."""
+"""Types in `when` conditions, which govaluate evaluates after their tags have been replaced."""
 
 from __future__ import annotations
 

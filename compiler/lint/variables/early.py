@@ -1,4 +1,4 @@
-"""Global outputs before they are made, as Argo's validator goes through a workflow, and as a run does."""
+"""Global outputs that are read before they are set, in the order of Argo's validator and of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes of parts of expressions that are known before the run: why they fail."""
+"""The results of parts of expressions that are known before the run, and why one fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions that can fail where the run does not end because of it, and outputs that may be missing."""
+"""Expressions that may fail without failing the run, and outputs that may be missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions with the values that are known filled in: what their tags become may not be readable without quotes."""
+"""Conditions with their known values substituted: the result may not be readable without quotes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with the variables of a manifest."""
+"""Findings about the variables of a manifest."""
 
 from __future__ import annotations
 

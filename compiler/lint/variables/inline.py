@@ -1,4 +1,4 @@
-"""What a template inside of a call may name: Argo looks at its text where the call stands."""
+"""Variables in inline templates, which Argo resolves where the call stands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions that stay in the template of a pod, because they name what has no value yet.
+"""Expressions in pod templates that Argo cannot evaluate when it makes the pod.
 
 Argo hands the template to the pod as JSON in JSON, where `<`, `>` and `&` are escaped, and reads what it finds there
 once more. Source: createWorkflowPod and substitutePodParams in workflow/controller/workflowpod.go, and Fix in

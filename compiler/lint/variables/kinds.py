@@ -1,4 +1,4 @@
-"""The kinds that a value in an expression may have: their words, and which variables and literals have them."""
+"""The types of values in expressions: their names, and which variables and literals have them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an expression knows that has not the variables of its template, or not the functions of Argo."""
+"""Expressions that do not see the variables of their template, or not the functions of Argo."""
 
 from __future__ import annotations
 

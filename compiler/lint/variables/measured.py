@@ -1,4 +1,4 @@
-"""The variables that a metric names: those that Argo knows when it measures, and those that it has filled in before.
+"""The variables that a metric may name: those known when it is measured, and those substituted before.
 
 Source: prepareMetricScope in workflow/controller/steps.go of Argo Workflows; executeTemplate in operator.go, which
 measures a template whose tags are filled in, and executeDAGTask in dag.go, which measures that of a task as written.

@@ -1,4 +1,4 @@
-"""Metrics that Argo refuses, that measure nothing, or that it leaves out with a warning."""
+"""Metrics that Argo rejects or leaves out, or that measure nothing."""
 
 from __future__ import annotations
 

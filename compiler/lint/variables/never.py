@@ -1,4 +1,4 @@
-"""Conditions that cannot come true where they stand: what they ask for is decided before."""
+"""Conditions that can never be true where they stand."""
 
 from __future__ import annotations
 

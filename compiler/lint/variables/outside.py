@@ -1,4 +1,4 @@
-"""Tags and expressions outside of the templates name variables that exist there."""
+"""References in tags and expressions outside of the templates."""
 
 from __future__ import annotations
 

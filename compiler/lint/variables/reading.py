@@ -1,4 +1,4 @@
-"""Expressions and conditions as they are read: what is wrong with their form and kinds, and what they name."""
+"""Parsing of expressions and conditions: errors of syntax and type, and the variables that they name."""
 
 from __future__ import annotations
 

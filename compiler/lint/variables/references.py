@@ -1,4 +1,4 @@
-"""Tags and expressions name variables that exist where they stand, of tasks that have ended by then."""
+"""References in tags and expressions of templates: to what exists there, and to tasks that have ended by then."""
 
 from __future__ import annotations
 

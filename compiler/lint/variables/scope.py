@@ -1,4 +1,4 @@
-"""Which variables a template may name in its tags besides tasks, steps and items."""
+"""The variables in scope in a template, besides those of tasks, steps and items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The texts of a manifest that may name variables, and templates in whose texts nothing can be wrong."""
+"""Finds the texts of a manifest that may name variables, and templates whose texts cannot be wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of values in expressions, with the knowledge that every parameter is text when it arrives.
+"""Type inference for expressions: every parameter is text when it arrives.
 
 What is found depends on the text alone, not on where it stands: the variables are resolved elsewhere.
 Source of what fails and what runs: github.com/expr-lang/expr 1.17.8 (checker, vm/runtime), asked by running it.

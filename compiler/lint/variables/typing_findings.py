@@ -1,4 +1,4 @@
-"""What can be wrong with the kinds of values in expressions."""
+"""Findings about types in expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tags that Argo does not replace: most stay in the text, but a loop and a `when` fail over them.
+"""Tags that Argo does not replace: most stay in the text, but in a loop or a `when` they fail the run.
 
 Source: processItem in workflow/controller/operator.go, and shouldExecute in workflow/controller/steps.go.
 """

@@ -1,4 +1,4 @@
-"""The uses of one task or step by another, and of what each has."""
+"""References from one task or step to another, and the outputs that each has."""
 
 from __future__ import annotations
 

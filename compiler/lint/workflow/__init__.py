@@ -1,4 +1,4 @@
-"""Rules about a workflow as a whole: names, calls, their order and loops, how templates run, which values arrive."""
+"""Rules about a workflow as a whole: names, calls, their order, loops, settings of templates, values that arrive."""
 
 from __future__ import annotations
 

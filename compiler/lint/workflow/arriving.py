@@ -1,4 +1,4 @@
-"""Times, numbers and labels that templates get by a tag: the values of its inputs, as far as they are written."""
+"""Values that reach a template through tags, as far as they are known: times, numbers, labels, images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a workflow starts with and what its tasks, steps and hooks call."""
+"""The entrypoint, and the templates that tasks, steps and hooks call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What expressions are computed of, and what they come to where that is known."""
+"""The variables that an expression depends on, and its result where their values are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only a run that has begun has: an object that comes from a cluster, and the labels that Argo gives to pods.
+"""Manifests exported from a cluster: what only a workflow that has begun has, such as labels of Argo's own.
 
 Source: Argo Workflows, workflow/controller/controller.go and workflow/common/common.go.
 """

@@ -1,4 +1,4 @@
-"""The shape of the workflow: what its templates are made of, and in which order their tasks run."""
+"""The structure of a workflow: the bodies of its templates, and the order of their tasks."""
 
 from __future__ import annotations
 

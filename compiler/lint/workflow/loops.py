@@ -1,4 +1,4 @@
-"""Loops are given in one way, with items that can be counted."""
+"""Loops: given in one way, with a number of items that Argo can determine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names: of the object, of what a manifest declares twice, of labels, containers, variables and volumes."""
+"""Names of objects, labels, containers, variables and volumes; duplicate names in lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that are always left out, because their `depends` holds in no case."""
+"""Tasks that never run, because their `depends` cannot be true."""
 
 from __future__ import annotations
 

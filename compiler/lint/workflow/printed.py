@@ -1,4 +1,4 @@
-"""What a task surely prints: the results of a loop are collected as JSON, and a loop goes over a list in JSON."""
+"""What a task is known to print, where a loop needs a list in JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules of a CronWorkflow can come true, in a time zone that exists; and its `when` can."""
+"""Schedules, time zones and `when` of a CronWorkflow: values that are invalid or never come true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How templates run: times, retries, memory of results, locks."""
+"""Timeouts, retries, memoization and locks of templates."""
 
 from __future__ import annotations
 
