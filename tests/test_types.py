@@ -133,6 +133,8 @@ TRAVEL: list[tuple[Any, t.Type, str]] = [
     (bool, t.BOOL, "bool"),
     (None, t.NONE, "None"),
     (pathlib.Path, t.FILE, "Path"),
+    (datetime.date, t.DATE, "date"),
+    (datetime.datetime | None, t.Maybe(t.Moment("datetime")), "datetime | None"),
     (pathlib.PurePosixPath, t.FILE, "Path"),
     (Any, t.JSON, "Any"),
     (object, t.JSON, "Any"),
@@ -187,7 +189,9 @@ def test_a_type_that_travels(annotation: Any, kind: t.Type, spelled: str) -> Non
 
 
 STAY: list[tuple[Any, str]] = [
-    (datetime.date, "use str"),
+    (datetime.timedelta, "use str"),
+    (datetime.time, "use str"),
+    (dict[datetime.date, int], "texts, whole numbers or members of an Enum"),
     (collections.abc.Sequence[int], "list[...]"),
     (collections.abc.Mapping[str, int], "dict[str, ...]"),
     (bytes, "annotate that as Path"),

@@ -176,7 +176,7 @@ def _is_word(expr: Expr) -> bool:
     if isinstance(expr, RunField):
         return expr.name in ("name", "namespace")
     match expr.type:
-        case t.Number() | t.Flag() | t.Enumeration():
+        case t.Number() | t.Flag() | t.Enumeration() | t.Moment():
             return True
         case t.Choice(values):
             return all(is_label_value(str(value)) for value in values)

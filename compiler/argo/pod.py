@@ -104,7 +104,7 @@ def pod_text(expr: Expr) -> str:
 def may_hold_dollar(kind: t.Type) -> bool:
     """Whether the text of a value of the type may hold a `$`."""
     match kind:
-        case t.Number() | t.Flag() | t.Nothing() | t.Enumeration():
+        case t.Number() | t.Flag() | t.Nothing() | t.Enumeration() | t.Moment():
             return False
         case t.Choice(values):
             return any("$" in str(value) for value in values)

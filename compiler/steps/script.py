@@ -306,7 +306,7 @@ class _Ending:
                 return name
             case t.Flag():
                 return self._part("truth")
-            case t.Enumeration():
+            case t.Enumeration() | t.Moment():
                 return self._decoder(kind)
             case t.Choice() if t.is_text(kind):
                 return self._decoder(kind)
@@ -321,6 +321,8 @@ class _Ending:
         match kind:
             case t.Enumeration(cls):
                 return self._part("named", self._class(cls))
+            case t.Moment(name):
+                return self._part("from_iso", f"datetime.{name}")
             case t.Mapping(item, key) if not isinstance(key, t.Text):
                 name = "int" if key == t.INT else self._decoder(key)
                 return self._part("keyed", name, self._decoder(item))
@@ -407,6 +409,8 @@ class _Ending:
         match kind:
             case t.Enumeration(cls):
                 return self._part("member", quote(cls.__name__))
+            case t.Moment(name):
+                return self._part("iso", f"datetime.{name}")
             case t.Mapping(item, key) if not isinstance(key, t.Text):
                 name = self._encoder(key)
                 name = f"lambda key: str({name}(key))" if key == t.INT else name

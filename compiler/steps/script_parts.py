@@ -17,7 +17,7 @@ from functools import cache
 from flowdsl.grammar.regex import regex
 
 STEP = "STEP_NAME"
-IMPORTS = ("hashlib", "json", "os", "pathlib", "re", "shutil", "sys", "tempfile")
+IMPORTS = ("datetime", "hashlib", "json", "os", "pathlib", "re", "shutil", "sys", "tempfile")
 
 _PARTS = r"""
 def checked(what, function, *values):
@@ -82,6 +82,17 @@ def member(kind):
         if value.name not in type(value).__members__:
             raise wrong(f"one member of {kind}", value)
         return value.name
+    return check
+
+def from_iso(kind):
+    return lambda text: kind.fromisoformat(string(text).replace("Z", "+00:00"))  # Z: from Python 3.11 on
+
+def iso(kind):
+    def check(value):
+        value = value.item() if hasattr(value, "item") else value
+        if not isinstance(value, kind) or isinstance(value, datetime.datetime) and kind is datetime.date:
+            raise wrong(kind.__name__, value)
+        return value.isoformat()
     return check
 
 def list_of(item):

@@ -157,7 +157,8 @@ class WrongType(Finding):
             text = f'in quotes, `"{known}"`' if known else 'as text, `f"{...}"`'
             way = f"write it {text}; or change the annotation of `{self.parameter}`"
         elif self.want == "str" and self.have in ("date", "datetime", "time"):
-            way = "write it as text: `.isoformat()`"
+            text = 'f"{...}"' if self.have == "date" else ".isoformat()"
+            way = f"write it as text: `{text}`; or change the annotation of `{self.parameter}`"
         elif self.have == f"{self.want} | None":
             way = f"give it a default: `either(value, default)`; or annotate `{self.parameter}` as `{self.have}`"
         types = plain(self.want, self.have)

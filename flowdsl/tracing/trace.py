@@ -517,7 +517,8 @@ def not_text(expr: Expr) -> str | None:
     if isinstance(expr, Held):
         return expr.word
     kind = expr.type
-    if isinstance(expr, (Poison, InPod)) or (t.is_text(kind) and not isinstance(kind, t.Enumeration)):
+    differs = isinstance(kind, (t.Enumeration, t.Moment)) and kind != t.DATE
+    if isinstance(expr, (Poison, InPod)) or (t.is_text(kind) and not differs):
         return None
     number = kind if isinstance(kind, t.Number) else None
     if isinstance(kind, t.Choice) and all(type(one) is int for one in kind.values):

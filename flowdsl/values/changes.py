@@ -59,6 +59,8 @@ def _of_type(have: t.Type, want: t.Type) -> Iterator[_Change]:
             yield _Change("a tuple", "tuple[...]", "a list", "tuples")
         case t.Enumeration(cls), t.Json():
             yield _Change(f"a {cls.__name__}", cls.__name__, "the text of its name", "enumerations")
+        case t.Moment(name), t.Json():
+            yield _Change(f"a {name}", name, "its text", "dates")
         case t.Mapping(_, (t.Number() | t.Enumeration()) as key), t.Json():
             name = "whole numbers" if isinstance(key, t.Number) else f"members of {t.spell(key)}"
             yield _Change(
@@ -90,7 +92,7 @@ def arriving(have: t.Type, want: t.Type) -> t.Type:
     wanted = [t.JSON] * len(kinds) if loose else t.parts(want, len(kinds)) or kinds
     parts = [arriving(one, other) for one, other in zip(kinds, wanted, strict=True)]
     match have:
-        case t.Enumeration() if loose:
+        case t.Enumeration() | t.Moment() if loose:
             return t.TEXT
         case t.Record(_, fields):
             kept = tuple(one.changed(type=part) for one, part in zip(fields, parts, strict=True))

@@ -257,6 +257,8 @@ def _scalar(value: Any, want: t.Type) -> Expr | None:
             return Const(value, want)
         case t.Enumeration(cls) if isinstance(value, cls) and value.name in cls.__members__:
             return Const(value, want)
+        case t.Moment() if t.is_moment(value, want):
+            return Const(value, want)
         case t.Json() if value is None or isinstance(value, bool):
             return Const(value, want)
         case t.Json() if isinstance(value, (int, float)):

@@ -58,7 +58,7 @@ def _arithmetic(operator: str, left: Expr, right: Expr) -> Expr | None:
 
 def _comparison(operator: str, left: Expr, right: Expr) -> Expr | None:
     one, two = t.base(left.type), t.base(right.type)
-    same = one == two and isinstance(one, (t.Number, t.Text))
+    same = one == two and (isinstance(one, (t.Number, t.Text)) or one == t.DATE)
     if operator in ("==", "!="):
         for side, other, const in ((one, two, right), (two, one, left)):
             # A value that may be None, or of several types, has another text than the one compared with.

@@ -67,6 +67,12 @@ class Enumeration(Node):
     cls: type[enum.Enum]
 
 
+class Moment(Node):
+    """`datetime.date` or `datetime.datetime`, by its name: travels as the text of `isoformat()`."""
+
+    name: str
+
+
 class Sequence(Node):
     """`list[T]`; or `tuple[T, ...]`, which travels as a list."""
 
@@ -140,6 +146,7 @@ Type = (
     | Nothing
     | Choice
     | Enumeration
+    | Moment
     | Sequence
     | Mapping
     | Fixed
@@ -157,6 +164,8 @@ BOOL = Flag()
 NONE = Nothing()
 JSON = Json()
 FILE = File()
+DATE = Moment("date")
+_MOMENTS = {"date": DATE, "datetime": Moment("datetime")}
 
 _PLAIN: dict[object, Type] = {
     str: TEXT,
@@ -174,7 +183,7 @@ _PLAIN: dict[object, Type] = {
 }
 _INSTEAD = {
     "set frozenset Set": "JSON has no sets: use list[...], and convert it to a set in the step",
-    "date datetime time timedelta Decimal Fraction UUID complex": "use str, and convert it in the step",
+    "time timedelta Decimal Fraction UUID complex": "use str, and convert it in the step",
     "bytes bytearray memoryview": "write it to a file, and annotate that as Path",
     "Sequence MutableSequence Iterable Iterator Collection Generator": "say what it is: list[...]",
     "Mapping MutableMapping": "say what it is: dict[str, ...]",
@@ -224,7 +233,7 @@ def _generic(annotation: object, origin: object, arguments: tuple[Any, ...]) -> 
         return _wrap(Sequence, describe(arguments[0]))
     if origin is dict and len(arguments) == 2:
         key = describe(arguments[0])
-        if not is_text(key) and key != INT:
+        if isinstance(key, Moment) or (not is_text(key) and key != INT):
             return Unsupported(_name(annotation), _NO_KEYS)
         found = _wrap(Mapping, describe(arguments[1]))
         if isinstance(key, Text) or not isinstance(found, Mapping):
@@ -275,6 +284,8 @@ def _class(cls: type[Any]) -> Type:
         return Enumeration(cls)
     if issubclass(cls, pathlib.PurePath):
         return FILE
+    if cls.__module__ == "datetime" and cls.__name__ in _MOMENTS:
+        return _MOMENTS[cls.__name__]
     if not _is_record(cls):
         way = "use a NamedTuple or a dataclass for several values, or write it to a file"
         whole: object = cls
@@ -420,10 +431,23 @@ def members(want: Type) -> tuple[str, ...]:
             return ()
 
 
+def is_moment(value: object, kind: Moment) -> bool:
+    """Whether a value is a date or a time, of that class and none below it."""
+    return (type(value).__module__, type(value).__name__) == ("datetime", kind.name)
+
+
+def moment_class(kind: Moment) -> type[Any]:
+    """The class of a date or time."""
+    import datetime
+
+    found: type[Any] = getattr(datetime, kind.name)
+    return found
+
+
 def is_text(kind: Type) -> bool:
-    """Whether values travel as bare text rather than JSON: `str`, members of an Enum, Literals of text."""
+    """Whether values travel as bare text: `str`, members of an Enum, Literals of text, dates and times."""
     match kind:
-        case Text() | Enumeration():
+        case Text() | Enumeration() | Moment():
             return True
         case Choice(values):
             return all(isinstance(value, str) for value in values)
@@ -453,7 +477,7 @@ def base(kind: Type) -> Type:
     return kind
 
 
-_SCALARS = frozenset({Text, Number, Flag, Nothing, Choice, Enumeration, Json})
+_SCALARS = frozenset({Text, Number, Flag, Nothing, Choice, Enumeration, Moment, Json})
 
 
 def holds_file(kind: Type) -> bool:

@@ -46,6 +46,8 @@ class RunTimeValue:
                 return int if name == "int" else float
             case t.Record(cls) | t.Enumeration(cls):
                 return cls
+            case t.Moment():
+                return t.moment_class(kind)
             case t.Sequence():
                 return tuple if kind.tupled else list
             case t.Mapping():
@@ -424,6 +426,9 @@ def _known(thing: object, beside: object) -> Expr | None:
         kind = t.describe(type(thing))
         if not isinstance(thing, (int, str)) or (is_value(beside) and expr_of(beside).type == kind):
             return Const(thing, kind)
+    if type(thing).__module__ == "datetime":
+        moment = t.describe(type(thing))
+        return Const(thing, moment) if isinstance(moment, t.Moment) else None
     if isinstance(thing, bool):
         return Const(thing, t.BOOL)
     if isinstance(thing, int):

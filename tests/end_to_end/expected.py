@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -559,6 +560,34 @@ def files(plain: Plain, m: Any, volumes: Volumes, count: int = 0, text: str = "t
     rows = [keep(f"rows.keep({number})", one) for number, one in enumerate("ab")]
     plain("counted", m.counted, rows)
     plain("row-archive", m.opened, rows[1].archive)
+
+
+def moments(
+    plain: Plain,
+    m: Any,
+    volumes: Volumes,
+    day: date = date(2026, 1, 31),
+    at: datetime = datetime(2026, 1, 31, 6, tzinfo=UTC),
+    other: date | None = None,
+) -> None:
+    shared = plain("window", m.window, day, at)
+    found = plain("days", m.days, day, 2)
+    rows = [plain(f"rows.load({number})", m.load, one) for number, one in enumerate(found)]
+    both = [(one, mode) for one in (m.START, day) for mode in "xy"]
+    every = [plain(f"every.load({number})", m.load, *one) for number, one in enumerate(both)]
+    last = shared.last
+    parts = [plain(f"parts.part({n}).inner", m.load, last, f"of {one}") for n, one in enumerate(found)]
+    plain("moment", m.moment, at, datetime.fromisoformat("2026-01-31T06:30"))
+    if day >= date(2026, 1, 1) and day != date(2026, 1, 2):
+        plain("new", m.load, day, f"{day} or later")
+    if day == m.START:
+        plain("first", m.load, day)
+    plain("late", m.load, plain("perhaps", m.late, day) or m.START)
+    plain("other", m.load, other or m.START)
+    text = plain.given("echo", m.echo, f"{day} {at.isoformat()}")
+    plain("text", m.load, rows[1].day, text)
+    plain("rest", m.said, every, [m.Window(day, None, [at])], (m.START, 3), {"a": m.START})
+    plain("said", m.said, parts, [shared], (found[1], 3), {"a": day, "b": found[0], "c": m.START})
 
 
 # --- examples/ -------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -110,6 +111,8 @@ def shape(value: Any) -> Any:
             return content(value)
         case enum.Enum():
             return value.name
+        case date():
+            return value.isoformat()
         case _ if fields is not None:
             return {name: shape(one) for name, one in fields.items()}
         case list() | tuple():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,8 @@ CASES = [
     Case(PIPELINES / "numbered.py", {"known": {10: "", -1: "a", 3: "b"}, "least": 9.0}),
     Case(PIPELINES / "parts.py", {}),
     Case(PIPELINES / "parts.py", {"rows": 3}),
+    Case(PIPELINES / "moments.py", {}),
+    Case(PIPELINES / "moments.py", {"day": date(1999, 9, 9)}),
     Case(PIPELINES / "files.py", {}),
     Case(PIPELINES / "files.py", {"count": 2}),
     Case(PIPELINES / "trials.py", {}, "trials"),

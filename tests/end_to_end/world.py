@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ class Case(NamedTuple):
 
 def text(value: Any) -> str:
     """A value as an argument of a workflow."""
-    return value if isinstance(value, str) else json.dumps(value)
+    return str(value) if isinstance(value, (str, date)) else json.dumps(value)
 
 
 def compiled(file: Path, name: str | None = None) -> tuple[Any, Json]:

@@ -1,7 +1,7 @@
 """Annotations whose values do not travel between steps."""
 
 from collections.abc import Callable
-from datetime import date
+from datetime import timedelta
 
 from flowdsl import pipeline, step
 
@@ -11,7 +11,7 @@ class Model:
 
 
 @step(image="python:3.12-slim")
-def train(columns: set[str], scorer: Callable[[str], float], until: date) -> Model:
+def train(columns: set[str], scorer: Callable[[str], float], until: timedelta) -> Model:
     print(columns, scorer, until)
     return Model()
 
