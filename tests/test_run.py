@@ -501,6 +501,28 @@ def test_outputs_are_shown_in_the_order_in_which_they_are_declared(
     assert [line.split()[0] for line in shown] == ["item-0", "item-1", "item-2"]
 
 
+LONG_TEXT = """
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def report(count: int) -> str:
+    return "a/b " * count
+
+
+@pipeline
+def study(count: int = 2000) -> str:
+    return report(count)
+"""
+
+
+def test_a_long_text_with_a_slash_is_not_taken_for_a_file(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "pipeline.py").write_text(LONG_TEXT)
+    assert json.loads(flowdsl("pipeline.py", "--json").out)["outputs"] == {"return": "a/b " * 2000}
+
+
 def test_findings_stop_a_run(flowdsl: Callable[..., Result], folder: Path) -> None:
     (folder / "pipeline.py").write_text(PIPELINE.replace("prepare(n)", "prepare(m=n)"), encoding="utf-8")
     done = flowdsl("pipeline.py")
