@@ -78,6 +78,18 @@ def text_of(expr: Expr, want: t.Type) -> str:
     return "{{=" + (f"toJSON({raw(expr)})" if quote else shown(expr)) + "}}"
 
 
+_IN_A_ROW = 100
+"""So many texts are added up without parentheses: the parser of expressions takes twice as many."""
+
+
+def _added(pieces: list[str]) -> str:
+    """The formula for texts one after the other."""
+    while len(pieces) > 1:
+        groups = [pieces[at : at + _IN_A_ROW] for at in range(0, len(pieces), _IN_A_ROW)]
+        pieces = [f"({' + '.join(group)})" if len(group) > 1 else group[0] for group in groups]
+    return pieces[0]
+
+
 def _brace_before_value(parts: tuple[str | Expr, ...]) -> bool:
     """Whether there is, or may be at run time, a brace that Argo would take for a part of the tag behind it."""
     return any(
@@ -226,8 +238,7 @@ def raw(expr: Expr) -> str:
         case Either(choices, kind):
             return _either(choices, kind)
         case Join(parts):
-            pieces = [literal(part) if isinstance(part, str) else raw(part) for part in parts]
-            return pieces[0] if len(pieces) == 1 else f"({' + '.join(pieces)})"
+            return _added([literal(part) if isinstance(part, str) else raw(part) for part in parts])
         case OnVolume() | Many():
             return literal_with_tags(text_of(expr, expr.type))
         case Op("?:", (asked, one, two)):

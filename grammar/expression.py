@@ -49,6 +49,9 @@ MOST_DEPTH = 100
 MOST_IN_A_ROW = 200
 """How many operators may follow each other: each has what is before it as a part, and trees are walked by recursion."""
 
+MOST_NODES = 10_000
+"""How many nodes a tree may have. Source: expr-lang, DefaultMaxNodes."""
+
 
 @lru_cache(maxsize=8192)
 def parse(text: str) -> Node:
@@ -58,6 +61,8 @@ def parse(text: str) -> Node:
         made = reader.whole()
     except RecursionError:
         raise GrammarError(text, 0, len(text), f"at most {MOST_DEPTH} nested parts") from None
+    if len(reader.tokens) > MOST_NODES and sum(one.kind in _NODES for one in reader.tokens) > MOST_NODES:
+        raise GrammarError(text, 0, len(text), f"at most {MOST_NODES} names, values and operators")
     if len(reader.tokens) > MOST_IN_A_ROW and levels(made) > MOST_IN_A_ROW:
         raise GrammarError(text, 0, len(text), f"at most {MOST_IN_A_ROW} operators in a row")
     return made
@@ -97,6 +102,11 @@ _CLOSING = frozenset(("END", ",", ":", ";", ")", "]", "{", "}"))
 """What ends an expression: where another one of these is wanted, nobody has forgotten an operator."""
 _PREFIXES = frozenset(("NOT", "!", "+", "-"))
 _INFIXES = frozenset(("WORD", "OR", "AND", *(sign for sign in BINARY if not sign.isalpha()), "^"))
+
+_NODES = frozenset(
+    ("BYTES", "STRING", "RAW", "NUMBER", "POINTER", ".", "?.", "[", *_NAMES, *_PREFIXES, *_INFIXES)
+)
+"""The tokens for each of which expr-lang makes a node; calls of what is not built in have another one."""
 
 
 def _tokens(text: str) -> list[_Token]:

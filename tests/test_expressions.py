@@ -80,6 +80,10 @@ def test_an_expression_of_many_parts_is_refused_in_words() -> None:
     assert evaluate("+".join(["1"] * MOST_IN_A_ROW), SCOPE) == MOST_IN_A_ROW
     with pytest.raises(ExpressionError, match="at most 200 operators in a row"):
         evaluate("+".join(["1"] * (MOST_IN_A_ROW + 1)), SCOPE)
+    numbers = f"({'+'.join(['1'] * 50)})"  # 99 nodes
+    assert evaluate("+".join([numbers] * 100), SCOPE) == 5000  # and 99 for the sum
+    with pytest.raises(ExpressionError, match="at most 10000 names, values and operators"):
+        evaluate("+".join([numbers] * 101), SCOPE)
 
 
 def test_a_value_of_many_levels_is_refused_in_words() -> None:

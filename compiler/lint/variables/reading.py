@@ -64,7 +64,8 @@ def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool =
             one.start() < error.end and error.start < one.end() for one in tags
         ):
             return Read(())  # what the tag becomes decides
-        way = "write the expression as expr-lang has it"
+        many = error.expected.startswith("at most")
+        way = "let a step make a part of it" if many else "write the expression as expr-lang has it"
         return Read((_broken(text, error, way),))
     named = t.variables(node)
     filled = {
