@@ -509,7 +509,9 @@ def world(seed: int) -> Callable[[events.StartPod], Pod]:
             phase = "Error" if words[1] == "error" and dice.random() < 0.6 else "Failed"
         word = str(words[1]) if words[0] == "echo" else dice.choice(WORDS)
         if phase == "Error":
-            return Pod(events.Outcome(phase, "wait: Error (exit code 64): lost", {}), takes, ip=IP)
+            return Pod(
+                events.Outcome(phase, "wait: Error (exit code 64): lost", {"exitCode": "0"}), takes, ip=IP
+            )
         code = 0 if phase == "Succeeded" else 1 if names else dice.choice((1, 1, 2, 3))
         message = f"main: Error (exit code {code})" if code else ""
         outputs: Json = {"exitCode": str(code)}

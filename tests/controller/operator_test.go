@@ -302,7 +302,7 @@ func (w *world) podEnds(event worldEvent) {
 		case wfv1.NodeFailed:
 			pod.Status.Message = event.Message
 		case wfv1.NodeError: // the executor could not do its part
-			codes = map[string]int32{common.WaitContainerName: 64}
+			codes[common.WaitContainerName] = 64
 			_, message, _ = strings.Cut(event.Message, "): ")
 		}
 		pod.Status.ContainerStatuses = nil
