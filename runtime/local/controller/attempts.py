@@ -199,7 +199,8 @@ class Attempts:
 
         That is a hook, most often. Argo never looks at this attempt again, but hands on its outputs.
         """
-        if self._node.at_rest():
+        within = self._call.frame
+        if self._node.at_rest() or (within is not None and within.over):
             return
         self._begin()
         frame = None if self.latest is None else self._run.frames.get(self.latest.name)

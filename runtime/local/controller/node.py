@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.runtime.phases import ENDED, FAILURES, FULFILLED, PENDING
 from flowdsl.runtime.times import rfc3339
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Json = dict[str, Any]
 Type = Literal[
@@ -129,14 +132,16 @@ class Node:
 
     def at_rest(self) -> bool:
         """Whether all that it led to has ended, though it may not know that yet (childrenFulfilled)."""
+        return all(at.children or at.fulfilled for at in (self, *self.below()))
+
+    def below(self) -> Iterator[Node]:
+        """All that it led to."""
         waiting, seen = [self], {self.id}
         while waiting:
-            at = waiting.pop()
-            if not at.children and not at.fulfilled:
-                return False
-            waiting += [child for name, child in at.children.items() if name not in seen]
-            seen.update(at.children)
-        return True
+            found = [child for name, child in waiting.pop().children.items() if name not in seen]
+            seen.update(child.id for child in found)
+            waiting += found
+            yield from found
 
     def attempts(self) -> list[Node]:
         """Of a Retry node: its attempts, and hooks that are tried again, which Argo takes for some."""

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 def shut_down(run: Run, strategy: events.Strategy) -> None:
     """Somebody stops or terminates the run: what may not run any more fails."""
     # First those that wait: what ends gives its locks back.
+    message = f"workflow shutdown with strategy:  {strategy}"
+    pods = [node for node, one in _still_running(run) if not run.may_run(one.call.on_exit)]
+    _fail_below(run, pods, message)
     _fail_waiting(
         run, f"Stopped with strategy '{strategy}'", lambda node: not run.may_run(node.in_exit_handler())
     )
-    for node, execution in _still_running(run):
-        if not run.may_run(execution.call.on_exit):
-            fail_pod(run, node, f"workflow shutdown with strategy:  {strategy}")
+    for node in pods:
+        fail_pod(run, node, message)
     give_up(run)
     _hurry(run, lambda on_exit: not run.may_run(on_exit))
     run.end_pass()
@@ -37,10 +39,11 @@ def shut_down(run: Run, strategy: events.Strategy) -> None:
 
 def too_late(run: Run) -> None:
     """The deadline of the workflow: what is no exit handler fails, and is not tried again."""
+    pods = [node for node, one in _still_running(run) if not one.call.on_exit]
+    _fail_below(run, pods, STEP_TOO_LATE)
     _fail_waiting(run, STEP_TOO_LATE, lambda node: not node.in_exit_handler())
-    for node, execution in _still_running(run):
-        if not execution.call.on_exit:
-            fail_pod(run, node, STEP_TOO_LATE)
+    for node in pods:
+        fail_pod(run, node, STEP_TOO_LATE)
     _fail_pending(run)
     run.parallelism.begin_pass()  # these places are free before Argo looks at anything
     _hurry(run, lambda on_exit: not on_exit)
@@ -56,6 +59,19 @@ def give_up(run: Run) -> None:
             node = run.by_id[identity]
             if not run.may_run(node.in_exit_handler()) and node.at_rest():
                 one.give_up(run.no_more_retries())
+
+
+def _fail_below(run: Run, pods: list[Node], message: str) -> None:
+    """Fail what goes on below pods, their hooks: it ends as they do (handleExecutionControlError)."""
+    below = {child.id: child for node in pods for child in node.below() if not child.fulfilled}
+    _fail_waiting(run, message, lambda node: node.id in below)
+    for node in below.values():
+        if node.type in ("StepGroup", "TaskGroup"):
+            run.mark(node, FAILED, message)
+    for frame in reversed([one for one in run.frames.values() if one.node.id in below]):
+        frame.finish(FAILED, message)
+    for one in [one for identity, one in run.retries.items() if identity in below]:
+        one.give_up(message)
 
 
 def _fail_waiting(run: Run, message: str, wanted: Callable[[Node], bool]) -> None:
