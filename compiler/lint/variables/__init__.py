@@ -35,6 +35,7 @@ RULES: tuple[Rule, ...] = (
     added.added,
     outside.cron_references,
     outside.workflow_references,
+    outside.circular,
     arguments.given_to_base,
     metrics.metrics,
     early.early,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
+from flowdsl.compiler.lint.manifest.dag import cycles
 from flowdsl.compiler.lint.manifest.globals import ALWAYS, CRON, workflow_variables
 from flowdsl.compiler.lint.variables import reading, typing
 from flowdsl.compiler.lint.variables.findings import BrokenExpression, LiteralTag, UnknownVariable
@@ -16,8 +17,8 @@ from flowdsl.compiler.lint.variables.unreplaced import left_open, unreadable
 from flowdsl.compiler.lint.variables.uses import Spot, expression_use, of_metric, unclosed
 from flowdsl.compiler.lint.workflow.arriving import with_values
 from flowdsl.compiler.lint.workflow.calls import LATE
-from flowdsl.compiler.tree import inside, string
-from flowdsl.grammar.template import ROOTS, only_tag, tags
+from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.grammar.template import ROOTS, only_tag, references, tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +66,51 @@ def _in_braces(view: View, text: str) -> str:
     value = with_values(view, f"{{{{{name}}}}}")
     plain = "{{" not in value or not name.startswith("workflow.parameters.")
     return as_keys(name) if plain and not value.startswith("workflow.") else ""
+
+
+def circular(view: View) -> Iterator[Problem]:
+    """No value of a parameter of the workflow names this parameter, by way of others neither.
+
+    Argo puts the values in place of the tags each time it looks at the workflow, and stores what comes of it: a text
+    that names itself among other words is twice as long each time.
+    Source: Argo Workflows, substituteGlobalVariables in workflow/controller/operator.go.
+    """
+    parameters = entries(view.spec, "arguments", "parameters")
+    at = {each.get("name"): index for index, each in enumerate(parameters)}
+    texts = [string(each, "value") for each in parameters]
+    named = [
+        [(spot, at[name]) for spot, name in _parameters(view, index, text) if name in at]
+        for index, text in enumerate(texts)
+    ]
+    for circle in cycles([[other for _, other in each] for each in named]):
+        steps = [
+            (index, after, next(spot for spot, other in named[index] if other == after))
+            for index, after in zip(circle, [*circle[1:], circle[0]], strict=True)
+        ]
+        grows = any(not _is_alone(texts[index], *spot.part) for index, _, spot in steps)
+        for _, after, spot in steps:
+            name = f"workflow.parameters.{parameters[after]['name']}"
+            if grows:
+                yield spot.problem(UnknownVariable(name, (), _CIRCULAR + _GROWS))
+            else:
+                yield spot.problem(LiteralTag(name, "its value names itself", _CIRCULAR))
+
+
+_CIRCULAR = "write a value: what a run is given takes its place"
+_GROWS = "; this text names itself, and becomes longer each time that Argo looks at the run"
+
+
+def _is_alone(text: str, start: int, end: int) -> bool:
+    """Whether a text is nothing but a tag with the name at a place."""
+    return not text[:start].strip(" {=") and not text[end:].strip(" }")
+
+
+def _parameters(view: View, index: int, text: str) -> Iterator[tuple[Spot, str]]:
+    """The parameters that the value of one names, by where it names them."""
+    path = (*view.path, "arguments", "parameters", index, "value")
+    for one in references(text) if "{{" in text else ():
+        if one.path[:2] == ("workflow", "parameters") and len(one.path) > 2:
+            yield Spot(path, (one.start, one.end)), ".".join(one.path[2:])
 
 
 def _fault(view: View, known: frozenset[str], path: Path, name: str) -> Finding | None:
