@@ -6,8 +6,9 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.pods.stores import BadArtifact
+from flowdsl.compiler.lint.workflow.arriving import composed
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, is_mapping, names_of, string
+from flowdsl.compiler.tree import entries, inside, is_mapping, string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.template import is_filled
 
@@ -66,33 +67,56 @@ class BelowFile(Finding):
 
 def mounts(view: View) -> Iterator[Problem]:
     """Mounted volumes exist, and no two things are at one path."""
-    shared = names_of(view.spec, "volumes")
-    shared |= {string(each, "metadata", "name") for each in entries(view.spec, "volumeClaimTemplates")}
-    shared |= names_of(view.defaults, "volumes")
-    tagged = any("{{" in str(each) for each in shared)
+    shared = _shared(view)
     kind = UnknownVolume if view.runs else ForeignVolume
     for template in view.templates:
         if not template.is_pod:
             continue
         yield from _paths(template)
-        owners = [*template.containers, (("containerSet",), inside(template.data, "containerSet"))]
-        mounted = [
-            ((*place, field), listed)
-            for place, owner in owners
-            for field in ("volumeMounts", "volumeDevices")
-            if (listed := entries(owner, field))
-        ]
-        if view.external or not mounted:
-            continue
-        own = names_of(template.data, "volumes")
-        if tagged or any("{{" in str(each) for each in own):
-            continue
-        for place, listed in mounted:
-            for index, mount in enumerate(listed):
-                name = string(mount, "name")
-                if name and name not in shared and name not in own and not is_filled(name):
-                    path = (*template.path, *place, index, "name")
-                    yield Problem(path, kind(name, sorted(each for each in shared | own if each)))
+        for path, name, known in _mounted(template, shared):
+            if name not in known and not is_filled(name):
+                yield Problem(path, kind(name, sorted(known)))
+
+
+def arriving_mounts(view: View) -> Iterator[Problem]:
+    """The volumes whose names mounts get by a tag exist, where these names are written."""
+    shared = _shared(view)
+    told: set[tuple[Path, str]] = set()
+    for template in view.all if view.runs else ():
+        for path, name, known in _mounted(template, shared) if template.is_pod else ():
+            for place, value in composed(view, template, name, path) if is_filled(name) else ():
+                if value and value not in known and (place, value) not in told:
+                    told.add((place, value))
+                    yield Problem(place, UnknownVolume(value, sorted(known)))
+
+
+def _shared(view: View) -> frozenset[str] | None:
+    """The names of the volumes that all templates have; None where there may be others."""
+    names = [string(each, "name") for each in entries(view.spec, "volumes")]
+    names += [string(each, "metadata", "name") for each in entries(view.spec, "volumeClaimTemplates")]
+    names += [string(each, "name") for each in entries(view.defaults, "volumes")]
+    return None if view.external else _written(names)
+
+
+def _written(names: list[str]) -> frozenset[str] | None:
+    """Names that are written, without empty ones; None where a tag gives one of them."""
+    return None if any("{{" in name for name in names) else frozenset(filter(None, names))
+
+
+def _mounted(template: Template, shared: frozenset[str] | None) -> Iterator[tuple[Path, str, frozenset[str]]]:
+    """The names of volumes that containers of a template mount, each with its path and the names that there are.
+
+    Nothing where there may be others.
+    """
+    own = _written([string(each, "name") for each in entries(template.data, "volumes")])
+    if shared is None or own is None:
+        return
+    known = shared | own
+    for place, owner in (*template.containers, (("containerSet",), inside(template.data, "containerSet"))):
+        for field in ("volumeMounts", "volumeDevices"):
+            for index, mount in enumerate(entries(owner, field)):
+                if name := string(mount, "name"):
+                    yield (*template.path, *place, field, index, "name"), name, known
 
 
 def _paths(template: Template) -> Iterator[Problem]:
