@@ -35,7 +35,15 @@ from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.inline import NAMED, is_unkept
 from flowdsl.compiler.lint.variables.known import known_at
 from flowdsl.compiler.lint.variables.scope import MEASURED, OF_CALLERS, Scope
-from flowdsl.compiler.lint.variables.texts import EXPRESSIONS, HTTP, QUERIES, SIMPLE, harmless, strings
+from flowdsl.compiler.lint.variables.texts import (
+    EXPRESSIONS,
+    HTTP,
+    QUERIES,
+    SIMPLE,
+    SOURCES,
+    harmless,
+    strings,
+)
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault, PassedOn, WrongOperand
 from flowdsl.compiler.lint.variables.unreplaced import (
     is_quoted,
@@ -69,7 +77,7 @@ from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.tree import compact, string, value_at
 from flowdsl.grammar.depends import asks
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import ROOTS, TAG, tags, variables
+from flowdsl.grammar.template import ROOTS, TAG, may_be_variable, tags, variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -246,6 +254,10 @@ class Reader:
         elif field in QUERIES and (broken := reading.query(text, field)) is not None:
             yield broken.at(path)
         found = tags(text) if "{{" in text else ()
+        if field in SOURCES and not found and may_be_variable(text):
+            spot = Spot(path, (0, len(text)))
+            yield from self.variable(spot, text, place, text)
+            yield from self.missing(spot, place, Missing(text, path, True, alone=True))
         if field == "when" and not any(map(left_open, found)):
             yield from (fault.at(path) for fault in reading.condition(text))
             yield from (fault.at(path) for fault in filled(self.view, text, place) if found)

@@ -19,8 +19,13 @@ EXPRESSIONS = frozenset(("expression", "fromExpression"))
 QUERIES = frozenset(("jsonPath", "jqFilter"))
 """Fields that hold a path into an object."""
 
+SOURCES = frozenset(("from", "parameter"))
+"""Fields that hold the name of one variable, with or without braces. Source: Argo Workflows, resolveVar."""
+
 HTTP = ("http", "successCondition")
 """The end of the path to a condition on an answer."""
+
+_WHOLE = EXPRESSIONS | QUERIES | SOURCES | {HTTP[1]}
 
 SIMPLE = regex(r"\{\{([^{}=][^{}]*)\}\}")
 """A tag with nothing but a name, and what it holds."""
@@ -29,13 +34,13 @@ _READ = ('"expression":', '"fromExpression":', '"when":', '"jsonPath":', '"jqFil
 
 
 def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
-    """The texts below a node that hold a tag or are an expression, each with its path and its field."""
+    """The texts below a node that hold a tag, or are an expression or a name, each with its path and its field."""
     stack: list[tuple[Any, Path]] = [(node, path)] if node else []
     while stack:
         node, path = stack.pop()
         for key, value in pairs(node):
             if isinstance(value, str):
-                if "{{" in value or key in EXPRESSIONS or key in QUERIES or key == HTTP[1]:
+                if "{{" in value or key in _WHOLE:
                     yield (*path, key), str(key), value
             elif is_mapping(value) or is_list(value):
                 stack.append((value, (*path, key)))
