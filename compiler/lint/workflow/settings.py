@@ -223,7 +223,10 @@ def retries(view: View) -> Iterator[Problem]:
         if own is not None:
             defaults = inside(view.defaults, "retryStrategy") if owner is not view.spec else {}
             yield from _retry(own, (*path, "retryStrategy"))
-            if owner is not view.defaults:  # which a template may add to
+            # A template may add to the defaults, and what is wrong with its own is told there.
+            if owner is not view.defaults or any(
+                not is_mapping(inside(each.data, "retryStrategy").get("backoff")) for each in view.all
+            ):
                 yield from _backoff(own, defaults, (*path, "retryStrategy"))
     for template in view.with_defaults:
         group = inside(template.data, "containerSet", "retryStrategy")
