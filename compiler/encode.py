@@ -60,6 +60,8 @@ def plain(value: Any, kind: t.Type) -> Any:
             # Of what was lifted, keys are texts already.
             texts = ((name, t.key_text(name, key)) for name in value)
             return {name if text is None else text: plain(value[name], item) for name, text in texts}
+        case t.Entries(_, fields):
+            return {one.name: plain(value[one.name], one.type) for one in fields if one.name in value}
         case t.Fixed(items):
             return [plain(field(value, str(at)), item) for at, item in enumerate(items)]
         case t.Record(_, fields):

@@ -142,7 +142,7 @@ def _composed(many: Many, want: t.Type) -> str:
     want = want.item if isinstance(want, t.Maybe) else want
     kinds = t.parts(want, len(many.items)) or [item.type for item in many.items]
     items = [text_of(item, _json(kind)) for item, kind in zip(many.items, kinds, strict=True)]
-    if not isinstance(want, (t.Record, t.Mapping, t.Json)) or not many.names:
+    if not isinstance(want, (t.Record, t.Entries, t.Mapping, t.Json)) or not many.names:
         return f"[{', '.join(items)}]"
     keys = [encode(name, t.JSON) for name in many.names]
     return "{" + ", ".join(f"{key}: {item}" for key, item in zip(keys, items, strict=True)) + "}"

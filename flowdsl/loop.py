@@ -417,7 +417,7 @@ def _objective(trace: Trace, call: Call, objective: object, site: Site) -> Objec
 
 
 def _fields(kind: t.Type) -> Sequence[t.Field]:
-    return kind.fields if isinstance(kind, t.Record) else ()
+    return kind.fields if isinstance(kind, (t.Record, t.Entries)) else ()
 
 
 def _measured(outs: Mapping[str, t.Type], metric: str) -> t.Type | None:

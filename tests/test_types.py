@@ -15,7 +15,9 @@ from typing import (
     Literal,
     NamedTuple,
     NewType,
+    NotRequired,
     Optional,
+    TypedDict,
     TypeVar,
     Union,
 )
@@ -29,6 +31,15 @@ from tests.snippets import HEAD, compile_body, compile_text, marked, plain, whol
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+class Metrics(TypedDict):
+    loss: float
+    note: NotRequired[str]
+
+
+class WithFile(TypedDict):
+    model: pathlib.Path
 
 
 class Mode(enum.Enum):
@@ -134,6 +145,11 @@ TRAVEL: list[tuple[Any, t.Type, str]] = [
     (None, t.NONE, "None"),
     (pathlib.Path, t.FILE, "Path"),
     (datetime.date, t.DATE, "date"),
+    (
+        Metrics,
+        t.Entries(Metrics, (t.Field("loss", t.FLOAT, True), t.Field("note", t.TEXT, False))),
+        "Metrics",
+    ),
     (datetime.datetime | None, t.Maybe(t.Moment("datetime")), "datetime | None"),
     (pathlib.PurePosixPath, t.FILE, "Path"),
     (Any, t.JSON, "Any"),
@@ -191,6 +207,7 @@ def test_a_type_that_travels(annotation: Any, kind: t.Type, spelled: str) -> Non
 STAY: list[tuple[Any, str]] = [
     (datetime.timedelta, "use str"),
     (datetime.time, "use str"),
+    (WithFile, "is a NamedTuple or a dataclass"),
     (dict[datetime.date, int], "texts, whole numbers or members of an Enum"),
     (collections.abc.Sequence[int], "list[...]"),
     (collections.abc.Mapping[str, int], "dict[str, ...]"),

@@ -317,6 +317,9 @@ def _classes(kind: t.Type) -> Iterator[type[Any]]:
             yield cls
             for field in fields:
                 yield from _classes(field.type)
+        case t.Entries(_, fields):
+            for field in fields:
+                yield from _classes(field.type)
         case t.Mapping(item, key):
             yield from _classes(key)
             yield from _classes(item)

@@ -251,7 +251,7 @@ def form(kind: t.Type) -> str | None:
             return "tuple" if tupled else "list"
         case t.Fixed():
             return "tuple"
-        case t.Mapping():
+        case t.Mapping() | t.Entries():
             return "dict"
         case t.File():
             return "Path"

@@ -440,6 +440,10 @@ class _Ending:
                 )
             case t.Sequence(item):
                 return self._part("list_of", inner(item))
+            case t.Entries(_, fields):
+                parts = ", ".join(f"{quote(one.name)}: {inner(one.type)}" for one in fields)
+                needed = (quote(one.name) for one in fields if one.required)
+                return self._part("entries", f"{{{parts}}}", *needed)
             case t.Mapping(item):
                 return self._part("dict_of", inner(item))
             case t.Fixed(items, listed):

@@ -122,6 +122,19 @@ def keyed(name, item):
         return {name(key): item(one) for key, one in value.items()}
     return check
 
+def entries(parts, *needed):
+    def check(value):
+        if not isinstance(value, dict):
+            raise wrong("dict", value)
+        for name in value:
+            if name not in parts:
+                raise ValueError(f"there is no key {name!r:.80}")
+        for name in needed:
+            if name not in value:
+                raise ValueError(f"the key {name} is missing")
+        return {name: parts[name](one) for name, one in value.items()}
+    return check
+
 def tuple_of(*items):
     def check(value):
         if not isinstance(value, (list, tuple)) or len(value) != len(items):

@@ -171,7 +171,9 @@ class UnsupportedOperator(Finding):
         """The fields, and why it does not work."""
         reason = "Argo has no expression with Python's result for this"
         way = f"use + - * / and comparisons, {_IN_A_STEP}"
-        if self.operator.startswith("an assignment") or self.operator in ("del", "with", "a call"):
+        if self.operator.startswith("the key "):
+            reason, way = "not there in every run", "pass all of it to a step, which looks for the key"
+        elif self.operator.startswith("an assignment") or self.operator in ("del", "with", "a call"):
             reason, way = "known only when the pipeline runs", "do this inside a step"
         elif self.operator == "~":
             way = "write `with unless(...):` for `with when(~...):`, or compare: `value == False`"
@@ -284,6 +286,7 @@ class NoFields(Finding):
     type: str
 
     member: str = ""  # of an Enum: how a member of it is written
+    keyed: bool = False  # of a TypedDict
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits the name."""
@@ -294,7 +297,11 @@ class NoFields(Finding):
             way = told
         elif self.member and self.name in ("value", "name"):
             way = f"compare it with a member, as in `== {self.member}`; or use `.{self.name}` inside a step"
-        elif self.type.startswith("dict[") and not hasattr(dict, self.name) and self.name not in OUTPUTS:
+        elif (
+            (self.keyed or self.type.startswith("dict["))
+            and not hasattr(dict, self.name)
+            and self.name not in OUTPUTS
+        ):
             reason = "a dict has elements, not fields"
             way = f'take the element of that name, `["{self.name}"]`; a record has fields'
         elif self._of_an_element():

@@ -71,6 +71,9 @@ def _of_type(have: t.Type, want: t.Type) -> Iterator[_Change]:
             )
         case ((t.Sequence(item) | t.Mapping(item) | t.Maybe(item)), t.Json()):
             yield from _of_type(item, want)
+        case t.Entries(_, fields), t.Json():
+            for field in fields:
+                yield from _of_type(field.type, want)
         case _, t.Maybe(item):
             yield from _of_type(have.item if isinstance(have, t.Maybe) else have, item)
         case (t.Sequence(one), t.Sequence(two)) | (t.Mapping(one), t.Mapping(two)):
@@ -94,6 +97,8 @@ def arriving(have: t.Type, want: t.Type) -> t.Type:
     match have:
         case t.Enumeration() | t.Moment() if loose:
             return t.TEXT
+        case t.Entries() if loose:
+            return t.JSON
         case t.Record(_, fields):
             kept = tuple(one.changed(type=part) for one, part in zip(fields, parts, strict=True))
             return t.Record(dict, kept) if loose else have.changed(fields=kept)

@@ -142,6 +142,12 @@ def _adds_nothing(value: object, fields: Sequence[t.Field]) -> bool:
     return own is None or len(own.fields) == len(fields)
 
 
+def _has_keys(value: dict[Any, Any], fields: Sequence[t.Field]) -> bool:
+    """Whether a dict has all keys that are required, and no others than those of a TypedDict."""
+    needed = {field.name for field in fields if field.required}
+    return needed <= value.keys() <= {field.name for field in fields}
+
+
 def parts_of(value: object, want: t.Type) -> Parts | None:
     """The parts of a value that is made of parts as the type is; None for any other."""
     match want:
@@ -151,6 +157,9 @@ def parts_of(value: object, want: t.Type) -> Parts | None:
         case t.Json() if (record := t.record_of(value)) is not None:
             names = tuple(field.name for field in record.fields)
             return Parts(names, [getattr(value, name) for name in names], [want] * len(names))
+        case t.Entries(_, fields) if is_dict(value) and _has_keys(value, fields):
+            kinds = {field.name: field.type for field in fields if field.name in value}
+            return Parts(tuple(kinds), [value[name] for name in kinds], [*kinds.values()])
         case t.Mapping() | t.Json() if (entries := _entries_of(value, want)) is not None:
             kind = want.item if isinstance(want, t.Mapping) else t.JSON
             return Parts(tuple(entries), list(entries.values()), [kind] * len(entries))
@@ -386,6 +395,11 @@ def spelled(value: object, want: t.Type = t.JSON) -> str:
     name = type(value).__name__
     if name.startswith("_") and type(value).__module__.startswith("flowdsl."):
         return f"`{name[1:].lower()}`"
+    if is_dict(value) and isinstance(want, t.Entries):
+        names = [field.name for field in want.fields]
+        lacking = [field.name for field in want.fields if field.required and field.name not in value]
+        other = next((key for key in value if key not in names), None)
+        return f"{name} without {lacking[0]!r}" if lacking else f"{name} with the key {other!r}"
     if is_dict(value):
         right = want.key if isinstance(want, t.Mapping) else t.TEXT
         other = next((key for key in value if t.key_text(key, right) is None), None)

@@ -112,7 +112,7 @@ def _example(kind: t.Type) -> Any:
             return {"a" if isinstance(kind.key, t.Text) else str(_example(kind.key)): _example(item)}
         case t.Fixed(items):
             return [_example(item) for item in items]
-        case t.Record(_, fields):
+        case t.Record(_, fields) | t.Entries(_, fields):
             return {field.name: _example(field.type) for field in fields}
         case t.Maybe(item):
             return _example(item)
@@ -172,7 +172,7 @@ def rebuilt(value: Any, kind: t.Type, where: str = "", files: Path | None = None
                 raise WrongValue(f"{place}it has {len(items)} parts, not {len(value)}")
             parts = zip(value, items, strict=True)
             return tuple(rebuilt(one, item, f"{where}[{at}]", files) for at, (one, item) in enumerate(parts))
-        case t.Record(cls, fields) if _is_dict(value):
+        case t.Record(cls, fields) | t.Entries(cls, fields) if _is_dict(value):
             return _record(value, cls, fields, where, files)
         case t.File() if files is not None and isinstance(value, str):
             return files / value

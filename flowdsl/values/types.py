@@ -113,6 +113,13 @@ class Record(Node):
     arguments: tuple[Type, ...] = ()
 
 
+class Entries(Node):
+    """A TypedDict: a dict with these keys, of which only some may be required."""
+
+    cls: type[Any]
+    fields: tuple[Field, ...]
+
+
 class Maybe(Node):
     """`T | None`."""
 
@@ -151,6 +158,7 @@ Type = (
     | Mapping
     | Fixed
     | Record
+    | Entries
     | Maybe
     | Json
     | File
@@ -286,6 +294,8 @@ def _class(cls: type[Any]) -> Type:
         return FILE
     if cls.__module__ == "datetime" and cls.__name__ in _MOMENTS:
         return _MOMENTS[cls.__name__]
+    if typing.is_typeddict(cls):
+        return _known(cls, cls)
     if not _is_record(cls):
         way = "use a NamedTuple or a dataclass for several values, or write it to a file"
         whole: object = cls
@@ -312,7 +322,7 @@ def _known(cls: type[Any], annotation: object) -> Type:
     found = _records.get(annotation)
     if found is None:
         _records[annotation] = Unsupported(_name(annotation), "it contains itself")
-        found = _records[annotation] = _record(cls, annotation)
+        found = _records[annotation] = (_entries if typing.is_typeddict(cls) else _record)(cls, annotation)
     return found
 
 
@@ -375,6 +385,27 @@ def _record(cls: type[Any], annotation: object) -> Type:
     return Record(cls, tuple(fields), tuple(map(describe, typing.get_args(annotation))))
 
 
+def _entries(cls: type[Any], annotation: object) -> Type:
+    """The type of a TypedDict; its files would have no outputs of their own."""
+    try:
+        hints = typing.get_type_hints(cls, include_extras=True)
+    except Exception as error:
+        return Unsupported(cls.__name__, f"its annotations cannot be read: {error}")
+    fields: list[Field] = []
+    for name, hint in hints.items():
+        said = typing.get_origin(hint)
+        about = said in (typing.Required, typing.NotRequired)
+        required = said is typing.Required if about else name in cls.__required_keys__
+        kind = describe(typing.get_args(hint)[0] if about else hint)
+        if isinstance(kind, Unsupported):
+            whole = f"{cls.__name__}, whose key `{name}` is {kind.whole or kind.annotation}"
+            return Unsupported(cls.__name__, kind.reason, whole)
+        if holds_file(kind):
+            return Unsupported(cls.__name__, "a record with files is a NamedTuple or a dataclass")
+        fields.append(Field(name, kind, required))
+    return Entries(cls, tuple(fields))
+
+
 def _missing(value: object) -> bool:
     return type(value).__name__ == "_MISSING_TYPE"
 
@@ -391,7 +422,7 @@ def told_apart(one: Type, other: Type) -> tuple[str, str]:
     if found[0] != found[1]:
         return found
     first, second = (
-        f"{kind.cls.__module__}.{spelled}" if isinstance(kind, (Record, Enumeration)) else spelled
+        f"{kind.cls.__module__}.{spelled}" if isinstance(kind, (Record, Entries, Enumeration)) else spelled
         for kind, spelled in zip((one, other), found, strict=True)
     )
     return first, second
@@ -402,7 +433,7 @@ def spell(kind: Type) -> str:
     match kind:
         case Choice(values):
             return f"Literal[{', '.join(map(repr, values))}]"
-        case Enumeration(cls) | Record(cls, _, ()):
+        case Enumeration(cls) | Record(cls, _, ()) | Entries(cls):
             return cls.__name__
         case Record(cls, _, arguments):
             return f"{cls.__name__}[{', '.join(map(spell, arguments))}]"
@@ -520,7 +551,7 @@ def scalars(kind: Type) -> Iterator[Type]:
         case Fixed(items):
             for item in items:
                 yield from scalars(item)
-        case Record(_, fields):
+        case Record(_, fields) | Entries(_, fields):
             for field in fields:
                 yield from scalars(field.type)
         case _:

@@ -50,7 +50,7 @@ class RunTimeValue:
                 return t.moment_class(kind)
             case t.Sequence():
                 return tuple if kind.tupled else list
-            case t.Mapping():
+            case t.Mapping() | t.Entries():
                 return dict
             case t.Fixed():
                 return tuple
@@ -305,7 +305,8 @@ def attribute(expr: Expr, name: str) -> Expr:
         complain("HiddenFunction", **data)
         return Poison()
     member = next(iter(t.members(kind)), "")
-    complain("NoFields", name=name, type=t.spell(kind), member=member)
+    keyed = isinstance(kind, t.Entries)
+    complain("NoFields", name=name, type=t.spell(kind), member=member, keyed=keyed)
     return Poison()
 
 
@@ -343,6 +344,14 @@ def item(expr: Expr, index: object) -> Expr:
             not t.holds_file(inner) and (name := _name_of(index, key, of)) is not None
         ):
             return Get(expr, name, inner)
+        case t.Entries(_, fields) if one := next((each for each in fields if each.name == key), None):
+            if one.required:
+                return (
+                    expr.items[expr.names.index(one.name)]
+                    if isinstance(expr, Many)
+                    else Get(expr, key, one.type)
+                )
+            complain("UnsupportedOperator", operator=f"the key {key!r}, which may be missing,")
         case t.Json():
             return Get(expr, key, t.JSON)
         case t.Maybe():
@@ -351,6 +360,8 @@ def item(expr: Expr, index: object) -> Expr:
             files = isinstance(kind, (t.Sequence, t.Mapping)) and t.holds_file(kind)
             shown = repr(key) if member is None else key
             keys = t.members(_keys(kind))
+            if isinstance(kind, t.Entries):
+                keys = tuple(repr(each.name) for each in kind.fields if each.required)
             complain("NoItem", key=f"[{shown}]", type=t.spell(kind), files=files, keys=keys)
     return Poison()
 

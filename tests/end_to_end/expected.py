@@ -590,6 +590,24 @@ def moments(
     plain("said", m.said, parts, [shared], (found[1], 3), {"a": day, "b": found[0], "c": m.START})
 
 
+def entries(plain: Plain, m: Any, volumes: Volumes) -> None:
+    kinds = m.Kind
+    given = {"loss": 0.5, "steps": 1, "day": date(2022, 2, 2), "kind": kinds.SMALL}
+    trained = plain("trained", m.train, 2.0)
+    every = [plain(f"every.train({number})", m.train, rate) for number, rate in enumerate((0.1, 3.0))]
+    twice = [
+        plain(f"twice.again({number}).inner", m.train, one["loss"] * 2, one["day"])
+        for number, one in enumerate(every)
+    ]
+    both = plain("row", m.row, trained)
+    plain("more", m.perhaps, every[0]["loss"], both.metrics["kind"])
+    chosen = plain("perhaps", m.perhaps, given["loss"], given["kind"]) or given
+    runs = [plain(f"runs.train({number})", m.train, rate) for number, rate in enumerate((0.2, 0.7))]
+    made = {"loss": 3.0, "steps": 1, "day": runs[1]["day"], "kind": kinds.LARGE, "note": "after 3"}
+    rows = {"a": both, "b": m.Row(chosen, "chosen")}
+    plain("said", m.said, made, {"first": 1, "others": [trained, given]}, twice, rows, [1, "x"])
+
+
 # --- examples/ -------------------------------------------------------------------------------------
 
 

@@ -65,6 +65,7 @@ CASES = [
     Case(PIPELINES / "numbered.py", {"known": {10: "", -1: "a", 3: "b"}, "least": 9.0}),
     Case(PIPELINES / "parts.py", {}),
     Case(PIPELINES / "parts.py", {"rows": 3}),
+    Case(PIPELINES / "entries.py", {}),
     Case(PIPELINES / "moments.py", {}),
     Case(PIPELINES / "moments.py", {"day": date(1999, 9, 9)}),
     Case(PIPELINES / "files.py", {}),
