@@ -150,6 +150,7 @@ def _compile(
 ) -> Compiled:
     from flowdsl.compiler.argo import to_argo
     from flowdsl.compiler.argo.provenance import sealed
+    from flowdsl.compiler.origins import in_source
 
     programs = unit.programs(name)
     if unit.failed:
@@ -161,7 +162,8 @@ def _compile(
     manifests = [to_argo(program, written) for program, written in objects]
     for manifest in manifests:
         unit.diagnostics.extend(manifest.refused)
-        unit.diagnostics.extend(judge(manifest, unit.traces.values(), unit.profile.argo))
+        found = judge(manifest, unit.traces.values(), unit.profile.argo)
+        unit.diagnostics.extend(in_source(one, unit.loaded.sources) for one in found)
     if unit.failed:
         return Compiled("", [], unit.diagnostics, programs)
     documents = [manifest.body for manifest in manifests]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
     from flowdsl.places.place import Place
+    from flowdsl.places.source import Sources
     from flowdsl.tracing.trace import Call, Trace
 
 
@@ -45,6 +46,25 @@ def _worded(finding: Finding, place: Place) -> Finding:
     if not isinstance(place, Argument) or place.name == "argo":
         return finding
     return finding.with_texts(lambda text: _FIELD.sub(lambda found: _WORDS[found[1]], text))
+
+
+def in_source(one: Diagnostic, sources: Sources) -> Diagnostic:
+    """A finding that quotes an expression, with the text in Python that it is written for."""
+    from flowdsl.compiler.lint.variables.typing_findings import FailsByDefault, Uncomputable
+
+    finding, place = one.finding, one.place
+    if not isinstance(finding, (FailsByDefault, Uncomputable)):
+        return one
+    if not isinstance(place, Argument) or place.name == "argo":
+        return one
+    span = sources.resolve(place)
+    if span is None or span == sources.resolve(place.site) or span.line != span.end_line:
+        return one
+    text = "".join(sources.excerpt(span))[span.column - 1 : span.end_column - 1]
+    quoted = finding.found
+    if not text or quoted in text:  # an option, in which the user wrote an expression of Argo
+        return one
+    return one._replace(finding=finding.with_texts(lambda said: text if said == quoted else said))
 
 
 def _placed(problem: Problem, manifest: Manifest, traces: Iterable[Trace]) -> Place | None:
