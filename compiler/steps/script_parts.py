@@ -132,7 +132,7 @@ def entries(parts, *needed):
         for name in needed:
             if name not in value:
                 raise ValueError(f"the key {name} is missing")
-        return {name: parts[name](one) for name, one in value.items()}
+        return {name: part(value[name]) for name, part in parts.items() if name in value}
     return check
 
 def tuple_of(*items):
