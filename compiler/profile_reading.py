@@ -200,7 +200,7 @@ def _label_texts(value: object) -> tuple[str, ...]:
 
 
 def _keys(value: object) -> dict[str, str]:
-    keys = cast("dict[str, object]", value) if isinstance(value, dict) else {"": value}
+    keys = cast("dict[str, object]", value) if isinstance(value, dict) else {"": None}
     if not all(isinstance(key, str) and is_qualified_name(key) for key in keys.values()):
         example = 'labels = {"gpu.product" = "cloud.google.com/gke-accelerator"}'
         raise _Bad("a table from the names in `where` to the keys of labels", example)
