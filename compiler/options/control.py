@@ -38,7 +38,7 @@ def settled(found: Mapping[str, Any]) -> ir.Control:
 def timeout(name: str, written: object) -> str:
     """A duration option as Argo reads it; raises `Wrong`."""
     seconds(name, written)
-    return f"{written}s" if isinstance(written, int) or str(written).isdecimal() else in_hours(str(written))
+    return f"{written}s" if str(written).isdecimal() else in_hours(str(written))
 
 
 # --- retries --------------------------------------------------------------------------------------
