@@ -559,6 +559,13 @@ def tried(n: int) -> int:
     else:
         n = 2
 @step(image=IMAGE)
+def cleaned(n: int) -> int:
+    try:
+        if n:
+            return n
+    finally:
+        print(n)
+@step(image=IMAGE)
 def otherwise(n: int) -> int:
     for k in range(n):
         if k:
@@ -567,9 +574,9 @@ def otherwise(n: int) -> int:
         return n
 """,
             'looping(1); broken(1); said(1); words("a"); flags(True); tried(1); otherwise(1); early(1); '
-            'suppressed(1); shown("a", 1); chosen("a", 1)',
+            'cleaned(1); suppressed(1); shown("a", 1); chosen("a", 1)',
         ),
-        ["FD786"] * 11,
+        ["FD786"] * 12,
     ),
     "a pipeline that reads what a step fills": (
         Case(
@@ -596,6 +603,19 @@ def one(text: str) -> int:
             'one("a")',
         ),
         ["FD767"],
+    ),
+    "a step that quits": (
+        Case(
+            """
+@step(image=IMAGE)
+def one(text: str) -> str:
+    if text == "":
+        quit()
+    return text[-1]
+""",
+            'one("a")',
+        ),
+        ["FD327"],
     ),
     "a step that only prints": (
         Case(

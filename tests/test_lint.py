@@ -404,6 +404,9 @@ def test_sizes() -> None:
     long = {"parameters": [{"name": "v", "value": "x" * 131_073}]}
     for container, expected in ((by_env, ["FD597"]), (by_args, ["FD867"]), ({**echo, **by_args}, ["FD867"])):
         assert codes(workflow(leaf("leaf", "v", container=container), arguments=long)) == expected
+    for field, expected in (("command", ["FD362"]), ("args", ["FD867"])):
+        written: Object = {"image": "busybox", "command": ["echo"], field: ["x" * 131_073]}
+        assert codes(workflow(leaf(container=written))) == expected
     first = {**leaf("leaf", "v"), "initContainers": [{**by_args, "name": "first"}]}
     assert codes(workflow(first, arguments=long)) == ["FD597"]
     for value, expected in (("x" * 131_072, []), ("x" * 131_073, ["FD597"]), ("é" * 65_537, ["FD597"])):

@@ -31,3 +31,4 @@ def code(_folder: Path = DATA / "raw") -> None:
     values = load(3)
     report(values, check(values))
     load.options(name="plain", code=None)(4)
+    check.options(name="own", packages=[])(values)

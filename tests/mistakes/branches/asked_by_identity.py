@@ -28,3 +28,8 @@ def nightly(model: str = "resnet", note: str | None = None) -> None:
     with when("good" in labels(model)):
         publish.options(name="good")(model)
     publish(either(note is not None, model))
+    kept = None
+    if kept is None:  # no value of the run yet
+        kept = check.options(name="again")(model)
+    with when(kept):
+        publish.options(name="kept")(model)

@@ -9,7 +9,7 @@ class Card(Enum):
     A100 = "NVIDIA-A100-SXM4-40GB"
 
 
-@step(image=3.12, retries="three", node="ssd", tolerations="spot")
+@step(image=3.12, retries="three", node="ssd", tolerations="spot", packages=["numpy==2.1", 3])
 def train(lr: float) -> None:
     print(lr)
 
