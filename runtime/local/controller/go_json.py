@@ -6,7 +6,7 @@ Source: encoding/json/scanner.go of Go 1.25. Nothing is scanned here before Pyth
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NoReturn
 
 from flowdsl.runtime.local.controller.sprintf import quoted_rune
 
@@ -48,13 +48,11 @@ class _Scan:
         try:
             self._value()
             self._spaces()
-            if self.at < len(self.text):
-                self._wrong("after top-level value")
+            self._wrong("after top-level value")
         except _Fault as fault:
             return str(fault)
-        return "unexpected end of JSON input"
 
-    def _wrong(self, context: str, *, inside: bool = False) -> None:
+    def _wrong(self, context: str, *, inside: bool = False) -> NoReturn:
         """A sign that cannot stand here; inside a word or a number the end counts as a space."""
         if self.at >= len(self.text) and not inside:
             raise _Fault("unexpected end of JSON input")
@@ -90,8 +88,7 @@ class _Scan:
             word = next((one for one in ("true", "false", "null") if self._sees(one[0])), None)
             if word is None:
                 self._wrong("looking for beginning of value")
-            else:
-                self._word(word)
+            self._word(word)
 
     def _word(self, word: str) -> None:
         self.at += 1
