@@ -110,7 +110,7 @@ class Machine:
         before = self.run.now
         self.run.agenda.passes += 1
         self.run.now = max(self.run.now, event.now)
-        if self._asks_duration and self.started:
+        if self._asks_duration:
             self.run.globals["workflow.duration"] = f"{self.run.now - self.started:f}"
         match event:
             case events.Started():
