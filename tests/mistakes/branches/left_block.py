@@ -1,5 +1,7 @@
 """Blocks that are left as if the condition were asked while the body runs."""
 
+from contextlib import nullcontext
+
 import flowdsl
 from flowdsl import on_exit, pipeline, step, when
 
@@ -34,6 +36,9 @@ def nightly(loss: float = 1.0) -> float:
         tell.options(name="end")(1.0)
         if goal > 1.0:
             return loss
-    with when(loss < 0.1):
+    with when(loss < 0.1), nullcontext():
         return loss
+    with nullcontext():
+        if goal > 2.0:
+            return tune(goal)
     return tune(loss)
