@@ -242,14 +242,14 @@ class Dag(Frame):
         """
         name = f"{self.node.name}.{holder['name']}"
 
-        def done(node: Node, error: str | None) -> None:
-            if error is not None and error != TIMEOUT:
+        def failed(node: Node, error: str) -> None:
+            if error != TIMEOUT:
                 self.run.mark(node, ERROR, f"task '{name}' errored: {error}")
                 refused(node)
 
         node = task.node if holder["name"] == task.name else None
         now = self.read_again(task.name, holder, partial(self._now, task))
-        self.child("tasks", name, holder, created, done, task.rank, node, now, kept)
+        self.child("tasks", name, holder, created, failed, task.rank, node, now, kept)
 
     def _now(self, task: Task) -> list[Json]:
         """A task, or the rounds of it, with the variables as they are now. Raises ArgoError."""

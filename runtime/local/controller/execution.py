@@ -115,7 +115,8 @@ class Execution:
             node.told = self.run.agenda.passes
             self.node = node
             self.call.created(node)
-            self.run.agenda.soon(lambda: self.call.done(node, message if told else None))
+            if told:
+                self.run.agenda.soon(lambda: self.call.failed(node, message))
         else:
             self.run.mark(self.node, ERROR, message)
             self.over(self.node, message)
@@ -312,14 +313,12 @@ class Execution:
             self.over(node, error)
 
     def over(self, node: Node, error: str | None) -> None:
-        """The template has ended: whoever asked for it goes on."""
+        """The template has ended; whoever asked for it sees that, and is told of an error."""
         self.run.retries.pop(node.id, None)
         self._release(node, error)
         if error is not None:  # the caller has its say before those that see the node's phase
             node.told = self.run.agenda.passes
-            self.run.agenda.soon(lambda: self.call.done(node, error))
-        else:
-            self.run.agenda.later(lambda: self.call.done(node, error))
+            self.run.agenda.soon(lambda: self.call.failed(node, error))
 
     def _release(self, node: Node, error: str | None) -> None:
         """Give its locks back.

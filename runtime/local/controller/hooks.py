@@ -338,9 +338,9 @@ class Hooks(ABC):
             if node.retried and tried is not None:
                 tried.ended(node, None)
 
-        def done(_: Node, error: str | None) -> None:
-            if error is not None:  # one that has waited too long has ended when Argo asks again
-                ended(None if error == TIMEOUT else error)
+        def failed(_: Node, error: str) -> None:
+            # One that has waited too long has ended when Argo asks again.
+            ended(None if error == TIMEOUT else error)
 
         self.run.call(
             name,
@@ -352,7 +352,7 @@ class Hooks(ABC):
             hooked=True,
             rank=self.rank,
             created=created,
-            done=done,
+            failed=failed,
             now=partial(self._now, hook, self.run.settled_at) if on_exit else None,
             kept=self._kept if on_exit else None,
         )

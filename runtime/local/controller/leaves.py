@@ -329,7 +329,6 @@ def pod_runs(run: Run, node: Node, ip: str) -> None:
 def pod_ended(run: Run, node: Node, outcome: events.Outcome, *, over: bool) -> None:
     """A pod has ended, perhaps when the run was `over` already."""
     execution = run.running.pop(node.id)
-    daemon = node.daemoned
     containers = outcome.containers or {}
     for one in several(part(execution.template, "containerSet"), "containers"):
         child = run.nodes[f"{node.name}.{one['name']}"]
@@ -357,9 +356,7 @@ def pod_ended(run: Run, node: Node, outcome: events.Outcome, *, over: bool) -> N
         node.finished = None
         message = message or node.message
     run.mark(node, phase, message, runs=False)
-    if needless:
-        return
-    if not daemon or execution.node is not node:  # with a strategy, a daemon that ends is started again
+    if not needless:
         execution.body_ended(node)
 
 

@@ -225,15 +225,13 @@ class Machine:
             base=self.run.templates.local,
             frame=None,
             created=self._entered,
-            done=self._entry_ended,
+            failed=self._entry_failed,
         )
 
     def _entered(self, node: Node) -> None:
         self._entry = node
 
-    def _entry_ended(self, node: Node, error: str | None) -> None:
-        if error is None:
-            return
+    def _entry_failed(self, node: Node, error: str) -> None:
         goes_on = self.run.goes_on()
         if not node.completed:
             self.run.mark(node, ERROR, error if goes_on else OPERATION_ERROR)

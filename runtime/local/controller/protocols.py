@@ -78,7 +78,7 @@ class Boundary(Protocol):
 
 
 class Call(NamedTuple):
-    """What asks for a template. `done` gets the node, and an error of Argo's that was not the step's."""
+    """What asks for a template. `failed` gets the node, and an error of Argo's that was not the step's."""
 
     name: str
     holder: Json
@@ -93,7 +93,7 @@ class Call(NamedTuple):
     turn: tuple[int, ...]
     """When Argo comes to it, which goes from the entrypoint down: the ranks of what it is in, and its own."""
     created: Callable[[Node], None]
-    done: Callable[[Node, str | None], None]
+    failed: Callable[[Node, str], None]
     node: Node | None
     """The node that is there already."""
     now: Callable[[], Json] | None

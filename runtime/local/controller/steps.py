@@ -146,15 +146,15 @@ class Steps(Frame):
             self._note(original, holder["name"], node)
             self._watch(original, holder["name"], node, now)
 
-        def done(node: Node, error: str | None) -> None:
-            if error is None or group is not self.group or self.over:
+        def failed(node: Node, error: str) -> None:
+            if group is not self.group or self.over:
                 return
             if error == TIMEOUT:
                 self._fail_group(FAILED, error)
             else:
                 self._fail_group(ERROR, f"step group deemed errored due to child {name} error: {error}")
 
-        self.child("steps", name, holder, created, done, now=now)
+        self.child("steps", name, holder, created, failed, now=now)
 
     def _now(self, original: Json) -> list[Json]:
         """A step, or the rounds of it, with the variables as they are now. Raises ArgoError."""

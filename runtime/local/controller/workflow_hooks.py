@@ -133,7 +133,7 @@ class WorkflowHooks:
             on_exit=True,
             hooked=True,
             created=self._exiting,
-            done=self._exit_ended,
+            failed=self._exit_failed,
         )
 
     def leave_exit(self, entry: Node) -> None:
@@ -145,12 +145,11 @@ class WorkflowHooks:
     def _exiting(self, node: Node) -> None:
         self.exit = node
 
-    def _exit_ended(self, node: Node, error: str | None) -> None:
-        if error is not None:
-            if not node.completed:
-                self._run.mark(node, ERROR, error)
-            if not self._run.goes_on():
-                self._finish(ERROR, f"error in exit template execution : {error}")
+    def _exit_failed(self, node: Node, error: str) -> None:
+        if not node.completed:
+            self._run.mark(node, ERROR, error)
+        if not self._run.goes_on():
+            self._finish(ERROR, f"error in exit template execution : {error}")
 
     # --- what they are told -------------------------------------------------------------------------
 
