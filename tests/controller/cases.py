@@ -420,14 +420,14 @@ def workflow(random: Random) -> Json:
 def used(spec: Json, templates: list[Json]) -> list[Json]:
     """The templates that are called from somewhere, by these or others."""
     by_name = {str(one["name"]): one for one in templates}
-    found: dict[str, Json] = {}
+    found: set[str] = set()
     waiting = called(spec)
     while waiting:
         name = waiting.pop()
         if name not in found:
-            found[name] = by_name[name]
+            found.add(name)
             waiting |= called(by_name[name])
-    return list(found.values())
+    return [one for name, one in by_name.items() if name in found]
 
 
 def made_up(seed: int) -> Case:
