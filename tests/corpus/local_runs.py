@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 FIELDS = ("displayName", "type", "phase", "outputs")
+LINKS = ("children", "outboundNodes")
 #: Runs that end in another way, and why.
 EXCEPTIONS = {
     "dag-task-level-timeout": "the cluster took more than five of the twenty seconds to start the container of A",
@@ -49,14 +50,25 @@ def differences(recording: Recording, folder: Path) -> Iterator[tuple[str, str]]
     assert kept["status"]["phase"] == machine.phase
     yield from different("phase", machine.phase, status["phase"])
     yield from different("outputs", machine.run.outputs or None, status.get("outputs"))
+    yield from different("progress", kept["status"]["progress"], status.get("progress"))
     mine: dict[str, Object] = {node["name"]: node for node in kept["status"]["nodes"].values()}
     yield from different("nodes", sorted(mine), sorted(theirs))
     for node in sorted(mine.keys() & theirs.keys()):
         for field in FIELDS:
             yield from different(f"{node} {field}", mine[node].get(field), theirs[node].get(field))
+        for field in LINKS:
+            one, other = (_linked(status, node, field) for status in (kept["status"], status))
+            yield from different(f"{node} {field}", one, other)
         ours, others = mine[node].get("message", ""), theirs[node].get("message", "")
         if not ours.startswith(others):
             yield f"{node} message", f"{ours!r}, recorded {others!r}"
+
+
+def _linked(status: Object, name: str, field: str) -> list[str]:
+    """The names of the nodes that another one leads to."""
+    nodes: dict[str, Object] = status["nodes"]
+    node = next(node for node in nodes.values() if node["name"] == name)
+    return sorted(nodes[one]["name"] for one in node.get(field) or () if one in nodes)
 
 
 def main() -> int:
