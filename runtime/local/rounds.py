@@ -185,7 +185,7 @@ def tables(
     objectives, known = objectives_of(settings), texts_of(settings)
     for top in entries:
         for one in top.walk():
-            made = _table(one, run, objectives, known, wanted) if one.rounds else None
+            made = _table(one, run, objectives, known, wanted)
             if made is not None:
                 found.append(made)
     return found
