@@ -16,6 +16,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -910,6 +911,11 @@ def test_a_gate_says_what_it_takes(flowdsl: Callable[..., Result], folder: Path)
     done = flowdsl("--resume", "one", "--fake", "gate=maybe")
     assert done.code == 2
     assert "--fake gate=maybe: `return` is one of true, false" in done.err
+    assert run(["compile", "gate.py", "-o", "gate.yaml"]) == 0
+    runs = sorted(Path(".flowdsl/runs").iterdir())
+    done = flowdsl("gate.yaml", "--fake", "gate=maybe")
+    assert (done.code, done.err) == (2, "flowdsl: --fake gate=maybe: `return` is one of true, false\n")
+    assert sorted(Path(".flowdsl/runs").iterdir()) == runs, "a run that is refused leaves nothing"
     assert flowdsl("--resume", "one", "--fake", "gate=true", "--approve").code == 0
 
 
@@ -1038,6 +1044,43 @@ def test_a_step_by_the_name_of_its_function(flowdsl: Callable[..., Result], fold
     which = flowdsl("named.py", "--only", "double", "--of", "one")
     assert which.code == 2
     assert "--only double: several steps call it, name one of them: first, again" in which.err
+
+
+NESTED = """\
+from flowdsl import fan_out, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def double(x: int) -> int:
+    return 2 * x
+
+
+@pipeline
+def inner(x: int) -> int:
+    return double(x)
+
+
+@pipeline
+def nested() -> int:
+    each = fan_out(inner, over={"x": [3, 4]})
+    total = inner(each[0])
+    return total
+"""
+
+
+def test_a_step_that_ran_at_several_places_is_named_by_the_way_to_it(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "nested.py").write_text(NESTED, encoding="utf-8")
+    assert flowdsl("nested.py", "-q", "--name", "one").code == 0
+    only = partial(flowdsl, "nested.py", "-q", "--of", "one", "--only")
+    which = only("double")
+    assert which.code == 2
+    assert "--only double: it ran 3 times, name one of them: 'each.inner(" in which.err
+    for name in re.findall("'(.*?)'", which.err):
+        assert only(name).code == 0
+    assert ["return", "8"] in rows(only("each(1).double").out)
+    assert ["return", "12"] in rows(only("total.double").out)
 
 
 def test_from_a_step_on(flowdsl: Callable[..., Result]) -> None:
@@ -1555,6 +1598,45 @@ def test_a_gate_waits_for_somebody(flowdsl: Callable[..., Result]) -> None:
     assert done.code == 0
     assert done.err == "the run one had ended already\n"
     assert ["return", "hello", "me"] in rows(done.out)
+
+
+def test_a_gate_alone_is_called_as_in_the_whole_run(flowdsl: Callable[..., Result]) -> None:
+    given = ("--fake", "gate=me", "--fake", "door=")
+    assert flowdsl("gate.py", "--name", "one", *given).code == 0
+    done = flowdsl("gate.py", "--only", "gate", "--name", "two")
+    assert done.code == 4
+    assert done.err.endswith(
+        "waits for an answer to gate:\n  flowdsl run --resume two --fake gate.return=VALUE\n"
+    )
+    assert ["return", "you"] in rows(flowdsl("--resume", "two", "--fake", "gate.return=you").out)
+
+
+GATES = """\
+from typing import Literal
+
+from flowdsl import approve, fan_out, pipeline
+
+
+@approve()
+def gate(n: int) -> Literal["ship", "hold"]:
+    raise NotImplementedError
+
+
+@pipeline
+def gates() -> list[str]:
+    return fan_out(gate, over={"n": [1, 2]})
+"""
+
+
+def test_one_answer_is_for_all_rounds(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "gates.py").write_text(GATES, encoding="utf-8")
+    done = flowdsl("gates.py", "--name", "one")
+    assert done.code == 4
+    assert done.err.endswith(
+        "waits for an answer to gate:\n  flowdsl run --resume one --fake gate.return=VALUE\n"
+        "  gate.return is one of ship, hold\n"
+    )
+    assert flowdsl("--resume", "one", "--fake", "gate.return=ship").code == 0
 
 
 RELEASE = """\

@@ -34,20 +34,30 @@ def unasked(node: Node) -> dict[str, str] | None:
 
 def waiting(nodes: list[Node], again: str) -> str:
     """Whom a run waits for, and the command that answers."""
-    answers = [f"--fake {task_of(node.name, '')}.{name}=VALUE" for node in nodes for name in wanted(node)]
+    answers = dict.fromkeys(f"--fake {_step(node)}.{name}=VALUE" for node in nodes for name in wanted(node))
     free = [node for node in nodes if not wanted(node)]
     if answers:
         who, how = "an answer to", " ".join([again, *answers, *(["--approve"] if free else [])])
     else:
         who, how = "somebody to approve", f"{again} --approve"
-    lines = [f"waits for {who} {', '.join(node.display for node in nodes)}:\n  {how}\n"]
+    lines = [f"waits for {who} {', '.join(dict.fromkeys(map(_called, nodes)))}:\n  {how}\n"]
     for node in nodes:
         lines += [
-            f"  {node.display}.{name} is one of {', '.join(choices(node, name))}\n"
+            f"  {_called(node)}.{name} is one of {', '.join(choices(node.inputs, name))}\n"
             for name in wanted(node)
-            if choices(node, name)
+            if choices(node.inputs, name)
         ]
-    return "".join(lines)
+    return "".join(dict.fromkeys(lines))
+
+
+def _called(node: Node) -> str:
+    """What a node is called where it stands; of a run of one step, its template."""
+    return node.template if node.name == node.display else node.display
+
+
+def _step(node: Node) -> str:
+    """What `--fake` calls it: all rounds of a loop are given the same."""
+    return node.template if node.name == node.display else task_of(node.name, "")
 
 
 def ask(node: Node, travelling: Callable[[str, str], str]) -> dict[str, str] | None:
@@ -76,7 +86,7 @@ def ask(node: Node, travelling: Callable[[str, str], str]) -> dict[str, str] | N
 
 def _value(node: Node, name: str, default: object, travelling: Callable[[str, str], str]) -> str:
     """An answer that the step takes; nothing for its default, or at the end of what somebody types."""
-    allowed = choices(node, name)
+    allowed = choices(node.inputs, name)
     said = f" ({', '.join(allowed)})" if allowed else ""
     usual = "" if default is None else f" [{default}]"
     while True:

@@ -43,10 +43,9 @@ def task_of(name: str, run: str) -> str:
     return _ROUNDS.sub("", name.removeprefix(run)).rpartition(".")[2] or run
 
 
-def choices(node: Node, output: str) -> list[str]:
+def choices(inputs: Json | None, output: str) -> list[str]:
     """The answers that a suspended step takes, or none where it takes any: those of its input of that name."""
-    inputs: list[Json] = several(node.inputs, "parameters")
-    found: Json | None = next((one for one in inputs if one["name"] == output), None)
+    found = next((one for one in several(inputs, "parameters") if one["name"] == output), Json())
     return [any_string(value) for value in texts(found, "enum")]
 
 
@@ -93,6 +92,9 @@ class Fakes:
                 self._inside(step, given, template, known)
             else:
                 self._outputs(step, given, template, None)
+        for step, given in self._given.items():
+            if "suspend" in (template := known[step]):
+                _judge(step, _named_outputs(part(template, "outputs"), given), part(template, "inputs"))
 
     def _inside(self, step: str, given: dict[str, str], template: Json, known: Mapping[str, Json]) -> None:
         """Fake the steps of a graph, if one of them has all of its outputs, and the others have none."""
@@ -123,15 +125,7 @@ class Fakes:
         found = self._named(node.name, node.template)
         if found is None:
             return None
-        names = [str(one["name"]) for one in several(node.outputs, "parameters")]
-        given = self._given[found]
-        if "" in given and len(names) == 1:
-            given = {names[0]: given[""]}
-        for name, value in given.items():
-            allowed = choices(node, name)
-            if allowed and value not in allowed:
-                raise RunError(f"--fake {found}={value}: `{name}` is one of {', '.join(allowed)}")
-        return given
+        return _named_outputs(node.outputs, self._given[found])
 
     def _named(self, name: str, template: str) -> str | None:
         return next((one for one in (task_of(name, self._run), template) if one in self._given), None)
@@ -211,6 +205,20 @@ class Fakes:
         if not source.exists():
             raise RunError(f"--fake {step}.{name}={source}: there is no {source}")
         return source if text else None
+
+
+def _named_outputs(outputs: Json | None, given: dict[str, str]) -> dict[str, str]:
+    """What is given for outputs; a value without a name is for the only one."""
+    names = [str(one["name"]) for one in several(outputs, "parameters")]
+    return {names[0]: given[""]} if "" in given and len(names) == 1 else given
+
+
+def _judge(step: str, answers: Mapping[str, str], inputs: Json) -> None:
+    """Refuse an answer that a suspended step does not take, as far as that is known yet. Raises RunError."""
+    for name, value in answers.items():
+        allowed = choices(inputs, name)
+        if allowed and value not in allowed and "{{" not in "".join(allowed):
+            raise RunError(f"--fake {step}={value}: `{name}` is one of {', '.join(allowed)}")
 
 
 def _stored(one: Json) -> bool:
@@ -433,9 +441,13 @@ def only(manifest: Json, status: Json, step: str) -> Json:
         raise RunError(f"--only {step}: several steps call it, name one of them: {', '.join(tasks)}")
     rounds = list(dict.fromkeys(_LABEL.sub(r"(\1)", one["displayName"]) for one in found))
     if len(rounds) > 1 and all(_LABEL.search(one["displayName"]) for one in found):
-        shown = ", ".join(f"'{one}'" for one in rounds[:_SHOWN]) + (", ..." if len(rounds) > _SHOWN else "")
-        raise RunError(f"--only {step}: it has {len(rounds)} rounds, name one of them: {shown}")
-    node = found[0]
+        raise RunError(f"--only {step}: it has {len(rounds)} rounds, name one of them: {_some(rounds)}")
+    ways: dict[str, Json] = {}
+    for one in found:
+        ways.setdefault(".".join(way(run, one["name"]).path), one)
+    if len(ways) > 1 and step not in ways:
+        raise RunError(f"--only {step}: it ran {len(ways)} times, name one of them: {_some([*ways])}")
+    node = ways.get(step, found[0])
     spec: Json = part(manifest, "spec")
     _with_others(step, node, nodes, spec, run)
     inputs = part(node, "inputs")
@@ -464,6 +476,11 @@ def only(manifest: Json, status: Json, step: str) -> Json:
             f"run it with what it needs and what follows it, --from {step}"
         )
     return {**manifest, "spec": {**rest, "entrypoint": node["templateName"], "arguments": arguments}}
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names in quotes, as they hold brackets that shells take for themselves."""
+    return ", ".join(f"'{one}'" for one in names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
 
 
 def _not_had(spec: Json, template: str, arguments: Json) -> list[str]:
