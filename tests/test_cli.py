@@ -693,6 +693,27 @@ def test_a_picture_is_no_folder(name: str, said: str, flowdsl: Callable[..., Res
     assert flowdsl("graph", "pipeline.py", "--svg", name) == (2, "", f"flowdsl: {said}\n")
 
 
+def test_a_run_of_somebody_else_does_not_hide_the_others(
+    open_folder: Path, flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(open_folder)
+    monkeypatch.setenv("KUBECONFIG", str(open_folder / "none"))
+    for name in ("mine", "closed"):
+        runs = open_folder / ".flowdsl/runs" / name
+        runs.mkdir(parents=True)
+        for file in ("workflow.json", "journal.jsonl"):
+            (runs / file).touch()
+    closed = open_folder / ".flowdsl/runs/closed"
+    commands = (("get", "other"), ("run", "--resume", "other"))
+    assert all("mine" in flowdsl(*one).err for one in commands), "with everything imported"
+    with unprivileged(open_folder):
+        closed.chmod(0)
+        got, resumed = (flowdsl(*one) for one in commands)
+        closed.chmod(0o700)
+    assert (got.code, "(the last ones are mine)" in got.err) == (2, True)
+    assert resumed == (2, "", "flowdsl: there is no run `other` in .flowdsl/runs; the last ones are mine\n")
+
+
 @pytest.mark.parametrize("command", ["compile", "check", "run"])
 def test_the_current_folder_may_have_been_removed(
     command: str, folder: Path, flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch

@@ -30,6 +30,7 @@ Json = dict[str, Any]
 
 RUNS = Path(".flowdsl/runs")
 """Where the runs on this machine are."""
+_WORKFLOW = "workflow.json"
 _SHOWN = 5  # names of runs in a message
 _HERE = Path("flowdsl.toml")
 SUBMITTED = RUNS.parent / "submitted"
@@ -215,13 +216,12 @@ class Missing(Refused):
 def _local(name: str) -> Path | None:
     """The folder of a run on this machine."""
     if name == LATEST:
-        from flowdsl.runtime.local.earlier import begun
+        from flowdsl.runtime.local.earlier import begun, newest_first
 
-        runs = [one.parent for one in RUNS.glob("*/workflow.json") if one.is_file()]
-        last = max(runs, key=begun, default=None)
+        last = next(iter(newest_first(RUNS, _WORKFLOW)), None)
         return None if last is None or begun(last) < _submitted() else last
     folder = RUNS / name
-    return folder if (folder / "workflow.json").is_file() else None
+    return folder if (folder / _WORKFLOW).is_file() else None
 
 
 def note_submission(reach: Reach) -> None:
@@ -240,10 +240,10 @@ def _submitted() -> int:
 
 def _read(folder: Path) -> Json:
     try:
-        found: Json = json.loads((folder / "workflow.json").read_text(encoding="utf-8"))
+        found: Json = json.loads((folder / _WORKFLOW).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise Refused(
-            f"{folder / 'workflow.json'} cannot be read: {reason(error)}; "
+            f"{folder / _WORKFLOW} cannot be read: {reason(error)}; "
             f"flowdsl run --resume {folder.name} writes it again, if the run has ended"
         ) from None
     return found
@@ -251,11 +251,9 @@ def _read(folder: Path) -> Json:
 
 def _near(name: str) -> str:
     """Which run on this machine may be meant: one with nearly that name, else the last ones."""
-    from flowdsl.runtime.local.earlier import begun
+    from flowdsl.runtime.local.earlier import newest_first
 
-    names = [
-        one.name for one in sorted(RUNS.glob("*"), key=begun, reverse=True) if _local(one.name) is not None
-    ]
+    names = [one.name for one in newest_first(RUNS, _WORKFLOW)]
     alike = of_pipeline(name, names)
     meant = None if alike else near(name, names)
     if meant:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.runtime.documents import base_of, workflow_spec
 from flowdsl.runtime.local.error import RunError
-from flowdsl.runtime.local.journal import JournalError, of_run, read
+from flowdsl.runtime.local.journal import FILE, JournalError, of_run, read
 from flowdsl.runtime.local.runner import going_on
 from flowdsl.runtime.names import LATEST, meant, of_pipeline
 from flowdsl.runtime.parts import part, several
@@ -21,21 +22,21 @@ _SHOWN = 5
 
 def existing(runs: Path, name: str) -> Path:
     """The folder of a run by its name, or of the last one. Raises RunError."""
-    if name == LATEST and (all_runs := _runs(runs)):
-        return all_runs[0]
+    if name == LATEST and (known := newest_first(runs, FILE)):
+        return known[0]
     folder = runs / name
     if "/" not in name and of_run(folder).exists():
         return folder
-    names = [one.name for one in _runs(runs)]
+    names = [one.name for one in newest_first(runs, FILE)]
     names = of_pipeline(name, names) or names
     last = f"the last ones are {', '.join(names[:_SHOWN])}"
     more = f"; {meant(name, names, last)}" if names else ""
     raise RunError(f"there is no run `{name}` in {runs}{more}")
 
 
-def _runs(runs: Path) -> list[Path]:
-    """The folders of all runs, the last one first."""
-    found = [path for path in runs.glob("*") if of_run(path).is_file()]
+def newest_first(runs: Path, having: str) -> list[Path]:
+    """The folders of all runs that have a file of that name, without those that may not be entered."""
+    found = [path for path in runs.glob("*") if os.path.isfile(path / having)]  # noqa: PTH113 -- Path.is_file raises
     return sorted(found, key=begun, reverse=True)
 
 
@@ -85,7 +86,7 @@ def chosen(runs: Path, document: Json, name: str | None) -> Path:
         folder = existing(runs, name)
     else:
         base = base_of(document)
-        found = [one for one in _runs(runs) if _base(one) == base]
+        found = [one for one in newest_first(runs, FILE) if _base(one) == base]
         if not found:
             raise RunError(f"there is no earlier run of {base} in {runs}: run all of it first")
         folder = found[0]

@@ -36,9 +36,13 @@ _EVENTS: dict[str, type[events.Event]] = {
 _NAMES = {kind: name for name, kind in _EVENTS.items()}
 
 
+FILE = "journal.jsonl"
+"""The name of the journal in the folder of a run."""
+
+
 def of_run(folder: Path) -> Path:
     """The journal of the run in a folder."""
-    return folder / "journal.jsonl"
+    return folder / FILE
 
 
 class JournalError(Exception):
