@@ -888,6 +888,18 @@ def test_files_that_are_faked(flowdsl: Callable[..., Result], folder: Path) -> N
     assert done.code == 0
 
 
+def test_what_is_faked_may_be_named_as_in_python(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "named.py").write_text(NAMED, encoding="utf-8")
+    assert (
+        "--fake load_rows=three: `load_rows` is int: it is not a whole number"
+        in flowdsl("named.py", "--fake", "load_rows=three").err
+    )
+    (folder / "files.py").write_text(FILES.replace("split", "split_up"))
+    (folder / "a.txt").write_text("one")
+    fakes = ("--fake", 'split_up=["a.txt"]', "--fake", 'named.return={"x": "a.txt"}', "--fake", "last=null")
+    assert flowdsl("files.py", *fakes, "-q").code == 0
+
+
 def test_files_that_a_manifest_cannot_have_faked(flowdsl: Callable[..., Result], folder: Path) -> None:
     (folder / "files.py").write_text(FILES)
     assert run(["compile", "files.py", "-o", "files.yaml"]) == 0

@@ -236,8 +236,9 @@ def fakes(
     `known`: templates by task; a step may be named by its template too. `folder` is where lists of files go.
     """
     templates = by_name(known)
+    named = [_of_step(text, templates) for text in given]
     found: list[str] = []
-    for text in given:
+    for written, text in zip(given, named, strict=True):
         head, equals, value = text.partition("=")
         step, _, output = head.partition(".")
         template = templates.get(step, {})
@@ -250,13 +251,21 @@ def fakes(
                 one = one.changed(name=there.get(one.name, one.name))
                 made = [*in_place_of(step, one, _faked(one.type, value), template, folder)]
             except (WrongValue, OSError) as wrong:
-                raise RunError(f"--fake {text}: `{head}` is {t.spell(one.type)}: {wrong}") from None
-        missing = [each for each in outputs if not _names(given, f"{step}.{each.name}")]
+                called = written.partition("=")[0]
+                raise RunError(f"--fake {written}: `{called}` is {t.spell(one.type)}: {wrong}") from None
+        missing = [each for each in outputs if not _names(named, f"{step}.{each.name}")]
         if output and missing and all(isinstance(each.type, t.File) for each in missing):
             name = missing[0].name
             raise RunError(f"--fake {step}: the file `{name}` needs a path: --fake {step}.{name}=PATH")
         found += made
     return found
+
+
+def _of_step(text: str, templates: Mapping[str, Json]) -> str:
+    """STEP=VALUE or STEP.OUTPUT=VALUE with the name of the step as templates have it."""
+    head, equals, value = text.partition("=")
+    step, dot, output = head.partition(".")
+    return f"{spelled(step, templates)}{dot}{output}{equals}{value}"
 
 
 def libraries(
