@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from flowdsl.cli.commands import ELSEWHERE, load
 from flowdsl.cli.display.report import internal_error
@@ -107,5 +107,12 @@ def _usage(error: CycloptsError) -> str:
         if any("--format" in argument.names for argument in error.argument_collection):
             text = "Unknown option: --json. Findings are shown so by --format json"
     elif isinstance(error, MissingArgumentError) and error.argument is not None:
-        text = f"{error.keyword} needs a value" if error.keyword else f"{error.argument.name} is missing"
+        words = ", ".join(_words(error.argument.hint))
+        value = f"{error.keyword} needs a value{words and f': {words}'}"
+        text = value if error.keyword else f"{error.argument.name} is missing"
     return f"flowdsl: {text}\n{command} --help shows what it takes\n"
+
+
+def _words(hint: object) -> list[str]:
+    """The words that an option takes by its type, where it takes no others."""
+    return [word for one in get_args(hint) for word in ([one] if isinstance(one, str) else _words(one))]

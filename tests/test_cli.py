@@ -237,6 +237,7 @@ USAGE = (
     ("run", "pipeline.py", "--form", "train"),
     ("graph", "pipeline.py", "--as", "svg"),
     ("graph", "pipeline.py", "--svg"),
+    ("run", "pipeline.py", "--engine"),
     ("--install-completion", "--shell", "tcsh"),
     ("sweep", "pipeline.py", "rate=0.1"),
 )
