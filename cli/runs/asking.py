@@ -69,19 +69,19 @@ def ask(node: Node, travelling: Callable[[str, str], str]) -> dict[str, str] | N
         return None
     supplied: dict[str, str] = {}
     if node.message:
-        err(f"{node.display}: {node.message}\n")
+        err(f"{_called(node)}: {visible(node.message)}\n")
     asked = [str(one["name"]) for one in several(node.outputs, "parameters")]
     for one in several(node.inputs, "parameters"):
         if one["name"] not in asked:
-            err(f"{node.display}: {one['name']} is {visible(any_string(one.get('value')))}\n")
+            err(f"{_called(node)}: {one['name']} is {visible(any_string(one.get('value')))}\n")
         if one.get("description"):
-            err(f"{node.display}: {visible(str(one['description']))}\n")
+            err(f"{_called(node)}: {visible(str(one['description']))}\n")
     for one in several(node.outputs, "parameters"):
         default = part(one, "valueFrom").get("default")
         text = _value(node, str(one["name"]), default, travelling)
         if text:
             supplied[one["name"]] = text
-    return supplied if agreed(f"{node.display}: go on") else None
+    return supplied if agreed(f"{_called(node)}: go on") else None
 
 
 def _value(node: Node, name: str, default: object, travelling: Callable[[str, str], str]) -> str:
@@ -90,7 +90,7 @@ def _value(node: Node, name: str, default: object, travelling: Callable[[str, st
     said = f" ({', '.join(allowed)})" if allowed else ""
     usual = "" if default is None else f" [{default}]"
     while True:
-        err(f"{node.display}: value of {name}{said}{usual}: ")
+        err(f"{_called(node)}: value of {name}{said}{usual}: ")
         line = sys.stdin.readline()
         text = line.rstrip("\n")
         if not line or (not text and default is not None):
@@ -100,4 +100,4 @@ def _value(node: Node, name: str, default: object, travelling: Callable[[str, st
         try:
             return travelling(name, text)
         except RunError as error:
-            err(f"{node.display}: {visible(str(error))}\n")
+            err(f"{_called(node)}: {visible(str(error))}\n")
