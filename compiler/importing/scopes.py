@@ -152,10 +152,10 @@ class Graph(Scope):
             self.reader.add(self.current.path, Otherwise(what, way))
 
         def items() -> Code:
-            if count is None:
-                return found.code()
             name, dot, field = str(found.code()).partition(".")
-            return listed(f"{name}[{index}]{dot}{field}" for index in range(count))
+            if count is None or not dot:
+                return name
+            return listed(f"{name}[{index}].{field}" for index in range(count))
 
         return Value(items, Port(items=True, text=True))
 

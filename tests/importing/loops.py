@@ -78,9 +78,7 @@ def loops(regions: list[str] = ["eu", "us"], shards: int = 2) -> None:
     made = make.options(after=[shards_, numbers_])()
     each = fan_out(say, over={"text": made}, parallel=2, mark=".")
     more = how_many.options(after=[made])()
-    all_ = count.options(after=[made])(
-        numbers_=[numbers_[0], numbers_[1], numbers_[2], numbers_[3]],
-    )
+    all_ = count.options(after=[made])(numbers_=numbers_)
     fan_out(
         shard.options(name="counted", after=[each, all_]),
         over={"number": numbers(more)},
