@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.importing.commands import changed, paths
 from flowdsl.compiler.importing.fields import TEMPLATE, say
-from flowdsl.compiler.importing.layout import Named, call, exactly, flat, function, laid, literal
+from flowdsl.compiler.importing.layout import (
+    Named,
+    call,
+    exactly,
+    flat,
+    function,
+    laid,
+    literal,
+    mapped,
+    quoted,
+)
 from flowdsl.compiler.importing.model import Value, ports
 from flowdsl.compiler.importing.names import Names
 from flowdsl.compiler.importing.pods import Volumes, companions
@@ -179,13 +189,20 @@ class Leaf(Scope):
             name = self.target.inputs[one.key].name if one.key in self.target.inputs else one.name
             if kept:
                 found.setdefault("inputs", {}).setdefault(one.kind, []).append({"name": name, **kept})
+        plain: dict[str, Code] = {}
         for one in ports(self.template, "outputs"):
             left = one.key in self.target.left
             kept = one.said if left else self._rest(one, output=True)
+            if not left and kept.get("archive") == {"none": {}} and "archive" in KINDS[self.word]:
+                plain[self.target.named(one.key)] = quoted("none")
+                del kept["archive"]
             if kept and (left or one.key in self.target.outputs):
                 rest = {key: item for key, item in kept.items() if key != "name"}
                 given = {"name": one.name if left else self.target.named(one.key), **rest}
                 found.setdefault("outputs", {}).setdefault(one.kind, []).append(given)
+        if plain:
+            files = [key for key in self.target.outputs if key[0] == "artifacts"]
+            self.options["archive"] = mapped(plain) if len(plain) < len(files) else quoted("none")
         named: Json = self.reader.raw(found, self.target)
         return named
 

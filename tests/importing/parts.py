@@ -11,10 +11,7 @@ class RowsItem(NamedTuple):
     name: str
 
 
-@container(
-    image="busybox:1.37.0",
-    argo={"outputs": {"artifacts": [{"name": "return", "archive": {"none": {}}}]}},
-)
+@container(image="busybox:1.37.0", archive="none")
 def make() -> Path:
     return command(
         "sh",
