@@ -125,6 +125,19 @@ def test_a_template_leaves_volumes_to_the_workflow_that_uses_it(
     assert flowdsl(["import", "as_workflow.yaml"]) == 2
 
 
+@pytest.mark.parametrize(("said", "told"), [("default: ann", True), ("value: ann", False)])
+def test_what_is_only_shown_to_who_opens_a_gate_is_no_default(
+    said: str, told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    case = next(one for one in WRITTEN if one.stem == "kinds")
+    text = case.read_text("utf-8")
+    assert "default: ann" in text
+    Path("kinds.yaml").write_text(text.replace("default: ann", said), "utf-8")
+    assert flowdsl(["import", "kinds.yaml"]) == 0
+    assert ("`who` of `release` has no default" in capsys.readouterr().err) == told
+
+
 def test_it_is_formatted() -> None:
     files = [case.with_suffix(".py") for case in WRITTEN]
     for command in (["format", "--check", "--diff"], ["check", "--select", "E4,E7,E9,F,I"]):

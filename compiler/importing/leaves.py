@@ -221,11 +221,12 @@ class Leaf(Scope):
         return found
 
     def _unanswered(self, one: Entry) -> None:
-        """What a suspended step gives where nobody says it."""
+        """What a suspended step gives where nobody says it.
+
+        Source: Argo Workflows, addRawOutputFields in workflow/controller/operator.go.
+        """
         values = [inside(one.said, "valueFrom").get("default")]
-        for each in ports(self.template, "inputs"):
-            if each.key == one.key:
-                values += [each.said.get("default"), each.said.get("value")]
+        values += [each.said.get("default") for each in ports(self.template, "inputs") if each.key == one.key]
         default = next((as_text(each) for each in values if each is not None), "")
         if default:
             what = f"`{one.name}` of `{self.target.name}` has no default; in the manifest it has `{default}`"
