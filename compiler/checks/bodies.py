@@ -53,6 +53,19 @@ _TAKE = ("clear", "discard", "pop", "popitem", "remove", "reverse", "sort")
 _CHANGES = frozenset((*_ADD, *_TAKE))
 
 
+CHECKS: tuple[Callable[[Body], Iterable[Diagnostic]], ...] = (
+    gone,
+    exits,
+    file_names,
+    read_only,
+    calls_of,
+    impossible,
+    opened,
+    looked_up,
+)
+"""The checks that need nothing but the function of a step and its calls."""
+
+
 def check_bodies(
     steps: Iterable[StepDef],
     traces: Collection[Trace],
@@ -69,37 +82,31 @@ def check_bodies(
     calls = cache(lambda: calls_by_target(traces))
     scripts: list[Written] = []
     for step in steps:
-        body = None if step.kind != "python" else _body(step, module_of(step))
+        body = None if step.kind != "python" else _body(step, module_of(step), calls)
         if body is not None:
             bodies.append(body)
-            yield from _results(body, step, step.name in used, calls)
-            yield from gone(step, body)
-            yield from exits(step, body, calls)
-            yield from file_names(step, body, calls)
-            yield from read_only(step, body, calls)
-            yield from calls_of(step, body)
-            yield from impossible(step, body)
-            yield from opened(step, body)
-            yield from looked_up(step, body)
+            yield from _results(body, step.name in used)
+            for check in CHECKS:
+                yield from check(body)
             source = carried(step)
             if source is not None:
-                written = Written(step, body, source.text, source.needs[1], source.lines)
+                written = Written(body, source.text, source.needs[1], source.lines)
                 yield from unsuited(written, images)
-                yield from terminal(written, calls)
+                yield from terminal(written)
                 scripts.append(written)
-    yield from left_behind(scripts, traces, calls)
-    yield from unpickled(scripts, calls)
+    yield from left_behind(scripts, traces)
+    yield from unpickled(scripts)
     owners = {id(graph.owner): graph.owner for trace in traces for graph in trace.graphs.values()}
     for owner in owners.values():
         module = module_of(owner)
         if module is not None and (node := module.file.function(owner.code)) is not None:
             yield from uncalled(node, module)
     if any(body.changed for body in bodies):
-        found = (_body(owner, module_of(owner)) for owner in owners.values())
+        found = (_body(owner, module_of(owner), calls) for owner in owners.values())
         yield from _shared(bodies, [*bodies, *(one for one in found if one is not None)])
 
 
-def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Body | None:
+def _body(definition: StepDef | PipelineDef, module: ModuleSource | None, calls: Calls) -> Body | None:
     if module is None or (node := module.file.function(definition.code)) is None:
         return None
     names = {*all_names(definition.code)}
@@ -115,7 +122,7 @@ def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Bod
     changed, read = _uses(node, module, shared) if shared else ({}, {})
     variables = Variables(node.body)
     evident = Evident(definition, variables, module)
-    return Body(definition, module, node, names, returns, changed, read, variables, evident)
+    return Body(definition, module, node, names, returns, changed, read, variables, evident, calls)
 
 
 def _uses(
@@ -148,8 +155,9 @@ def _uses(
 # --- results -----------------------------------------------------------------------------------------
 
 
-def _results(body: Body, step: StepDef, used: bool, calls: Calls) -> Iterator[Diagnostic]:
+def _results(body: Body, used: bool) -> Iterator[Diagnostic]:
     """Results that are not made, or that JSON has not; `used` where a lost one is missed already."""
+    step = body.step
     kind = step.signature.returns
     # What a daemon gives is its address, whatever its function returns.
     needed = not isinstance(kind, (t.Nothing, t.Maybe, t.Json, t.Unsupported)) and not serves(step)
@@ -157,7 +165,7 @@ def _results(body: Body, step: StepDef, used: bool, calls: Calls) -> Iterator[Di
     if needed and not step.code.co_flags & _UNUSUAL:
         end = open_end(body)
         if returned:
-            yield from ends_without(step, body, end, calls)
+            yield from ends_without(body, end)
         elif end is not None and not _is_sketch(body.node):
             yield Diagnostic(findings.NoResult(step.name, t.spell(kind)), Definition(step.code, "return"))
     annotated = step.signature.annotated

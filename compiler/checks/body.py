@@ -6,9 +6,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.step import StepDef
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from flowdsl.compiler.carry.module import ModuleSource
     from flowdsl.compiler.carry.tree import Function
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.checks.variables import Variables
     from flowdsl.pipeline import PipelineDef
     from flowdsl.places.place import Span
-    from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Call, Trace
 
     Calls = Callable[[], Mapping[int, list[Call]]]
@@ -33,7 +33,7 @@ def calls_by_target(traces: Iterable[Trace]) -> dict[int, list[Call]]:
 
 
 class Body(NamedTuple):
-    """The function of a step or pipeline in its file, and what it does there."""
+    """The function of a step or pipeline in its file, and what is known of it."""
 
     definition: StepDef | PipelineDef
     module: ModuleSource
@@ -44,6 +44,18 @@ class Body(NamedTuple):
     read: dict[str, Span]
     variables: Variables
     evident: Evident
+    calls: Calls
+
+    @property
+    def step(self) -> StepDef:
+        """The step that this is the function of."""
+        assert isinstance(self.definition, StepDef)
+        return self.definition
+
+    @property
+    def given(self) -> Sequence[Call]:
+        """The calls of the step."""
+        return self.calls().get(id(self.definition), ())
 
     @property
     def returned(self) -> list[ast.expr]:

@@ -24,7 +24,7 @@ _OF_THE_TASK = frozenset(("image", "name"))
 """Options that say nothing of what a function needs: FD767 tells what an image does not have."""
 
 
-def calls_of(step: StepDef, body: Body) -> Iterator[Diagnostic]:
+def calls_of(body: Body) -> Iterator[Diagnostic]:
     """Where a step calls another one that asks for something, each once."""
     found: dict[str, StepDef] = {}
     for name in body.names:
@@ -37,10 +37,10 @@ def calls_of(step: StepDef, body: Body) -> Iterator[Diagnostic]:
         if called is None:
             continue
         asked = known_options(called.options)
-        own = known_options(step.options)
+        own = known_options(body.step.options)
         left = [word for word in asked if word not in _OF_THE_TASK and asked[word] != own.get(word)]
         if left:
-            finding = OptionsLeftOut(one.func.id, step.name, ", ".join(f"`{word}`" for word in left))
+            finding = OptionsLeftOut(one.func.id, body.step.name, ", ".join(f"`{word}`" for word in left))
             yield Diagnostic(finding, body.module.span(one.func))
 
 

@@ -12,21 +12,20 @@ from flowdsl.values import types as t
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from flowdsl.compiler.checks.body import Body, Calls
-    from flowdsl.step import StepDef
+    from flowdsl.compiler.checks.body import Body
 
 _NAMES = frozenset(("exit", "_exit", "quit", "SystemExit"))
 _FORKS = frozenset(("fork", "forkpty"))
 _CAUGHT = frozenset(("SystemExit", "BaseException"))
 
 
-def exits(step: StepDef, body: Body, calls: Calls) -> Iterator[Diagnostic]:
+def exits(body: Body) -> Iterator[Diagnostic]:
     """The first place where a step that returns something ends without that.
 
     Not of a step that is several processes: all but one of them may end as they like.
     """
-    kind = step.signature.returns
-    names = step.code.co_names
+    step = body.step
+    kind, names = step.signature.returns, step.code.co_names
     if _NAMES.isdisjoint(names) or isinstance(kind, (t.Nothing, t.Unsupported)):
         return
     if isinstance(kind, t.Maybe) and t.holds_file(kind):
@@ -34,14 +33,15 @@ def exits(step: StepDef, body: Body, calls: Calls) -> Iterator[Diagnostic]:
     found = min(_successes(body.node.body), key=lambda one: one.lineno, default=None)
     if found is None:
         return
-    if not has_several(step, calls):
+    if not has_several(body):
         finding = ExitWithoutResult(step.name, ast.unparse(found), t.spell(kind))
         yield Diagnostic(finding, body.module.span(found))
 
 
-def has_several(step: StepDef, calls: Calls) -> bool:
+def has_several(body: Body) -> bool:
     """Whether a step runs as several processes, of which one gives the result: on several pods, or forked."""
-    every = (step.options, *(call.options for call in calls().get(id(step), ())))
+    step = body.step
+    every = (step.options, *(call.options for call in body.given))
     return not _FORKS.isdisjoint(step.code.co_names) or any(
         options.get("distributed") is not None for options in every
     )

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from flowdsl.compiler.carry.tree import Function
-    from flowdsl.compiler.checks.body import Body, Calls
+    from flowdsl.compiler.checks.body import Body
     from flowdsl.places.place import Place
-    from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Call
     from flowdsl.values.expr import Expr
 
@@ -27,13 +26,14 @@ _TOLD = frozenset(("print", "debug", "info", "log", "warning", "error", "excepti
 """What only tells people: there another name does no harm."""
 
 
-def file_names(step: StepDef, body: Body, calls: Calls) -> Iterator[Diagnostic]:
+def file_names(body: Body) -> Iterator[Diagnostic]:
     """Where a step asks a file for its name or suffix, and one of its calls gives it one that has lost them."""
+    step = body.step
     files = {one.name for one in step.signature.parameters if _is_file(one.type)}
     asked = [(one, name) for one, name in _asked(body.node) if name in files] if files else []
     changed = _changed(body.node) if asked else set[str]()
     asked = [(one, name) for one, name in asked if name not in changed]
-    lost = _lost(calls().get(id(step), ())) if asked else {}
+    lost = _lost(body.given) if asked else {}
     for one, name in asked:
         if name in lost:
             finding = LostFileName(step.name, f"{name}.{one.attr}")

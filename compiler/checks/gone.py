@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.checks.body import Body
-    from flowdsl.step import StepDef
 
 _NAMES_OF_ITS_OWN = regex("shelve|dbm|venv|compile|profile|archive")
 """What writes files by other names than it is given."""
 _TEMPORARY = ("TemporaryDirectory", "NamedTemporaryFile")
 
 
-def gone(step: StepDef, body: Body) -> Iterator[Diagnostic]:
+def gone(body: Body) -> Iterator[Diagnostic]:
     """The files among the results that are gone before they are handed on."""
+    step = body.step
     if not t.holds_file(step.signature.returns) or not {*_TEMPORARY} & {*step.code.co_names}:
         return
     made = {name: call for one in body.variables.of(ast.With) for name, call in _temporary(one)}
@@ -42,7 +42,7 @@ def gone(step: StepDef, body: Body) -> Iterator[Diagnostic]:
                 )
 
 
-def unwritten(step: StepDef, body: Body, text: str) -> Iterator[tuple[ast.expr, GoneWhenReturned]]:
+def unwritten(body: Body, text: str) -> Iterator[tuple[ast.expr, GoneWhenReturned]]:
     """The files among the results of which nothing in the script of a step speaks, but where they are returned.
 
     It writes others, and has modules of Python only, which write nothing by other names than they are given.
@@ -62,7 +62,7 @@ def unwritten(step: StepDef, body: Body, text: str) -> Iterator[tuple[ast.expr, 
         once = text.count(f'"{path}"') + text.count(f"'{path}'") == 1
         if path and alone and once and path[:1] not in "/~." and path not in written:
             other = f"Path({written[0]!r})" if len(written) == 1 and "/" not in written[0] else ""
-            yield one, GoneWhenReturned(step.name, ast.unparse(one), other, removed=False)
+            yield one, GoneWhenReturned(body.step.name, ast.unparse(one), other, removed=False)
 
 
 def _temporary(node: ast.AST) -> Iterator[tuple[str, ast.Call]]:

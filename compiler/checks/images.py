@@ -111,7 +111,7 @@ def unsuited(written: Written, images_of: Callable[[], dict[int, list[Image]]]) 
             )
             fault = findings.Impossible(step.name, name, why, "FileNotFoundError", way)
             yield Diagnostic(fault, module.span(call))
-        parts = unwritten(step, given, text) if names <= sys.stdlib_module_names else ()
+        parts = unwritten(given, text) if names <= sys.stdlib_module_names else ()
         for value, lost in parts:
             yield Diagnostic(lost, module.span(value))
     place = Related(Definition(step.code), f"needed by the step `{step.name}`")

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from flowdsl.compiler.checks.body import Body
-    from flowdsl.step import StepDef
 
 # What values of these classes have in a Python that is newer than the oldest one that compiles.
 _NEWER = frozenset(
@@ -84,20 +83,20 @@ class _Value(NamedTuple):
 _UNKNOWN = _Value(None)
 
 
-def impossible(step: StepDef, body: Body) -> Iterator[Diagnostic]:
+def impossible(body: Body) -> Iterator[Diagnostic]:
     """Where a step asks a value, a class of its file or a module of Python for what that does not have."""
-    if step.plain is not step.function:
+    if body.step.plain is not body.step.function:
         return  # a decorator may give it other values
-    yield from _Reader(step, body).found()
+    yield from _Reader(body).found()
 
 
 class _Reader:
     """The function of a step, and what its variables are."""
 
-    def __init__(self, step: StepDef, body: Body) -> None:
-        self._step, self._variables = step, body.variables
+    def __init__(self, body: Body) -> None:
+        self._step, self._variables = body.step, body.variables
         self._module, self._evident = body.module, body.evident
-        self._own = {*step.code.co_varnames, *step.code.co_cellvars}
+        self._own = {*self._step.code.co_varnames, *self._step.code.co_cellvars}
         self._times = body.variables.times
         self._own |= self._times.keys()  # those of comprehensions too
         self._guarded = _guarded(body.variables)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.carry.module import ModuleSource
     from flowdsl.compiler.carry.tree import Function
-    from flowdsl.compiler.checks.body import Body, Calls
+    from flowdsl.compiler.checks.body import Body
     from flowdsl.places.place import Span
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Call, Trace
@@ -38,16 +38,21 @@ _OF_THE_MACHINE = ("/dev/", "/proc/", "/sys/")
 
 
 class Written(NamedTuple):
-    """A step as its function is written, and its script.
+    """The function of a step, and its script.
 
-    `needs`: the lowest Python 3.n that its syntax has; `lines`: where in the file its statements begin.
+    `text`: of the script. `needs`: the lowest Python 3.n that its syntax has. `lines`: where in the file its statements
+    begin.
     """
 
-    step: StepDef
     body: Body
     text: str
     needs: int
     lines: Callable[[], tuple[int, ...]]
+
+    @property
+    def step(self) -> StepDef:
+        """The step."""
+        return self.body.step
 
 
 def lies_beside(filename: str, name: str) -> bool:
@@ -58,7 +63,7 @@ def lies_beside(filename: str, name: str) -> bool:
         return False
 
 
-def left_behind(steps: Sequence[Written], traces: Iterable[Trace], calls: Calls) -> Iterator[Diagnostic]:
+def left_behind(steps: Sequence[Written], traces: Iterable[Trace]) -> Iterator[Diagnostic]:
     """Where a step reads a file that another step of its pipelines writes, and that is not on a volume of its own."""
     some = [one for one in steps if _READS.search(one.text) and not BRINGS.search(one.text)]
     files = {id(one.step): _Files(one) for one in some}
@@ -70,8 +75,7 @@ def left_behind(steps: Sequence[Written], traces: Iterable[Trace], calls: Calls)
     for one in readers:
         around = set[int]().union(*(some for some in together if id(one.step) in some))
         for path, node in files[id(one.step)].seen().items():
-            given = calls().get(id(one.step), ())
-            if lies_beside(one.step.code.co_filename, path) or _is_mounted(path, one.step, given):
+            if lies_beside(one.step.code.co_filename, path) or _is_mounted(path, one.step, one.body.given):
                 continue  # what is beside the pipeline is told as that
             for other in steps:
                 place = files[id(other.step)].written.get(path)

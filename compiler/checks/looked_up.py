@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from flowdsl.compiler.carry.module import ModuleSource
-    from flowdsl.compiler.checks.body import Body, Calls
+    from flowdsl.compiler.checks.body import Body
     from flowdsl.compiler.checks.left_behind import Written
-    from flowdsl.step import StepDef
 
 _PICKLES = frozenset(("joblib", "pickle", "torch"))
 _ASKS = frozenset(("globals", "modules"))
 
 
-def looked_up(step: StepDef, body: Body) -> Iterator[Diagnostic]:
+def looked_up(body: Body) -> Iterator[Diagnostic]:
     """The places where it does that, other than for a name that the script surely has."""
+    step = body.step
     if _ASKS.isdisjoint(step.code.co_names):
         return
     has = {*step.code.co_names, *step.code.co_varnames}
@@ -70,14 +70,14 @@ def _is_own(node: ast.expr) -> bool:
 # --- what another step has pickled ----------------------------------------------------------------
 
 
-def unpickled(steps: Sequence[Written], calls: Calls) -> Iterator[Diagnostic]:
+def unpickled(steps: Sequence[Written]) -> Iterator[Diagnostic]:
     """Where a step loads an object of a class of its file that another step has dumped, and does not name the class."""
     dumped = {id(one.step): (name, node, one) for one in steps for name, node in _dumps(one)}
     for one in steps if dumped else ():
         load = next(_loads(one), None)
         given = (
             expr.task
-            for call in (calls().get(id(one.step), ()) if load is not None else ())
+            for call in (one.body.given if load is not None else ())
             for argument in call.arguments.values()
             for expr in leaves(argument)
             if isinstance(expr, (Out, Best, Rows)) and not isinstance(expr.task, str)

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.checks.body import Body
-    from flowdsl.step import StepDef
 
 _WRITES = frozenset(("write", "writelines", "truncate"))
 _READS = frozenset(("read", "readline", "readlines"))
@@ -23,8 +22,9 @@ _DUMPS = {"dump": 1, "writer": 0, "DictWriter": 0}
 _LOADS = {"load": 0, "reader": 0, "DictReader": 0}
 
 
-def opened(step: StepDef, body: Body) -> Iterator[Diagnostic]:
+def opened(body: Body) -> Iterator[Diagnostic]:
     """Where a file is written that is open for reading, read that is open for writing, or has bytes for text."""
+    step = body.step
     if "open" not in step.code.co_names or "open" in body.module.namespace or step.plain is not step.function:
         return
     variables, times = body.variables, body.variables.times

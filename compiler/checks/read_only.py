@@ -15,19 +15,18 @@ from flowdsl.values.lift import is_dict
 from flowdsl.volume import Mountable, Named, VolumePath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from flowdsl.compiler.checks.body import Body, Calls
+    from flowdsl.compiler.checks.body import Body
     from flowdsl.places.place import Place
-    from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Call
 
 
-def read_only(step: StepDef, body: Body, calls: Calls) -> Iterator[Diagnostic]:
+def read_only(body: Body) -> Iterator[Diagnostic]:
     """What a step surely writes to below a path that one of its calls gives it read-only."""
     if not body.variables.writes:
         return
-    every = calls().get(id(step), ())
+    step, every = body.step, body.given
     options = [{**known_options(step.options), **known_options(call.options)} for call in every]
     if not every or any("argo" in one for one in options):
         return
@@ -50,7 +49,7 @@ def read_only(step: StepDef, body: Body, calls: Calls) -> Iterator[Diagnostic]:
             yield Diagnostic(finding, body.module.span(call), (Related(*given),))
 
 
-def _argument(calls: list[Call] | tuple[()], name: str) -> tuple[Place, str] | None:
+def _argument(calls: Sequence[Call], name: str) -> tuple[Place, str] | None:
     """Where one of the calls gives a path on a volume for a parameter."""
     for call in calls:
         if isinstance(call.arguments.get(name), OnVolume):

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.carry.carry import ModuleSource
     from flowdsl.compiler.carry.tree import Function
-    from flowdsl.compiler.checks.body import Body, Calls
-    from flowdsl.step import StepDef
+    from flowdsl.compiler.checks.body import Body
     from flowdsl.values.signature import Parameter
 
 _LEAVES = frozenset(
@@ -29,13 +28,14 @@ _NEVER = frozenset(("NoReturn", "Never"))
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
-def ends_without(step: StepDef, body: Body, end: ast.stmt | None, calls: Calls) -> Iterator[Diagnostic]:
+def ends_without(body: Body, end: ast.stmt | None) -> Iterator[Diagnostic]:
     """The place behind which a step that returns something ends without it: its open end, if it has one.
 
     Not where all values of a parameter are told apart, and not of a step with a decorator of the user, which may
     return another value, or one that is several processes: one of them gives the result.
     """
-    if end is None or step.plain is not step.function or has_several(step, calls):
+    step = body.step
+    if end is None or step.plain is not step.function or has_several(body):
         return
     shown: ast.stmt | ast.expr
     match end:

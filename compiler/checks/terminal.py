@@ -14,20 +14,19 @@ from flowdsl.values.lift import is_dict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.checks.body import Calls
     from flowdsl.compiler.checks.left_behind import Written
 
 _ASKS = frozenset(("argv", "breakpoint", "input", "set_trace"))
 _UNWATCHED = "remove it, and call the step as a function where you can answer: in a test"
 
 
-def terminal(written: Written, calls: Calls) -> Iterator[Diagnostic]:
+def terminal(written: Written) -> Iterator[Diagnostic]:
     """Where a step asks a person for an answer, or reads a word of its command line."""
     step, node, module = written.step, written.body.node, written.body.module
     names = step.code.co_names
     if "stdin" in names or _ASKS.isdisjoint(names):
         return
-    options = (step.options, *(one.options for one in calls().get(id(step), ())))
+    options = (step.options, *(one.options for one in written.body.given))
     if any("argo" in each for each in options):
         return
     variables = [name for each in options if is_dict(env := each.get("env")) for name in env]
