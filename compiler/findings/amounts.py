@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from flowdsl.compiler.findings.options import EXAMPLES
-from flowdsl.diagnostic import Finding, Severity, suggest
+from flowdsl.diagnostic import Finding, suggest
 
 
 class _Unreadable(Finding):
@@ -87,7 +87,7 @@ class UnusualResource(Finding):
     """The name of a device that is nearly a usual one."""
 
     code = "FD341"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{have}` is nearly the name of a usual device"
     label = "did you mean `{close}`?"
     help = "a pod that asks for a device that no node has waits forever: correct the name"
@@ -99,7 +99,7 @@ class SharedCount(Finding):
     """Several shares of GPUs."""
 
     code = "FD687"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "{count} shares of GPUs are no more than one: they may be of the same device"
     label = "not {count} devices"
     help = 'ask for one share, with the memory of all: GPU(1, share="{whole}"); or for whole devices'
@@ -120,7 +120,7 @@ class MemoryVolume(Finding):
     """A volume in memory that is larger than the memory of the container that writes to it."""
 
     code = "FD858"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{path}` may hold {size} in memory, but its container has at most {memory}"
     label = "can never be filled"
     help = "files there count as memory of the container: ask for more, or make the volume smaller"

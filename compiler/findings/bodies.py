@@ -5,9 +5,9 @@ Imported when the first one is reported.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from flowdsl.diagnostic import Finding, Severity
+from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class SharedState(Finding):
     """One step changes a list or dict of the file, and another one reads it."""
 
     code = "FD766"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{step}` changes `{name}`, but `{other}` does not see it"
     label = "changed in the pod of `{step}` only"
     help = "return the value from `{step}`, and pass it to `{other}`"
@@ -35,7 +35,7 @@ class NotInImage(Finding):
     """A step imports a library that its plain Python image does not have."""
 
     code = "FD767"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "the image `{image}` does not have `{module}`"
     label = "{state}"
     help = "{way}"
@@ -60,7 +60,7 @@ class FileBeside(Finding):
     """A step reads a file by name that its pod does not have: it is beside the pipeline, or nowhere."""
 
     code = "FD329"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{name}` {where}, but the pod of the step does not have it"
     label = "not in the image `{image}`"
     help = (
@@ -83,7 +83,7 @@ class LeftBehind(Finding):
     """A step reads a file that another step has written in its own pod."""
 
     code = "FD368"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{step}` reads `{path}`, but does not see what `{other}` writes there"
     label = "each step has a pod of its own"
     help = (
@@ -125,7 +125,7 @@ class LostFileName(Finding):
     """A step asks a file for its name, which was lost on the way."""
 
     code = "FD363"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{step}` reads `{asked}`, but a file that is passed on loses its name"
     label = "it is named after the input here, without a suffix"
     help = "pass the name on as a value beside the file, or take the file from a folder, where names are kept"
@@ -148,7 +148,7 @@ class EndsWithout(Finding):
     """A step that returns what its annotation says on some of its paths only."""
 
     code = "FD786"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{step}` may end without the {want} that it returns"
     label = "{where} it ends without a result"
     help = "return a value there, or raise an error; `-> {want} | None` if a run can continue without one"
@@ -173,7 +173,7 @@ class ResultLost(Finding):
     """A step whose body returns a value, although its annotation does not say so."""
 
     code = "FD777"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{step}` returns a value, but {says}"
     label = "no task receives it"
     help = "annotate what it returns, such as `-> int`, or return nothing"
@@ -190,7 +190,7 @@ class NotCalled(Finding):
     """A statement that is a step or pipeline itself, or one with options, and not a call of it."""
 
     code = "FD787"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{name}` is not called here"
     label = "nothing runs for this"
     help = "call it: `{form}`"
@@ -273,7 +273,7 @@ class LookedUp(Finding):
     """A step looks up a name of its module by text, or in a pickle of another step."""
 
     code = "FD884"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{asked}` finds only what `{step}` names itself"
     label = "{reason}"
     help = "{way}"
@@ -319,7 +319,7 @@ class ChangedByJson(Finding):
     """A step returns something that arrives as something else."""
 
     code = "FD770"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "{what} arrives as {arrives}"
     label = "JSON has no {lacks}"
     help = "{way}"
@@ -333,7 +333,7 @@ class OneWord(Finding):
     """A command whose only word has spaces: the name of a program with its arguments."""
 
     code = "FD771"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{text}` is one word: a program of that name would be looked for"
     label = "not split at spaces{unfilled}"
     help = "write each word separately: command({words})"
@@ -356,7 +356,7 @@ class NoTag(Finding):
     """An image without a tag: what runs changes with every push."""
 
     code = "FD772"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "the image `{image}` has no tag"
     label = "whichever is the newest at that time"
     help = "name a version: `{image}:1.2`, or a digest: `{image}@sha256:...`"
@@ -378,7 +378,7 @@ class NotFilled(Finding):
     """A word of a command with an input in braces that is not an f-string."""
 
     code = "FD775"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{{{name}}}` is in a word of the command, but is not filled in"
     label = "not an f-string"
     help = 'use an f-string, f"{text}", or write the input as its own word: `{name}`'
@@ -399,7 +399,7 @@ class OptionsLeftOut(Finding):
     """A step calls another step, whose function then runs in the pod of the first."""
 
     code = "FD785"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{called}` runs in the pod of `{step}`, without its own {options}"
     label = "in a step this is a plain function"
     help = (

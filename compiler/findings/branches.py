@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from flowdsl.diagnostic import Finding, Severity
+from flowdsl.diagnostic import Finding
 
 
 class BranchEscape(Finding):
@@ -52,7 +50,7 @@ class FailureUnseen(Finding):
     """`try` around the call of a step, as if it could fail there."""
 
     code = "FD352"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{word}` does not see how `{step}` ends"
     label = "this body has finished before `{step}` begins"
     help = "{way}"
@@ -96,7 +94,7 @@ class EmptyBlock(Finding):
     """A block of `when`, `unless`, `otherwise`, `on_exit` or `on_failure` in which no step is called."""
 
     code = "FD354"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "no step is called in this block of `{word}`"
     label = "everything else in it happens while compiling, in every run"
     help = "{way}"
@@ -127,7 +125,7 @@ class TakenOnce(Finding):
     """A time or random value is taken in the body of a pipeline: once, when it is compiled."""
 
     code = "FD356"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{call}` is called once, when the pipeline is compiled"
     label = "every run gets the same value, and each compilation writes different YAML"
     help = (

@@ -5,9 +5,7 @@ Imported when the first one is reported.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from flowdsl.diagnostic import Finding, Severity
+from flowdsl.diagnostic import Finding
 
 
 class Closure(Finding):
@@ -249,7 +247,7 @@ class FileRead(Finding):
     """A file is read when the module is loaded: in a run, that is when the script of the step starts."""
 
     code = "FD320"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{call}` at the top of the file also runs in the pod of the step"
     label = "the pod has no such file, unless the image has it"
     help = "read the file in a step that gets it as a `Path`"
@@ -260,7 +258,7 @@ class EnvironmentRead(Finding):
     """An environment variable is read when the module is loaded: in a run, in the pod of the step."""
 
     code = "FD328"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{call}` at the top of the file is also read in the pod of the step, where nothing sets it"
     label = "what is set on this machine does not travel"
     help = (
@@ -275,7 +273,7 @@ class ComputedAnew(Finding):
     """A time or a random value is taken when the module is loaded: in a run, by each step for itself."""
 
     code = "FD323"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{call}` at the top of the file runs again in the pod of each step that uses it"
     label = "no two steps, and no two attempts of one, get the same value"
     help = "make it a parameter of the pipeline, or let a step return it; to name the run, use `run.name`"
@@ -286,7 +284,7 @@ class OwnFile(Finding):
     """`__file__` in code of a step."""
 
     code = "FD321"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`__file__` in a step is a script that Argo wrote, not this file"
     label = "no other file is beside it"
     help = "give the step the files that it needs as `Path` parameters"

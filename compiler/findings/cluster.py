@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from flowdsl.diagnostic import Finding, Severity, suggest
+from flowdsl.diagnostic import Finding, suggest
 
 
 class UnknownPool(Finding):
@@ -156,7 +154,7 @@ class UnknownLabel(Finding):
     """A node label that is nearly one of the short names."""
 
     code = "FD781"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{name}` is taken literally, as a node label"
     label = "did you mean `{meant}`?"
     help = "write `{meant}`; if `{name}` is a label of your own, ignore this"

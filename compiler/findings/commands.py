@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from flowdsl.diagnostic import Finding, Severity, suggest
+from flowdsl.diagnostic import Finding, suggest
 
 
 class NoCommand(Finding):
@@ -120,7 +118,7 @@ class InputUnused(Finding):
     """An input that a step's description of what it runs does not use."""
 
     code = "FD873"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "the {word} of `{step}` does not use `{name}`"
     label = "not passed to {whom}"
     help = "use it there, or remove it; only for the order, call the step with `.options(after=[...])`"

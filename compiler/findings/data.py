@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from flowdsl.compiler.findings.kinds import result_of
-from flowdsl.diagnostic import Finding, Severity, suggest
+from flowdsl.diagnostic import Finding, suggest
 
 
 class SameVolume(Finding):
@@ -115,7 +113,7 @@ class ReadUnwritten(Finding):
     """A claim of the run that is read before anything is written to it."""
 
     code = "FD648"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{step}` reads `{volume}`, but nothing that ends before it writes there"
     label = "{state}"
     help = "{way}"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from flowdsl.diagnostic import Finding, Severity
+from flowdsl.diagnostic import Finding
 
 
 class BesideDistributed(Finding):
@@ -23,7 +21,7 @@ class ProcessesShare(Finding):
     """More processes in each pod than it has GPUs."""
 
     code = "FD859"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "{processes} processes of each pod share {count} GPU{plural}"
     label = "more than its GPUs"
     help = "leave `processes` out for one process on each GPU, or ask for gpu={processes}"
@@ -94,7 +92,7 @@ class ReadByWorkers(Finding):
     """Pods of one step that read a claim of one node, and run at the same time."""
 
     code = "FD382"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "all {count} pods of `{step}` read `{volume}`, which is ReadWriteOnce"
     label = "a pod on another node waits for it, and all pods for each other"
     help = (

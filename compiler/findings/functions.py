@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from flowdsl.diagnostic import Finding, Severity
+from flowdsl.diagnostic import Finding
 
 
 class BadAnnotation(Finding):
@@ -67,7 +65,7 @@ class UnusedParameter(Finding):
     """A parameter of a pipeline that nothing uses."""
 
     code = "FD890"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{pipeline}` does not use its parameter `{name}`"
     label = "{effect}"
     help = (

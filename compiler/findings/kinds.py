@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from flowdsl.diagnostic import Finding, Severity, suggest
+from flowdsl.diagnostic import Finding, suggest
 
 #: The decorator of each kind of step.
 WORDS = {
@@ -128,7 +126,7 @@ class HoldsOfNothing(Finding):
     """A condition that holds before the object has the value that it tests."""
 
     code = "FD605"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{text}` holds as long as the object has no `{path}`"
     label = "the step {ends} at once"
     help = "test a value that the object will have: `{path} > 0` or `{path} == Done`"
@@ -153,7 +151,7 @@ class FailureAlone(Finding):
     """A condition of failure that is tested only once."""
 
     code = "FD607"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`failure` without `success` is tested once, and then the step has succeeded"
     label = "nothing is waited for"
     help = 'add `success="status.succeeded == 1"`, or whatever the object has when it is done'
@@ -174,7 +172,7 @@ class RetriedCreate(Finding):
     """A retry that creates a second object."""
 
     code = "FD609"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "a retry creates a second object, or fails because of the first one"
     label = 'retried after "create"'
     help = 'use @resource("apply") and a fixed name, such as f"{{run.name}}-train"'
@@ -357,7 +355,7 @@ class CompanionCommand(Finding):
     """A sidecar whose command Argo has to look up."""
 
     code = "FD623"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{name}` has no command, so Argo asks the image's registry for it"
     label = "fails on clusters that cannot reach the registry"
     help = 'add what the image would run: Sidecar("{name}", image=..., command=["redis-server"])'

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from flowdsl.diagnostic import Finding, Severity, suggest
+from flowdsl.diagnostic import Finding, suggest
 
 
 class UnknownSetting(Finding):
@@ -51,7 +49,7 @@ class OwnShortName(Finding):
     """A short name for a label that is nearly one of the usual ones."""
 
     code = "FD874"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{key}` in [{table}] is a name of your own"
     label = "did you mean `{meant}`?"
     help = (

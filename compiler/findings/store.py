@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from flowdsl.diagnostic import Finding
 
 if TYPE_CHECKING:
-    from flowdsl.diagnostic import Severity
+    pass
 
 
 class NoStore(Finding):
@@ -38,7 +38,7 @@ class NothingStored(Finding):
     """A `store` for a step that returns no file."""
 
     code = "FD652"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{step}` returns no file, so `store` does nothing"
     label = "nothing to keep there"
     help = "leave it out; a step whose files are to be kept returns them as `Path`"

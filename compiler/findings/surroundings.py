@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from flowdsl.diagnostic import Finding, Severity, suggest
+from flowdsl.diagnostic import Finding, suggest
 
 
 class BadEnvName(Finding):
@@ -71,7 +69,7 @@ class SecretInText(Finding):
     """What seems to be a secret, in plain text."""
 
     code = "FD342"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "the value of `{name}` seems to be a secret, and would be readable in the YAML"
     label = "everybody who can see the workflow can read it"
     help = 'keep it in a Secret of the cluster: secrets={{"{name}": Secret("name", "key")}}'

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from flowdsl.diagnostic import Finding, Severity
+from flowdsl.diagnostic import Finding
 
 
 class AlikeCalls(Finding):
@@ -52,7 +50,7 @@ class Waiting(Finding):
     """A graph that can only be split by letting tasks wait for others."""
 
     code = "FD338"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "`{name}` has more than 200 tasks, and no place to split them"
     label = "some tasks will wait for others that they do not need"
     help = "use fan_out for similar tasks, or move parts of it into pipelines of their own"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from flowdsl.diagnostic import Finding, Severity, suggest
+from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.regex import regex
 from flowdsl.loop import fan_out, own_words, sweep
 
@@ -169,7 +167,7 @@ class ChangedOnTheWay(Finding):
     """An argument for `Any` whose type JSON does not have."""
 
     code = "FD397"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "{what} arrives in `{parameter}` as {arrives}"
     label = "JSON has no {lacks}"
     help = "write {have} for Any in the annotation of `{parameter}`: then it arrives as that"

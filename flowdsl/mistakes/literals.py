@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from flowdsl.diagnostic import Finding, Severity
+from flowdsl.diagnostic import Finding
 
 
 class LiteralBraces(Finding):
@@ -23,7 +21,7 @@ class ObjectText(Finding):
     """Python's default text for an object, with its address in memory."""
 
     code = "FD364"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "the text contains {what} as Python shows an object: with its address in memory"
     label = "different in each compilation"
     help = "{way}"

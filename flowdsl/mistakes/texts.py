@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from flowdsl.diagnostic import Finding, Severity
+from flowdsl.diagnostic import Finding
 
 
 class TextFormat(Finding):
@@ -66,7 +64,7 @@ class LostText(Finding):
     """A text made from a run-time value that reached no task."""
 
     code = "FD217"
-    severity: ClassVar[Severity] = "warning"
+    severity = "warning"
     title = "the text made from this run-time value is not used by any task"
     label = "made here, then lost"
     help = "pass the text to a step as it is; what Python does with it now cannot see the value"
