@@ -245,11 +245,7 @@ def _conditions(expr: Expr) -> Iterator[int]:
 
 
 def _within(region: Region | None, outer: Region) -> bool:
-    while region is not None:
-        if region is outer:
-            return True
-        region = region.parent
-    return False
+    return any(one is outer for one in regions(region))
 
 
 def _together(expr: Expr) -> bool:

@@ -330,8 +330,7 @@ def _volumes(graph: Graph) -> Iterator[Volume]:
     options = [graph.owner.options]
     for call in graph.calls:
         options += [call.target.options, call.options]
-        items = call.loop.computed if call.loop is not None else []
-        for expr in (*call.arguments.values(), *(one for _, one in items)):
+        for expr in call.values:
             yield from _named(expr)
     for one in options:
         for written in (one.get("checkpoints"), *_mounted(one.get("mounts"))):

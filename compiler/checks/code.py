@@ -82,7 +82,7 @@ def _options(step: StepDef, traces: Iterable[Trace]) -> Sequence[Mapping[str, An
             defaults = inherited(graph.owner, root)
             for call in graph.calls:
                 if call.target is step:
-                    own = {**step.options, **call.options}
+                    own = call.all_options
                     given.append({**applicable(defaults, step, own), **own})
     return given or [
         {**applicable(inherited(root, root), step, step.options), **step.options} for root in roots

@@ -17,7 +17,7 @@ from flowdsl.compiler.options.store import nearest
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.pipeline import PipelineDef
 from flowdsl.step import StepDef
-from flowdsl.tracing.trace import Call
+from flowdsl.tracing.trace import Call, regions
 from flowdsl.values import types as t
 from flowdsl.values.expr import Best, Out, Rows, leaves, negate
 from flowdsl.values.later import known_options
@@ -123,7 +123,7 @@ def _written(
         return known[id(target)]
     volumes: list[object] = []
     if "mounts" in target.options or "mounts" in call.options:
-        mounts: Any = known_options({**target.options, **call.options}).get("mounts")
+        mounts: Any = known_options(call.all_options).get("mounts")
         if is_dict(mounts):
             volumes += [what.volume if type(what) is VolumePath else what for what in mounts.values()]
     stored = _store(around.get(id(graph.owner)), call.options, target.options)
@@ -165,16 +165,10 @@ def ancestors(graph: Graph) -> dict[int, int]:
 
 def _waits(call: Call) -> Iterator[Call]:
     yield from call.after
-    exprs: list[Expr] = [*call.arguments.values()]
-    if call.loop is not None:
-        exprs += [expr for _, expr in call.loop.computed]
-    region = call.region
-    while region is not None:
-        exprs.append(region.condition)
+    for region in regions(call.region):
         if region.ended is not None:
             yield region.ended
-        region = region.parent
-    for expr in exprs:
+    for expr in (*call.values, *_conditions(call)):
         for leaf in leaves(expr):
             if isinstance(leaf, (Out, Rows, Best)) and isinstance(leaf.task, Call):
                 yield leaf.task
@@ -191,12 +185,7 @@ def _exclusive(one: Call, other: Call) -> bool:
 
 
 def _conditions(call: Call) -> list[Expr]:
-    found: list[Expr] = []
-    region = call.region
-    while region is not None:
-        found.append(region.condition)
-        region = region.parent
-    return found
+    return [region.condition for region in regions(call.region)]
 
 
 def _together(one: Call, other: Call) -> bool:
@@ -209,5 +198,5 @@ def _pinned(call: Call) -> object:
     """The one node that a call is bound to, if it is."""
     if isinstance(call.target, PipelineDef):
         return None
-    node: object = known_options({**call.target.options, **call.options}).get("node")
+    node: object = known_options(call.all_options).get("node")
     return node.get(_HOST) if is_dict(node) else None

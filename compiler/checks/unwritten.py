@@ -62,7 +62,7 @@ def _graph(graph: Graph, trace: Trace, reading: _Reading) -> Iterator[Diagnostic
 def _stored(trace: Trace) -> set[str]:
     """The claims of the run that Argo or a step writes to by an option of its own."""
     options = [graph.owner.options for graph in trace.graphs.values()]
-    options += [{**call.target.options, **call.options} for call in trace.calls]
+    options += [call.all_options for call in trace.calls]
     words = ("store", "checkpoints")
     return {name for each in options for word in words for name in _made([each.get(word)])}
 
@@ -77,7 +77,7 @@ class _Reading:
     def used(self, call: Call, around: frozenset[int]) -> _Used:
         """What a call reads and writes; of a pipeline all that its own calls do."""
         target = call.target
-        read = {one for expr in _given(call) for one in _paths(expr)}
+        read = {one for expr in call.values for one in _paths(expr)}
         written: set[str] = set()
         if isinstance(target, PipelineDef):
             graph = self._trace.graphs.get(id(target))
@@ -96,7 +96,7 @@ class _Reading:
         target = call.target
         key = id(target), id(call.options) if call.options else 0
         if key not in self._known:
-            options = known_options({**target.options, **call.options})
+            options = known_options(call.all_options)
             mounts = [options.get("mounts")]
             mounts += [one.mounts for word in ("init", "sidecars") for one in _companions(options.get(word))]
             found = _Used(set(), set())
@@ -106,12 +106,6 @@ class _Reading:
                     found.read.update(_made(each.values(), read_only=True))
             self._known[key] = found, bool(options.get("daemon"))
         return self._known[key]
-
-
-def _given(call: Call) -> Iterator[Expr]:
-    yield from call.arguments.values()
-    if call.loop is not None:
-        yield from (expr for _, expr in call.loop.computed)
 
 
 def _paths(expr: Expr) -> Iterator[str]:

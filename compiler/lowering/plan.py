@@ -222,12 +222,11 @@ class _Graph:
 
     def _condition(self, region: Region | None) -> Expr | None:
         conditions: list[Expr] = []
-        while region is not None:
-            if region.ended is None:
-                conditions.append(self.resolver.resolve(region.condition, region.parent))
-            elif region.ended.may_fail or id(region) in self.waited:
-                conditions.extend(self._ended(region.ended, failed=region.results == FAILED))
-            region = region.parent
+        for one in regions(region):
+            if one.ended is None:
+                conditions.append(self.resolver.resolve(one.condition, one.parent))
+            elif one.ended.may_fail or id(one) in self.waited:
+                conditions.extend(self._ended(one.ended, failed=one.results == FAILED))
         if not conditions:
             return None
         conditions.reverse()
@@ -272,9 +271,7 @@ def _waited(graph: Graph) -> Iterator[int]:
         return
     for call in graph.calls:
         around = list(regions(call.region))
-        items = [] if call.loop is None else call.loop.computed
-        read = [*call.arguments.values(), *(expr for _, expr in items)]
-        read += [one.condition for one in around if one.ended is None]
+        read = [*call.values, *(one.condition for one in around if one.ended is None)]
         tasks = [leaf.task for expr in read for leaf in leaves(expr) if isinstance(leaf, (Out, Rows, Best))]
         tasks += [*call.after, *(one.ended for one in around if one.ended is not None)]
         for task in tasks:

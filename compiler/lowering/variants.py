@@ -209,7 +209,7 @@ class Variants:
             # What is wrong with them was said by the checks.
             known, _ = self.declared(definition)
             if call.options or defaults:
-                own = {**definition.options, **call.options}
+                own = call.all_options
                 merged = {**applicable(defaults, definition, own), **own}
                 place = functools.partial(Argument, call.site)
                 kind = definition.kind

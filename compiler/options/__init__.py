@@ -377,7 +377,7 @@ def cached_calls(trace: Trace, root: PipelineDef) -> frozenset[int]:
             if not isinstance(step, PipelineDef) and (
                 shared or "cache" in step.options or "cache" in call.options
             ):
-                own = {**step.options, **call.options}
+                own = call.all_options
                 options = {**applicable(defaults, step, own), **own}
                 if options.get("cache") is True or isinstance(options.get("cache"), Cache):
                     found.append(id(call))

@@ -178,6 +178,17 @@ class Call:
         self.loop: Loop | None = None
         self.may_fail = False  # without the graph around it
 
+    @property
+    def all_options(self) -> dict[str, Any]:
+        """The options of the target, with those of the call over them."""
+        return {**self.target.options, **self.options}
+
+    @property
+    def values(self) -> list[Expr]:
+        """The expressions that it is given: its arguments, and what its loop computes of each item."""
+        computed = () if self.loop is None else self.loop.computed
+        return [*self.arguments.values(), *(expr for _, expr in computed)]
+
     def argument(self, name: str) -> Argument:
         """The place of the argument for a parameter."""
         for index, parameter in enumerate(self.target.signature.parameters[: self.positional]):
