@@ -148,6 +148,8 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
         if call is not None and call.loop == "withItems":
             texts = (_as_text(item, rest) for item in call.data["withItems"])
             yield from (each for each in texts if each is not None)
+    elif name == "workflow.status" and view.runs and _begins(view, place):
+        yield ""
     elif (shape := sample(tuple(name.split(".")))) is not None:
         yield shape
     elif place.graph is not None and loop_of(place.graph, name, together=True) is not None:
@@ -170,6 +172,25 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
 
 
 _OF_NODES = ("node.name", "steps.name", "tasks.name")
+
+
+def _begins(view: View, place: Place) -> bool:
+    """Whether a run begins with a call, when its status is still empty.
+
+    Source: Argo Workflows, operate in workflow/controller/operator.go, which notes that a run is running in that pass.
+    """
+    graph, call = place.graph, place.call
+    if graph is None or call is None or call.parent is not None:
+        return False
+    if not graph.name or graph.name != view.setting("entrypoint"):
+        return False
+    waits = any(view.setting(field) for field in ("synchronization", "suspend"))
+    if waits or "synchronization" in graph.data:
+        return False
+    if graph.body == "dag":
+        at = graph.call_index.get(call.name)
+        return at is not None and not graph.dag.needs[at]
+    return call.group == 0
 
 
 def _run_name(view: View) -> str:
