@@ -60,7 +60,8 @@ def _dag(graph: Graph) -> None:
     path: Path = (*graph.path, "dag")
     dag = graph.template["dag"]
     tasks: dict[str, tuple[int, Json]] = {
-        str(task["name"]): (index, task) for index, task in enumerate(entries(dag, "tasks"))
+        str(task["name"]): (index, _named(graph, task, (*path, "tasks", index)))
+        for index, task in enumerate(entries(dag, "tasks"))
     }
     behind = {name: needed(task) & tasks.keys() for name, (_, task) in tasks.items()}
     if target := dag.get("target"):
@@ -72,6 +73,14 @@ def _dag(graph: Graph) -> None:
     _tasks(graph, found, dag_waits({name: task for name, (_, task) in found.items()}))
     if dag.get("failFast") is False:
         graph.patched.append({"dag": {"failFast": False}})
+
+
+def _named(graph: Graph, task: Json, path: Path) -> Json:
+    """A task without what it depends on by a tag, which a pipeline cannot say."""
+    tagged = [field for field in ("depends", "dependencies") if has_tags(str(task.get(field) or ""))]
+    for field in tagged:
+        graph.refuse((*path, field), f"a task of `{field}` by a tag", "write its name in place of the tag")
+    return {field: value for field, value in task.items() if field not in tagged} if tagged else task
 
 
 def _sorted(behind: dict[str, set[str]]) -> Iterator[str]:

@@ -35,6 +35,7 @@ class Dag:
     """The tasks by position: which tasks each needs, and what is wrong with the texts that say so.
 
     `needs` holds positions, without repeats per task. `results` are the operands that ask for a result.
+    `is_tagged` says that there may be more needs, by tags.
     """
 
     def __init__(self, tasks: Sequence[dict[str, Any]]) -> None:
@@ -45,6 +46,7 @@ class Dag:
         self.missing: list[Missing] = []
         self.malformed: list[tuple[int, GrammarError]] = []
         self.results: list[tuple[int, Operand]] = []
+        self.is_tagged = False
         index = self.index
         for position, task in enumerate(tasks):
             text = task.get("depends")
@@ -56,6 +58,7 @@ class Dag:
                 names: list[str] = task.get("dependencies") or []
                 self.needs.append([index[name] for name in names if name in index])
                 if len(self.needs[-1]) < len(names):
+                    self.is_tagged |= any("{{" in str(name) for name in names)
                     self.missing += (
                         Missing(position, ("dependencies", i), name)
                         for i, name in enumerate(names)
@@ -87,6 +90,7 @@ class Dag:
             operands = depends(text)
         except GrammarError as error:
             operands = ()
+            self.is_tagged |= "{{" in text
             self.malformed.append((position, error))
         for operand in operands:
             if operand.result is not None:

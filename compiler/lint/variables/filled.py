@@ -188,8 +188,7 @@ def _begins(view: View, place: Place) -> bool:
     if waits or "synchronization" in graph.data:
         return False
     if graph.body == "dag":
-        at = graph.call_index.get(call.name)
-        return at is not None and not graph.dag.needs[at]
+        return not call.data.get("depends") and not call.data.get("dependencies")
     return call.group == 0
 
 

@@ -145,6 +145,8 @@ def late_problems(late: list[Late]) -> Iterator[Problem]:
     for uses in graphs.values():
         graph = uses[0].graph
         dag = graph.dag
+        if dag.is_tagged:
+            continue
         pairs = [(use.producer, use.user) for use in uses]
         ordered = dag.reached(pairs) if dag.is_sound else {each for each in pairs if dag.may_reach(*each)}
         for use in uses:

@@ -14,7 +14,8 @@ from flowdsl.compiler.lint.workflow.loops import has_items
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, suggest
-from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, asks
+from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, asks, depends
+from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_argo_name, is_depended_upon, is_dns_label
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, is_filled
@@ -283,15 +284,22 @@ def plugins(view: View) -> Iterator[Problem]:
 
 def dependencies(view: View) -> Iterator[Problem]:
     """Tasks depend on tasks that exist, in words that Argo knows, and not on themselves."""
+    told: set[tuple[Path, str]] = set()
     for template in view.templates:
         if template.body != "dag":
             continue
         calls, dag = template.calls, template.dag
+        filled = _filled(view, template)
+        yield from _with_values(view, template, filled, told)
         for position, error in dag.malformed:
+            if position in filled:
+                continue
             found = f"`{error.found}`" if error.found else "the end"
             finding = BadDepends(error.expected, found, error.start + 1)
             yield Problem((*calls[position].path, "depends"), finding, part=(error.start, error.end))
         for missing in dag.missing:
+            if missing.task in filled and "{{" in missing.name:
+                continue
             path = (*calls[missing.task].path, *missing.place)
             yield Problem(path, UndefinedTask(missing.name, dag.index), part=missing.part)
         for position, operand in dag.results:
@@ -321,6 +329,42 @@ def dependencies(view: View) -> Iterator[Problem]:
                     yield Problem(path, UndefinedTask(word[0], dag.index), part=word.span())
             if text and "" in TAG.sub("tag", text).split(" "):
                 yield Problem(path, EmptyTarget())
+
+
+def _filled(view: View, template: Template) -> dict[int, list[tuple[Path, str]]]:
+    """The texts that say what tasks depend on, and that have tags which Argo fills in before it reads them, by task."""
+    found: dict[int, list[tuple[Path, str]]] = {}
+    for position, call in enumerate(template.calls if template.dag.is_tagged else ()):
+        texts: list[tuple[Path, object]] = [(("depends",), call.data.get("depends"))]
+        texts += [
+            (("dependencies", index), name) for index, name in enumerate(call.data.get("dependencies") or ())
+        ]
+        for place, text in texts:
+            if isinstance(text, str) and is_filled(text) and not never_filled(view, template, text):
+                found.setdefault(position, []).append(((*call.path, *place), text))
+    return found
+
+
+def _with_values(
+    view: View, template: Template, filled: dict[int, list[tuple[Path, str]]], told: set[tuple[Path, str]]
+) -> Iterator[Problem]:
+    """The findings about what tasks depend on by the values of tags, where these are written."""
+    index = template.dag.index
+    for path, text in (each for some in filled.values() for each in some):
+        for place, value in composed(view, template, text, path):
+            if value in index or (place, value) in told:
+                continue
+            told.add((place, value))
+            if path[-1] != "depends":
+                yield Problem(place, UndefinedTask(value, index))
+                continue
+            try:
+                missing = [each.task for each in depends(value) if each.task not in index]
+            except GrammarError as error:
+                shown = f"`{error.found}`" if error.found else "the end"
+                yield Problem(place, BadDepends(error.expected, shown, error.start + 1))
+            else:
+                yield from (Problem(place, UndefinedTask(name, index)) for name in missing)
 
 
 _WORD = regex(rf"(?:{TAG.pattern}|\S)+", re.DOTALL)
