@@ -8,7 +8,7 @@ from flowdsl.compiler import ir
 from flowdsl.compiler.findings import control as findings
 from flowdsl.compiler.options.control import lock_said
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.places.place import Argument
+from flowdsl.places.place import Argument, Definition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +31,7 @@ def locks_inside(program: ir.Program) -> Iterator[Diagnostic]:
         return
     held: Held = dict.fromkeys(wanted, (program.name, program.places.get("locks", program.place)))
     seen: set[tuple[str, frozenset[ir.Lock]]] = set()
+    told: set[tuple[str, str, ir.Lock]] = set()
     todo = [(name, held) for name in (program.entrypoint, program.exit) if name]
     while todo:
         name, held = todo.pop()
@@ -39,13 +40,15 @@ def locks_inside(program: ir.Program) -> Iterator[Diagnostic]:
             continue
         seen.add((name, frozenset(held)))
         place = template.places.get("locks", template.place)
+        called = template.place.code.co_name if isinstance(template.place, Definition) else name
         here: Held = {}
         for index, lock in enumerate(template.settings.control.locks):
             at = place._replace(path=(index,)) if isinstance(place, Argument) else place
-            here[lock] = name, at
-            if lock in held:
+            here[lock] = called, at
+            if lock in held and (called, held[lock][0], lock) not in told:
                 outer, where = held[lock]
-                finding = findings.LockInside(name, outer, lock_said(lock))
+                told.add((called, outer, lock))
+                finding = findings.LockInside(called, outer, lock_said(lock))
                 yield Diagnostic(finding, at, (Related(where, "held from here on"),))
         if isinstance(template.body, ir.Graph):
             todo += [(task.template, {**held, **here}) for task in template.body.tasks]
