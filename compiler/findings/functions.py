@@ -11,7 +11,7 @@ class BadAnnotation(Finding):
     code = "FD286"
     title = "{what} of `{step}` is {annotation}, which cannot be passed between steps"
     label = "{reason}"
-    help = "use str, int, float, bool, Path, Enum, Literal, list, dict[str, ...], a NamedTuple or a dataclass"
+    help = "use str, int, float, bool, Path, date, Enum, Literal, list, dict[str, ...], a NamedTuple or a dataclass"
     what: str
     step: str
     annotation: str
