@@ -321,6 +321,7 @@ class Hooks(ABC):
         told: list[str | None] = []
 
         def ended(error: str | None) -> None:
+            self.run.leaving.pop(name, None)
             told.append(error)
             if len(told) == 1:
                 self._hook_ended(error, on_exit)
@@ -330,6 +331,8 @@ class Hooks(ABC):
                 self.node.announced = False
                 self.open += 1
             self.node.adopt(node)
+            if on_exit:
+                self.run.leaving[name] = partial(ended, None)
             self.run.when_fulfilled(node, partial(fulfilled, node))
 
         def fulfilled(node: Node) -> None:

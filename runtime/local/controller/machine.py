@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.protocols import Call
 
 
+_FRAMES = ("Steps", "DAG")
 OPERATION_ERROR = "Workflow operation error"
 """What is said of the entrypoint where it goes on when the run ends in an error (markWorkflowPhase)."""
 
@@ -315,9 +316,11 @@ class Machine:
         inner = {
             node.boundary.name for node in self.run.nodes.values() if node.boundary and not node.fulfilled
         }
-        return found or [
+        found = found or [
             f"{name}: a graph whose tasks have all ended" for name in self.run.frames if name not in inner
         ]
+        left = [node.name for node in self.run.nodes.values() if node.type in _FRAMES and not node.fulfilled]
+        return found or [f"{name}: nothing goes on in it" for name in left if name not in self.run.frames]
 
     # --- suspension, shutdown, deadline ------------------------------------------------------------
 

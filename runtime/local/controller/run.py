@@ -73,6 +73,8 @@ class Run:
         self.suspended: dict[str, tuple[Leaf, float | None]] = {}
         self.backing_off: dict[str, tuple[bool, Callable[[], None]]] = {}
         """The retries that wait for their time: whether they are of an exit handler, and what is next."""
+        self.leaving: dict[str, Callable[[], None]] = {}
+        """The exit hooks that run, by their names, and how to go on without them."""
         self.held: dict[str, Callable[[Node, Callable[[], None]], bool]] = {}
         """Of nodes that Argo may not come to for a while: keeps what is to be done in one until it does, or says no."""
         self.retries: dict[str, Retries] = {}

@@ -32,9 +32,19 @@ def shut_down(run: Run, strategy: events.Strategy) -> None:
     )
     for node in pods:
         fail_pod(run, node, message)
+    if not run.may_run(on_exit=True):
+        _leave_exit_hooks(run)
     give_up(run)
     _hurry(run, lambda on_exit: not run.may_run(on_exit))
     run.end_pass()
+
+
+def _leave_exit_hooks(run: Run) -> None:
+    """Go on without exit hooks that have begun: Argo looks at none of them any more, nor whether it has ended."""
+    for name in run.leaving:
+        if (frame := run.frames.get(name)) is not None:
+            frame.abandon()
+    run.agenda.later(*run.leaving.values())
 
 
 def too_late(run: Run) -> None:
