@@ -500,7 +500,7 @@ class _Kinds(Findings):
     def result(self, node: t.Node, kind: Kind, use: Use) -> None:
         """Reports a result that Argo cannot use."""
         if (nil := _nil(node)) is not None:
-            way = "give a value in every case, such as `''`"
+            way = _OF_FAILURES if isinstance(nil, t.Member) else "give a value in every case, such as `''`"
             self.report(WrongResult(self.shown(nil), "nil", "a value", way), nil)
         elif use == "flag" and group(kind) not in ("", "flag"):
             way = f"compare it, as in `{self.shown(node)} == 'true'`" if kind == "text" else "compare it"
@@ -530,8 +530,15 @@ def _nil(node: t.Node) -> t.Node | None:
             return _nil(right)
         case t.Let(_, _, body):
             return _nil(body)
+        case t.Member(t.Member(t.Call("fromJSON", (read,)), t.Literal(int())), t.Literal(str(field))):
+            return node if _holds_failures(read) and field not in _FAILURE else None
         case _:
             return None
+
+
+_FAILURE = ("displayName", "message", "templateName", "phase", "podName", "finishedAt")
+"""What is known of each failure of a run. Source: Argo Workflows, failedNodeStatus in workflow/controller."""
+_OF_FAILURES = f"a failure has {', '.join(f'`{each}`' for each in _FAILURE)}"
 
 
 def _holds_failures(node: t.Node) -> bool:
