@@ -40,8 +40,8 @@ from flowdsl.compiler.lint.variables.texts import (
     HTTP,
     QUERIES,
     SIMPLE,
-    SOURCES,
     harmless,
+    is_source,
     strings,
 )
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault, PassedOn, WrongOperand
@@ -254,7 +254,7 @@ class Reader:
         elif field in QUERIES and (broken := reading.query(text, field)) is not None:
             yield broken.at(path)
         found = tags(text) if "{{" in text else ()
-        if field in SOURCES and not found and may_be_variable(text):
+        if is_source(path) and not found and may_be_variable(text):
             spot = Spot(path, (0, len(text)))
             yield from self.variable(spot, text, place, text)
             yield from self.missing(spot, place, Missing(text, path, True, alone=True))

@@ -19,18 +19,20 @@ EXPRESSIONS = frozenset(("expression", "fromExpression"))
 QUERIES = frozenset(("jsonPath", "jqFilter"))
 """Fields that hold a path into an object."""
 
-SOURCES = frozenset(("from", "parameter"))
-"""Fields that hold the name of one variable, with or without braces. Source: Argo Workflows, resolveVar."""
-
 HTTP = ("http", "successCondition")
 """The end of the path to a condition on an answer."""
 
-_WHOLE = EXPRESSIONS | QUERIES | SOURCES | {HTTP[1]}
+_WHOLE = EXPRESSIONS | QUERIES | {HTTP[1], "from", "parameter"}
 
 SIMPLE = regex(r"\{\{([^{}=][^{}]*)\}\}")
 """A tag with nothing but a name, and what it holds."""
 
 _READ = ('"expression":', '"fromExpression":', '"when":', '"jsonPath":', '"jqFilter":', '"successCondition":')
+
+
+def is_source(path: Path) -> bool:
+    """Whether a text is the name of one variable, with or without braces. Source: Argo Workflows, resolveVar."""
+    return path[-2:] == ("valueFrom", "parameter") or (path[-1] == "from" and path[-3:-2] == ("artifacts",))
 
 
 def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
