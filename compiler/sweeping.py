@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import flowdsl
 from flowdsl.compiler.findings.control import OfARun
 from flowdsl.compiler.load import Loaded
-from flowdsl.compiler.lowering.pick import PYTHON
+from flowdsl.compiler.lowering.pick_script import PYTHON
 from flowdsl.diagnostic import Diagnostic, Related, suggest, together
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from flowdsl.cli.app import run as flowdsl
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
-from flowdsl.compiler.lowering.normal import statements
+from flowdsl.compiler.lowering.normal_form import statements
 from flowdsl.grammar.digest import digest
 
 SOURCE = """\

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from flowdsl.cli.app import run as flowdsl
 from flowdsl.compiler.compile import compile_loaded
+from flowdsl.compiler.importing.compiled import refusals
 from flowdsl.compiler.importing.importing import imported
-from flowdsl.compiler.importing.judged import refusals
 from flowdsl.compiler.load import load
 from flowdsl.compiler.manifests import check_manifests, is_argo, manifests
 from flowdsl.compiler.tree import is_list, is_mapping, pairs

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flowdsl.compiler.importing.importing import imported
-from flowdsl.compiler.importing.older import renew
+from flowdsl.compiler.importing.older_versions import renew
 from flowdsl.compiler.manifests import check_manifests, is_argo, manifests
 from flowdsl.compiler.tree import is_list, is_mapping, pairs
 from flowdsl.compiler.yaml.documents import read

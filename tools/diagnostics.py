@@ -17,8 +17,8 @@ from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.cli.display.report import render
+from flowdsl.compiler.importing.compiled import findings
 from flowdsl.compiler.importing.importing import imported
-from flowdsl.compiler.importing.judged import findings
 from flowdsl.compiler.manifests import check_manifests, manifests
 from flowdsl.compiler.yaml.documents import read
 from flowdsl.diagnostic import Finding

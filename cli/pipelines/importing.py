@@ -50,9 +50,9 @@ def _is_device(path: Path) -> bool:
 
 def _imported(target: str) -> tuple[str, Judged]:
     """The text of the pipelines, and what is to be said about it."""
+    from flowdsl.compiler.importing.compiled import findings
     from flowdsl.compiler.importing.importing import imported
-    from flowdsl.compiler.importing.judged import findings
-    from flowdsl.compiler.importing.older import renew
+    from flowdsl.compiler.importing.older_versions import renew
     from flowdsl.compiler.manifests import NoManifest, check_manifests, is_argo
     from flowdsl.compiler.yaml.documents import read
 

@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.carry.module import ModuleSource, Piece, Trouble
-from flowdsl.compiler.carry.piece import finding, imported, inner_function, piece
+from flowdsl.compiler.carry.statement import finding, imported, inner_function, piece
 from flowdsl.compiler.carry.text import OLDEST
 from flowdsl.compiler.carry.tree import Function, Import, called, first_line, local_names
 from flowdsl.diagnostic import Related, any_error

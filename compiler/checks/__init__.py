@@ -14,11 +14,11 @@ from flowdsl.compiler.checks import (
     branches,
     checkpoints,
     cluster,
+    compile_time,
     definitions,
     ends,
+    float_texts,
     identity,
-    once,
-    rewritten,
     sharing,
     texts,
     truth,
@@ -80,11 +80,11 @@ def _checked(trace: Trace, sources: Sources, profile: Profile) -> list[Diagnosti
         found += definitions.of_runs(graph.owner, root)
     if not trace.failed:  # a mistake may be why there are none
         found += definitions.calls(trace)
-        found += rewritten.floats(trace)
+        found += float_texts.floats(trace)
         found += definitions.unused(trace, sources)
         found += sharing.sharing(trace)
         found += unwritten.unwritten(trace)
-        found += once.taken_once(trace, sources)
+        found += compile_time.taken_once(trace, sources)
     found += ends.ends(trace)
     found += attempts.unseen_failures(trace, sources)
     left = blocks.blocks(trace, sources)

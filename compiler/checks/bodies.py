@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.carry.scan import all_names
 from flowdsl.compiler.carry.tree import Function, inside, local_names, root
+from flowdsl.compiler.checks.attributes import unbound
 from flowdsl.compiler.checks.body import Body, calls_by_target
 from flowdsl.compiler.checks.calls import calls_of, uncalled
-from flowdsl.compiler.checks.evident import NOT_DATA, Evident, suits
+from flowdsl.compiler.checks.dynamic_names import looked_up, unpickled
 from flowdsl.compiler.checks.exits import exits
+from flowdsl.compiler.checks.file_modes import opened
 from flowdsl.compiler.checks.file_names import file_names
-from flowdsl.compiler.checks.gone import gone
 from flowdsl.compiler.checks.images import images_by_step, unsuited
 from flowdsl.compiler.checks.impossible import impossible
+from flowdsl.compiler.checks.inference import NOT_DATA, Evident, suits
 from flowdsl.compiler.checks.kinds import serves
-from flowdsl.compiler.checks.lacking import unbound
 from flowdsl.compiler.checks.left_behind import Written, left_behind
-from flowdsl.compiler.checks.looked_up import looked_up, unpickled
-from flowdsl.compiler.checks.opened import opened
+from flowdsl.compiler.checks.missing_files import gone
 from flowdsl.compiler.checks.read_only import read_only
 from flowdsl.compiler.checks.returns import ends_without, open_end
 from flowdsl.compiler.checks.terminal import terminal

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.carry.module import ModuleSource
     from flowdsl.compiler.carry.tree import Function
-    from flowdsl.compiler.checks.evident import Evident
+    from flowdsl.compiler.checks.inference import Evident
     from flowdsl.compiler.checks.variables import Variables
     from flowdsl.pipeline import PipelineDef
     from flowdsl.places.place import Span

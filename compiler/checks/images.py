@@ -7,10 +7,10 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.checks.gone import unwritten
 from flowdsl.compiler.checks.left_behind import Written, lies_beside
-from flowdsl.compiler.checks.newer import NEWEST, first_names, newer
-from flowdsl.compiler.checks.unbrought import read_by_name, unbrought, unmade
+from flowdsl.compiler.checks.missing_files import unwritten
+from flowdsl.compiler.checks.python_versions import NEWEST, first_names, newer
+from flowdsl.compiler.checks.relative_files import read_by_name, unbrought, unmade
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.compiler.options import inherited
 from flowdsl.diagnostic import Diagnostic, Related

@@ -11,8 +11,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.carry.tree import bound_name, names_in
-from flowdsl.compiler.checks.evident import form
-from flowdsl.compiler.checks.lacking import (
+from flowdsl.compiler.checks.attributes import (
     KNOWN,
     Fault,
     class_lacks,
@@ -22,8 +21,8 @@ from flowdsl.compiler.checks.lacking import (
     object_lacks,
     unbound,
 )
-from flowdsl.compiler.checks.variables import Variables
-from flowdsl.compiler.checks.ways import (
+from flowdsl.compiler.checks.inference import form
+from flowdsl.compiler.checks.unsupported import (
     CLASSES,
     article,
     attribute_way,
@@ -33,6 +32,7 @@ from flowdsl.compiler.checks.ways import (
     word,
     write_way,
 )
+from flowdsl.compiler.checks.variables import Variables
 from flowdsl.compiler.findings.bodies import Impossible, NotCalled
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.named import NamedTuple

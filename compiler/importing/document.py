@@ -20,8 +20,8 @@ from flowdsl.compiler.tree import entries, inside
 from flowdsl.grammar.template import is_filled, tags
 
 if TYPE_CHECKING:
+    from flowdsl.compiler.importing.file_head import Shelf
     from flowdsl.compiler.importing.model import Entry, Json
-    from flowdsl.compiler.importing.shelf import Shelf
     from flowdsl.compiler.tree import Path
 
 

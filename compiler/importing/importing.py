@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.findings.importing import DoesNotCompile, LeftOut, OtherName, Otherwise
 from flowdsl.compiler.importing.beginning import read_document
 from flowdsl.compiler.importing.document import Reader
+from flowdsl.compiler.importing.file_head import Shelf
 from flowdsl.compiler.importing.library import Library
-from flowdsl.compiler.importing.older import renew
+from flowdsl.compiler.importing.older_versions import renew
 from flowdsl.compiler.importing.ports import all_texts
-from flowdsl.compiler.importing.shelf import Shelf
-from flowdsl.compiler.importing.typed import Types
+from flowdsl.compiler.importing.type_facts import Types
 from flowdsl.compiler.importing.writing import written
 from flowdsl.compiler.manifests import is_argo
 from flowdsl.compiler.problem import Problem

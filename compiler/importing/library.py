@@ -10,8 +10,8 @@ from flowdsl.compiler.importing.names import Names, class_name, identifier, para
 from flowdsl.compiler.importing.ports import Port
 
 if TYPE_CHECKING:
+    from flowdsl.compiler.importing.file_head import Shelf
     from flowdsl.compiler.importing.model import Json, Key
-    from flowdsl.compiler.importing.shelf import Shelf
 
 
 class Library(Function):

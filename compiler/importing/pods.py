@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.fields import has_tags, resources
+from flowdsl.compiler.importing.file_head import is_scratch
 from flowdsl.compiler.importing.layout import call, listed, literal, mapped, quoted
 from flowdsl.compiler.importing.reading import Scope
-from flowdsl.compiler.importing.shelf import is_scratch
 from flowdsl.compiler.importing.texts import value_of
 from flowdsl.compiler.options.volumes import unmountable
 from flowdsl.compiler.tree import entries, inside, is_mapping
@@ -15,9 +15,9 @@ from flowdsl.compiler.tree import entries, inside, is_mapping
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flowdsl.compiler.importing.file_head import Shelf
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Json, Render
-    from flowdsl.compiler.importing.shelf import Shelf
     from flowdsl.compiler.tree import Path
 
 

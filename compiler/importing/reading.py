@@ -10,8 +10,8 @@ from flowdsl.compiler import merge
 from flowdsl.compiler.findings.importing import NotSayable, Otherwise
 from flowdsl.compiler.importing.merging import without_blanks
 from flowdsl.compiler.importing.model import Function
-from flowdsl.compiler.importing.needs import Needs
 from flowdsl.compiler.importing.renamed import renamed
+from flowdsl.compiler.importing.workflow_variables import Needs
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.options.reading import owner
 from flowdsl.compiler.problem import Problem
@@ -21,9 +21,9 @@ from flowdsl.grammar.template import is_filled, tags
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from flowdsl.compiler.importing.file_head import Shelf
     from flowdsl.compiler.importing.model import Asked, Call, Json, Slot, Value
     from flowdsl.compiler.importing.ports import Port
-    from flowdsl.compiler.importing.shelf import Shelf
     from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
 

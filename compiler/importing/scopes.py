@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.importing import Otherwise
+from flowdsl.compiler.importing.dependencies import PLAIN, Order
 from flowdsl.compiler.importing.layout import listed
 from flowdsl.compiler.importing.library import Library
 from flowdsl.compiler.importing.model import Asked, Slot, Value, ports
@@ -12,7 +13,6 @@ from flowdsl.compiler.importing.names import Names, class_name, is_field, parame
 from flowdsl.compiler.importing.ports import Port, Record
 from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.texts import value_of
-from flowdsl.compiler.importing.waits import PLAIN, Order
 from flowdsl.compiler.kinds import EXIT_BODIES, RESULT_BODIES
 from flowdsl.compiler.naming import slug
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.importing.conditions import condition, expression
+from flowdsl.compiler.importing.dependencies import wait
 from flowdsl.compiler.importing.fields import has_tags
 from flowdsl.compiler.importing.layout import listed
 from flowdsl.compiler.importing.library import Library
@@ -17,7 +18,6 @@ from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.scopes import Inside, Round
 from flowdsl.compiler.importing.sources import source
 from flowdsl.compiler.importing.texts import constant, pieces, value_of, way_out
-from flowdsl.compiler.importing.waits import wait
 from flowdsl.compiler.kinds import LOCATIONS
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.naming import slug

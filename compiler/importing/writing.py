@@ -16,11 +16,11 @@ from flowdsl.grammar.names import dns_name, is_depended_upon
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from flowdsl.compiler.importing.file_head import Shelf
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Block, Call, Function
     from flowdsl.compiler.importing.ports import Record
     from flowdsl.compiler.importing.reading import Reading
-    from flowdsl.compiler.importing.shelf import Shelf
 
 _STANDARD = {"Path": "pathlib", "Literal": "typing", "NamedTuple": "typing"}
 

@@ -9,17 +9,17 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint import bindings, doubts, pods, progress, variables, workflow
+from flowdsl.compiler.lint.combined import only_together
+from flowdsl.compiler.lint.consequences import without_followers
 from flowdsl.compiler.lint.defaulted import defaulted
-from flowdsl.compiler.lint.emptied import at_key
-from flowdsl.compiler.lint.follow import without_followers
+from flowdsl.compiler.lint.empty_fields import at_key
 from flowdsl.compiler.lint.joined import joined
 from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.lint.patched import patched
 from flowdsl.compiler.lint.pods.findings import Incomplete
 from flowdsl.compiler.lint.pods.resources import NoNode
-from flowdsl.compiler.lint.sound import sound
+from flowdsl.compiler.lint.repaired import sound
 from flowdsl.compiler.lint.variables.arguments import ToBeGiven
-from flowdsl.compiler.lint.whole import only_together
 from flowdsl.compiler.lint.workflow.graph import EmptyGraph
 from flowdsl.compiler.lint.workflow.names import NoName
 from flowdsl.compiler.problem import Problem
@@ -30,9 +30,9 @@ from flowdsl.diagnostic import Finding
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from flowdsl.compiler.lint.combined import Whole
     from flowdsl.compiler.lint.manifest.view import Library, Rule
-    from flowdsl.compiler.lint.sound import Sound
-    from flowdsl.compiler.lint.whole import Whole
+    from flowdsl.compiler.lint.repaired import Sound
     from flowdsl.compiler.tree import Path
 
 RULES: tuple[Rule, ...] = (*workflow.RULES, *variables.RULES, *progress.RULES, *pods.RULES, *doubts.RULES)

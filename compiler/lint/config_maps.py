@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.manifest.view import View
-from flowdsl.compiler.lint.sound import sound
+from flowdsl.compiler.lint.repaired import sound
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, is_mapping, mapping_at, string
 from flowdsl.diagnostic import Finding, near

@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.whole import Guest, beside
+from flowdsl.compiler.lint.combined import Guest, beside
 from flowdsl.compiler.merge import OF_TEMPLATES, merged
 from flowdsl.diagnostic import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flowdsl.compiler.lint.combined import Whole
     from flowdsl.compiler.lint.manifest.view import Template, View
-    from flowdsl.compiler.lint.whole import Whole
     from flowdsl.compiler.tree import Object
 
 

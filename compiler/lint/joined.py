@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.lint.combined import Guest, Whole
 from flowdsl.compiler.lint.manifest.view import named_by
 from flowdsl.compiler.lint.variables.arguments import not_given
-from flowdsl.compiler.lint.whole import Guest, Whole
 from flowdsl.compiler.tree import inside, is_list, is_mapping, string
 from flowdsl.diagnostic import Finding
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.combined import Guest, beside
 from flowdsl.compiler.lint.pods.patches import NO_PATCH, BadPatch, whole_patch
-from flowdsl.compiler.lint.whole import Guest, beside
-from flowdsl.compiler.lint.workflow.arriving import composed
 from flowdsl.compiler.lint.workflow.names import OWN_VOLUMES
+from flowdsl.compiler.lint.workflow.passed_values import composed
 from flowdsl.compiler.merge import OF_PODS, merged
 from flowdsl.compiler.tree import entries, names_of, string
 from flowdsl.grammar.names import is_argo_container
@@ -15,8 +15,8 @@ from flowdsl.grammar.names import is_argo_container
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flowdsl.compiler.lint.combined import Whole
     from flowdsl.compiler.lint.manifest.view import Template, View
-    from flowdsl.compiler.lint.whole import Whole
     from flowdsl.compiler.tree import Object, Path
     from flowdsl.diagnostic import Finding
 

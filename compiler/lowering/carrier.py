@@ -27,7 +27,7 @@ from flowdsl.compiler.forms import (
     volumes,
 )
 from flowdsl.compiler.lowering.choices import apart, branched, flat, mixed
-from flowdsl.compiler.lowering.listed import listed, rows_within
+from flowdsl.compiler.lowering.loop_lists import listed, rows_within
 from flowdsl.compiler.lowering.marks import of_run
 from flowdsl.compiler.lowering.plans import CHECKPOINT, is_distributed
 from flowdsl.compiler.placing import INDEX

@@ -9,7 +9,7 @@ from flowdsl.compiler.findings.functions import ReturnsComputed
 from flowdsl.compiler.forms import DIGEST, PLAIN, ROWS, Carried, handed, inputs, inside, ports
 from flowdsl.compiler.lowering.ends import apart, musts, parameters_of
 from flowdsl.compiler.lowering.learning import learning
-from flowdsl.compiler.lowering.pick import PYTHON, pick
+from flowdsl.compiler.lowering.pick_script import PYTHON, pick
 from flowdsl.compiler.lowering.plans import STATUS
 from flowdsl.compiler.lowering.pods import hidden
 from flowdsl.compiler.naming import slug

@@ -10,15 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
-from flowdsl.compiler.lowering.ask import POINTS, ask
-from flowdsl.compiler.lowering.pick import PYTHON
+from flowdsl.compiler.lowering.ask_script import POINTS, ask
+from flowdsl.compiler.lowering.pick_script import PYTHON
 from flowdsl.compiler.ports import IN, OUT
 from flowdsl.learnt import rounds_of
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Op, Out, Param
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.lowering.ask import Texts
+    from flowdsl.compiler.lowering.ask_script import Texts
     from flowdsl.tracing.trace import Loop
     from flowdsl.values.expr import Expr
 

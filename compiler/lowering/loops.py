@@ -27,7 +27,7 @@ from flowdsl.compiler.forms import (
     ports,
     undigested,
 )
-from flowdsl.compiler.lowering.ask import POINTS, Texts
+from flowdsl.compiler.lowering.ask_script import POINTS, Texts
 from flowdsl.compiler.lowering.carrier import cells_of
 from flowdsl.compiler.lowering.plans import FOLDER
 from flowdsl.compiler.lowering.unfold import common, parted, said, together, unfolded

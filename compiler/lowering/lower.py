@@ -13,7 +13,7 @@ from flowdsl.compiler import ir
 from flowdsl.compiler.encode import choices
 from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.forms import handed
-from flowdsl.compiler.lowering.borne import borne
+from flowdsl.compiler.lowering.allowed_failures import borne
 from flowdsl.compiler.lowering.graphs import Graphs, definition_place
 from flowdsl.compiler.lowering.pods import Pods, Written
 from flowdsl.compiler.lowering.variants import Variants, option_place

@@ -26,7 +26,7 @@ from flowdsl.compiler.forms import (
     part_names,
     port_names,
 )
-from flowdsl.compiler.lowering.normal import statements
+from flowdsl.compiler.lowering.normal_form import statements
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.options.code import is_pinned
 from flowdsl.compiler.placing import INDEX

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.forms import PLAIN, Absent, Carried, File, Form, Mounted, Parts, in_parts, part_kinds
 from flowdsl.compiler.lowering.carrier import Carrier
-from flowdsl.compiler.lowering.judged import unjudged
 from flowdsl.compiler.lowering.loops import Loops
 from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan, Shared, is_distributed
+from flowdsl.compiler.lowering.required_best import unjudged
 from flowdsl.compiler.lowering.resolve import Resolver
 from flowdsl.compiler.lowering.subgraph import SILENT, Own, own
 from flowdsl.compiler.placing import INDEX

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from flowdsl.compiler.ir import Store
-    from flowdsl.compiler.lowering.ask import Texts
+    from flowdsl.compiler.lowering.ask_script import Texts
     from flowdsl.compiler.ports import Taken
     from flowdsl.compiler.steps.leaves import Descriptions
     from flowdsl.tracing.trace import Graph

@@ -24,9 +24,9 @@ from flowdsl.compiler.forms import (
     variable,
     volumes,
 )
+from flowdsl.compiler.lowering.distributed import refused as not_spread
+from flowdsl.compiler.lowering.distributed import spread
 from flowdsl.compiler.lowering.plans import CHECKPOINT
-from flowdsl.compiler.lowering.spread import refused as not_spread
-from flowdsl.compiler.lowering.spread import spread
 from flowdsl.compiler.naming import volume_name
 from flowdsl.compiler.options import patch
 from flowdsl.compiler.placing import AT, INDEX

@@ -19,7 +19,7 @@ from flowdsl.compiler.forms import (
     part_types,
     port_names,
 )
-from flowdsl.compiler.lowering.listed import listed
+from flowdsl.compiler.lowering.loop_lists import listed
 from flowdsl.compiler.lowering.marks import of_run
 from flowdsl.compiler.lowering.plans import STATUS
 from flowdsl.compiler.placing import INDEX

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.kinds import BadRequest
-from flowdsl.compiler.lint.workflow.arriving import composed
+from flowdsl.compiler.lint.workflow.passed_values import composed
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding

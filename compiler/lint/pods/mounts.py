@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.pods.stores import BadArtifact
-from flowdsl.compiler.lint.workflow.arriving import composed
+from flowdsl.compiler.lint.workflow.passed_values import composed
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, is_mapping, string
 from flowdsl.diagnostic import Finding, suggest

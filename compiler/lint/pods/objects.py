@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.pods.served import unserved
-from flowdsl.compiler.lint.pods.shapes import flaw as shape_flaw
+from flowdsl.compiler.lint.pods.api_versions import unserved
+from flowdsl.compiler.lint.pods.common_objects import flaw as shape_flaw
 from flowdsl.compiler.lint.pods.untyped import WORD
 from flowdsl.compiler.lint.pods.workloads import flaw as workload_flaw
 from flowdsl.compiler.lint.variables.typing_findings import NeverEqual

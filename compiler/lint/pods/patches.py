@@ -6,13 +6,13 @@ import json
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.lint.pods.common_objects import is_amount
 from flowdsl.compiler.lint.pods.objects import unreadable
 from flowdsl.compiler.lint.pods.pods import values, whole
-from flowdsl.compiler.lint.pods.shapes import is_amount
 from flowdsl.compiler.lint.pods.untyped import WORD
 from flowdsl.compiler.lint.variables.unreplaced import left_open
-from flowdsl.compiler.lint.workflow.arriving import composed, with_values
 from flowdsl.compiler.lint.workflow.names import OWN_VOLUMES
+from flowdsl.compiler.lint.workflow.passed_values import composed, with_values
 from flowdsl.compiler.merge import OF_PODS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, UnknownField, WrongType, dotted

@@ -21,7 +21,7 @@ from flowdsl.compiler.lint.pods.pod_fields import (
     WORDS,
 )
 from flowdsl.compiler.lint.pods.pod_rules import OWN, last_field, title
-from flowdsl.compiler.lint.workflow.arriving import arriving
+from flowdsl.compiler.lint.workflow.passed_values import arriving
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import NotOneOf, OutOfRange, dotted, within
 from flowdsl.compiler.tree import entries, inside, is_list, string

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.progress import crowded, daemons, failing, hooks, leaving, locking, lost
+from flowdsl.compiler.lint.progress import (
+    after_cache_hits,
+    daemons,
+    deadlocks,
+    fail_fast,
+    hooks,
+    loop_exit_hooks,
+    parallelism,
+)
 
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Rule
 
 RULES: tuple[Rule, ...] = (
-    locking.held,
-    locking.kept,
+    deadlocks.held,
+    deadlocks.kept,
     hooks.places,
     hooks.attempts,
     hooks.ends,
-    crowded.deadly,
-    crowded.daemons,
-    crowded.endless,
+    parallelism.deadly,
+    parallelism.daemons,
+    parallelism.endless,
     daemons.waited_for,
-    crowded.sought,
-    crowded.left_out,
-    failing.in_spite,
-    failing.behind,
+    parallelism.sought,
+    parallelism.left_out,
+    fail_fast.in_spite,
+    fail_fast.behind,
     hooks.own_outputs,
     hooks.outputs_of_hooks,
-    leaving.left,
-    lost.lost,
+    loop_exit_hooks.left,
+    after_cache_hits.lost,
 )

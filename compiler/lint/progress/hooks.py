@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.globals import global_outputs
-from flowdsl.compiler.lint.progress.moments import ENDS, may_begin
+from flowdsl.compiler.lint.progress.hook_statuses import ENDS, may_begin
 from flowdsl.compiler.lint.variables import reading, typing
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.texts import strings

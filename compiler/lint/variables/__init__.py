@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.variables import (
-    absent,
-    added,
     arguments,
-    early,
+    default_inputs,
+    global_outputs,
     inline,
-    kept,
     metrics,
-    never,
+    never_true,
+    optional_artifacts,
     outside,
+    pod_expressions,
     references,
     unreplaced,
 )
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RULES: tuple[Rule, ...] = (
     arguments.supplied,
-    absent.absent,
+    optional_artifacts.absent,
     arguments.values,
     arguments.defaults,
     arguments.handed_on,
@@ -31,16 +31,16 @@ RULES: tuple[Rule, ...] = (
     unreplaced.brought,
     inline.inner_variables,
     inline.overwritten,
-    kept.kept,
-    added.added,
+    pod_expressions.kept,
+    default_inputs.added,
     outside.cron_references,
     outside.workflow_references,
     outside.circular,
     arguments.given_to_base,
     metrics.metrics,
-    early.early,
-    early.never_noted,
-    never.never,
+    global_outputs.early,
+    global_outputs.never_noted,
+    never_true.never,
 )
 
 OF_YAML: tuple[Rule, ...] = (arguments.to_be_given,)

@@ -8,7 +8,7 @@ from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.view import has_location, without_key
 from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.lint.variables.scope import misspelt
-from flowdsl.compiler.lint.workflow.arriving import handed
+from flowdsl.compiler.lint.workflow.passed_values import handed
 from flowdsl.compiler.objects import MARKS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, names_of, string

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.variables.typing_findings import WrongArgument
-from flowdsl.compiler.lint.workflow.computing import needs
+from flowdsl.compiler.lint.workflow.expression_values import needs
 from flowdsl.compiler.problem import Fault, Problem
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.expression import parse

@@ -15,7 +15,7 @@ from flowdsl.compiler.lint.variables.typing_findings import (
     WrongArgument,
     WrongResult,
 )
-from flowdsl.compiler.lint.workflow.computing import needs, scope
+from flowdsl.compiler.lint.workflow.expression_values import needs, scope
 from flowdsl.compiler.schema.findings import short
 from flowdsl.diagnostic import suggest
 from flowdsl.grammar import expression_tree as t

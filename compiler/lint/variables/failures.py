@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.typing_findings import MayBeMissing, NothingLooped, PassedOn
-from flowdsl.compiler.lint.workflow.arriving import arriving
 from flowdsl.compiler.lint.workflow.graph import holds as always
 from flowdsl.compiler.lint.workflow.loops import amount, has_no_items, is_none
 from flowdsl.compiler.lint.workflow.omitted import runs_without, succeeds_without
+from flowdsl.compiler.lint.workflow.passed_values import arriving
 from flowdsl.compiler.problem import Fault
 from flowdsl.compiler.tree import inside
 from flowdsl.grammar import expression_tree as t

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.variables import reading
 from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
-from flowdsl.compiler.lint.variables.measured import Measured
+from flowdsl.compiler.lint.variables.metric_variables import Measured
 from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.lint.variables.uses import RESULTS
 from flowdsl.compiler.problem import Problem

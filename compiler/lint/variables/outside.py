@@ -15,8 +15,8 @@ from flowdsl.compiler.lint.variables.scope import MEASURED, Scope, misspelt, wor
 from flowdsl.compiler.lint.variables.texts import EXPRESSIONS, strings
 from flowdsl.compiler.lint.variables.unreplaced import left_open, unreadable
 from flowdsl.compiler.lint.variables.uses import Spot, expression_use, of_metric, unclosed
-from flowdsl.compiler.lint.workflow.arriving import with_values
 from flowdsl.compiler.lint.workflow.calls import LATE
+from flowdsl.compiler.lint.workflow.passed_values import with_values
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.grammar.template import ROOTS, only_tag, references, tags
 

@@ -20,7 +20,6 @@ from flowdsl.compiler.lint.variables.failures import (
     runs_after,
     skip,
 )
-from flowdsl.compiler.lint.variables.filled import filled
 from flowdsl.compiler.lint.variables.findings import (
     BrokenExpression,
     ItemKey,
@@ -35,6 +34,7 @@ from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.inline import NAMED, is_unkept
 from flowdsl.compiler.lint.variables.known import known_at
 from flowdsl.compiler.lint.variables.scope import MEASURED, OF_CALLERS, Scope
+from flowdsl.compiler.lint.variables.substituted import filled
 from flowdsl.compiler.lint.variables.texts import (
     EXPRESSIONS,
     HTTP,
@@ -71,8 +71,8 @@ from flowdsl.compiler.lint.variables.uses import (
     producer_of,
     unclosed,
 )
-from flowdsl.compiler.lint.workflow.arriving import arriving, as_called, composed, named
 from flowdsl.compiler.lint.workflow.loops import read_list
+from flowdsl.compiler.lint.workflow.passed_values import arriving, as_called, composed, named
 from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.tree import compact, string, value_at
 from flowdsl.grammar.depends import asks

@@ -14,8 +14,8 @@ from flowdsl.compiler.lint.variables.scope import OF_CALLERS
 from flowdsl.compiler.lint.variables.texts import strings
 from flowdsl.compiler.lint.variables.typing_findings import UnknownName
 from flowdsl.compiler.lint.variables.uses import WORD_OF, of_metric
-from flowdsl.compiler.lint.workflow.arriving import reaching
 from flowdsl.compiler.lint.workflow.loops import no_list
+from flowdsl.compiler.lint.workflow.passed_values import reaching
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.tree import compact

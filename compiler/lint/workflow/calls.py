@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.globals import ALWAYS
 from flowdsl.compiler.lint.manifest.view import named_by
-from flowdsl.compiler.lint.workflow.arriving import composed, never_filled
+from flowdsl.compiler.lint.workflow.passed_values import composed, never_filled
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import string
 from flowdsl.diagnostic import Finding, suggest

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.kinds import BODIES, GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.dag import cycles, inner_first
 from flowdsl.compiler.lint.manifest.view import Template, callees
-from flowdsl.compiler.lint.workflow.arriving import composed, never_filled
 from flowdsl.compiler.lint.workflow.loops import has_items
+from flowdsl.compiler.lint.workflow.passed_values import composed, never_filled
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, suggest

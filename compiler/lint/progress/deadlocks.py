@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.control import LockInside
 from flowdsl.compiler.lint.manifest.view import callees
-from flowdsl.compiler.lint.workflow.arriving import with_values
+from flowdsl.compiler.lint.workflow.passed_values import with_values
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, string
 from flowdsl.diagnostic import Finding

@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.carry.scan import all_names
-from flowdsl.compiler.checks.ways import article, closest
+from flowdsl.compiler.checks.unsupported import article, closest
 from flowdsl.grammar.annotations import annotations_of, signature_of
 from flowdsl.grammar.named import NamedTuple
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.checks.ways import shown
+from flowdsl.compiler.checks.unsupported import shown
 from flowdsl.compiler.findings.bodies import Impossible
 from flowdsl.diagnostic import Diagnostic
 

@@ -13,7 +13,7 @@ from flowdsl.compiler.lint.variables.kinds import WORDS
 from flowdsl.compiler.lint.variables.typing_findings import WrongResult
 from flowdsl.compiler.lint.variables.unreplaced import is_quoted
 from flowdsl.compiler.lint.variables.uses import loop_around, loop_of
-from flowdsl.compiler.lint.workflow.arriving import arriving
+from flowdsl.compiler.lint.workflow.passed_values import arriving
 from flowdsl.compiler.problem import Fault
 from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.tree import compact, is_mapping, string

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.manifest.globals import sample
 from flowdsl.compiler.lint.manifest.view import Template
-from flowdsl.compiler.lint.workflow.computing import outcome, variable_of
+from flowdsl.compiler.lint.workflow.expression_values import outcome, variable_of
 from flowdsl.compiler.lint.workflow.loops import LoopFields, is_whole, no_list, written_items
 from flowdsl.compiler.lint.workflow.names import DISPLAY_FORM, VALUE_FORM, BadLabel, is_display_name
 from flowdsl.compiler.lint.workflow.settings import (

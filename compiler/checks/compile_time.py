@@ -7,7 +7,7 @@ import sys
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.carry.anew import anew, leads_to_them
+from flowdsl.compiler.carry.nondeterministic import anew, leads_to_them
 from flowdsl.compiler.carry.scan import all_names
 from flowdsl.compiler.carry.tree import Function, bound_name, calls, defaults, nodes, touched
 from flowdsl.compiler.findings.branches import TakenOnce

@@ -9,9 +9,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.carry import text as carried_text
-from flowdsl.compiler.carry.anew import anew
 from flowdsl.compiler.carry.environment import environment_reads
 from flowdsl.compiler.carry.module import IN_THE_PIPELINE, Piece, is_ours
+from flowdsl.compiler.carry.nondeterministic import anew
 from flowdsl.compiler.carry.scan import Reads, annotated_names, is_exact, may_be_unbound, scan, scan_statement
 from flowdsl.compiler.carry.tree import (
     Assignment,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.progress.daemons import LostDaemon
-from flowdsl.compiler.lint.variables.early import TooEarly
 from flowdsl.compiler.lint.variables.findings import UnknownVariable
+from flowdsl.compiler.lint.variables.global_outputs import TooEarly
 from flowdsl.compiler.tree import value_at
 from flowdsl.grammar.named import NamedTuple
 

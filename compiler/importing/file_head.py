@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Json
     from flowdsl.compiler.importing.ports import Record
-    from flowdsl.compiler.importing.typed import Types
+    from flowdsl.compiler.importing.type_facts import Types
 
 
 class Shelf:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.asked import Names
+from flowdsl.compiler.lint.missing_names import Names
 from flowdsl.compiler.lint.pods.bodies import ArtifactPath, NeverGiven, OutputSource
 from flowdsl.compiler.lint.pods.findings import Incomplete
 from flowdsl.compiler.lint.variables.arguments import MissingArgument, NoArtifactSource
@@ -30,8 +30,8 @@ from flowdsl.grammar.regex import regex
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from flowdsl.compiler.lint.asked import Name
     from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.lint.missing_names import Name
     from flowdsl.compiler.tree import Object, Path
 
 
