@@ -1,4 +1,4 @@
-"""A command line, run to its exit code."""
+"""Runs one command line and returns its exit code."""
 
 from __future__ import annotations
 

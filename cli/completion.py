@@ -1,4 +1,4 @@
-"""`--install-completion`: the shell completes commands, options and their values."""
+"""Shell completion of commands, options and their values, and `--install-completion`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The project's own settings: `[tool.flowdsl]` of pyproject.toml, or flowdsl.toml."""
+"""The settings of the project: `[tool.flowdsl]` of pyproject.toml, or flowdsl.toml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that commands write, whole or not at all and only when their content changes; and how paths are shown."""
+"""Writes the files of commands, atomically and only when their content changes; formats paths for display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command is to whoever runs it: its exit code, its refusals, its two streams."""
+"""The command as a process: its exit code, its refusals, its output streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line as a whole, and the options that commands have in common."""
+"""The root of the command line, and the options that commands have in common."""
 
 from __future__ import annotations
 

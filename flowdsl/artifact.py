@@ -1,7 +1,7 @@
-"""Files that lie outside of the run: where an input artifact comes from.
+"""Artifacts from outside of the run: `S3`, `GCS`, `Azure`, `Git`, `Http`, `Raw`.
 
-Each word is written where a `Path` is wanted: as an argument, in a list, dict or record of files, or as the
-default of a pipeline's parameter. Texts may hold values of the run. Stored as written; the compiler judges.
+Each can be used where a `Path` is expected: as an argument, in a list, dict or record of files, or as the default of a
+pipeline's parameter. Texts may contain run-time values. Stored as written; the compiler validates them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""When the result of a step may be taken from an earlier run."""
+"""`Cache`: when the result of a step may be taken from an earlier run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Containers beside that of a step, and how it is known that a server is ready."""
+"""Further containers in the pod of a step (sidecars and init containers), and the readiness of a daemon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions: tasks that run only if a value of the run says so."""
+"""Conditions: tasks that run only if a run-time value says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What steps and pipelines have in common: a function as it was declared, and what stands for it in the user's file."""
+"""What steps and pipelines have in common: the declared function with its options, and its wrapper for users."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Diagnostics: what is wrong, where, and what to do about it.
 
-A kind of finding is one small class below `Finding`: constant text, typed data, a stable code.
-Kinds live beside the stage that reports them and are imported when one is reported.
-Nothing here formats for a terminal; `flowdsl.cli.display.report` does.
+Each kind of finding is a small subclass of `Finding`: constant text, typed data, a stable code. The kinds are defined
+beside the stage that reports them, and are imported only when one is reported. Nothing here formats for a terminal;
+`flowdsl.cli.display.report` does.
 """
 
 from __future__ import annotations

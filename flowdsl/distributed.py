@@ -1,4 +1,4 @@
-"""A step on several pods at once: `Torch`, `TensorFlow` and `MPI`."""
+"""Steps that run on several pods at once: `Torch`, `TensorFlow` and `MPI`."""
 
 from __future__ import annotations
 

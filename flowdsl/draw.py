@@ -1,4 +1,4 @@
-"""Drawing the points of a sweep: at compile time, from the seed, the same on every machine."""
+"""Draws the points of a sweep at compile time, from its seed: the same on every machine."""
 
 from __future__ import annotations
 

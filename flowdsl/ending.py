@@ -1,4 +1,4 @@
-"""Tasks for the end: of the run, or of one task, whether it succeeded or not."""
+"""Tasks that run at the end of the run or of one task: always, or only if it failed."""
 
 from __future__ import annotations
 

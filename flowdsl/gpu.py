@@ -1,4 +1,4 @@
-"""What a step asks of the node it runs on: GPUs."""
+"""`GPU`: the GPUs that a step requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The items of loops by their numbers: how many there are to be, and which of them failed."""
+"""The indices of a loop's items: `numbers` of them, and those that `failed`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Steps that no container of the user's runs: objects of the cluster, gates, requests, templates of others.
+"""Steps without a container of the user's: Kubernetes objects, gates, HTTP requests, templates of the cluster.
 
-As everywhere a step is a typed function, the decorator says what runs it, and the body describes it or is
+As everywhere, a step is a typed function. The decorator says what executes it; the body either describes that or is
 never run.
 """
 

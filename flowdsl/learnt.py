@@ -1,4 +1,4 @@
-"""Sweeps that learn while they run: what a search has to know of its spaces then."""
+"""Sweeps that learn while they run: the dimensions of their search, and the size of its rounds."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a step, a call or a pipeline may say besides its arguments: one class for each concern.
+"""The options of steps, calls and pipelines: one class for each concern.
 
-Declared once, as `**options: Unpack[...]` of the decorators. The compiler judges them in the modules of the same
-names in `flowdsl.compiler.options`. None says nothing: at a call it takes back what the step says.
+They are declared once, as `**options: Unpack[...]` of the decorators. The compiler validates them in the modules of the
+same names in `flowdsl.compiler.options`. None means unset: at a call it resets the option of the step.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Trying again, and waiting for a turn: `Retry`, `Mutex` and `Semaphore`."""
+"""Retries and locks: `Retry`, `Mutex` and `Semaphore`."""
 
 from __future__ import annotations
 

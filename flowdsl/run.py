@@ -1,4 +1,4 @@
-"""The run itself, as a value: `run.name`, `run.namespace`, `run.checkpoint_dir`; at its end also how it went."""
+"""`run`, the run itself: `run.name`, `run.namespace`, `run.checkpoint_dir`; at its end also its result."""
 
 from __future__ import annotations
 

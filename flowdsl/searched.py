@@ -1,4 +1,4 @@
-"""Which parameters a point of a sweep searches: the conditions of their spaces, judged before anything is drawn."""
+"""Conditional parameters of a sweep: which of them a point searches. Resolved before any point is drawn."""
 
 from __future__ import annotations
 

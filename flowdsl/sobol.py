@@ -1,4 +1,4 @@
-"""Sobol's sequence: points that cover a space more evenly than random ones, in any number of trials."""
+"""The Sobol sequence: points that cover a space more evenly than random ones, for any number of trials."""
 
 from __future__ import annotations
 

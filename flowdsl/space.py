@@ -1,7 +1,7 @@
-"""Search spaces: what a sweep draws its parameters from.
+"""Search spaces of a sweep: the distributions that it draws its parameters from.
 
-Constructors store what was written and where; the compiler checks each space against the type of
-the parameter it is for, and draws.
+Constructors store what was written and where. The compiler checks each space against the type of its parameter, and
+draws the points.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Steps: functions that run in a pod of their own.
 
-Decorators store what was written and where, and never judge: a module always imports, and all
-findings come from the compiler.
+Decorators store what was written and where, and validate nothing: a module can always be imported, and all findings
+come from the compiler.
 """
 
 from __future__ import annotations

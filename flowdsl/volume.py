@@ -1,4 +1,4 @@
-"""Volumes, ConfigMaps and Secrets: what a step mounts or reads by name."""
+"""Volumes, ConfigMaps and Secrets that a step mounts or reads by name."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Text only: quantities, durations, names, selectors, and the small languages inside Argo manifests."""
+"""Parsers and text utilities: quantities, durations, names, selectors, and the small languages in manifests."""

@@ -1,4 +1,7 @@
-"""Annotations as they are written: since Python 3.14 they are evaluated when they are asked for, which may fail."""
+"""Reads annotations and signatures without failing on names that are not defined.
+
+Since Python 3.14 annotations are evaluated when they are accessed, which may raise.
+"""
 
 from __future__ import annotations
 

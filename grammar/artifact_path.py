@@ -1,4 +1,4 @@
-"""Paths of artifacts, as Argo's executor takes them."""
+"""Paths of artifacts, as Argo's executor validates them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Conditions on an object of the cluster: `status.succeeded == 4, status.phase notin (Failed, Unknown)`.
+"""Parses conditions on a Kubernetes object: `status.succeeded == 4, status.phase notin (Failed, Unknown)`.
 
-Argo reads the conditions of a `resource` template as Kubernetes reads label selectors, and looks each key up
-as a path in the object. Sources: Argo Workflows, workflow/executor/resource.go; k8s.io/apimachinery,
-labels.Parse.
+Argo parses the conditions of a `resource` template as Kubernetes label selectors, and looks each key up as a path
+in the object. Sources: Argo Workflows, workflow/executor/resource.go; k8s.io/apimachinery, labels.Parse.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Schedules as Argo reads them: five fields, `@daily` and the like, `@every 1h30m`."""
+"""Parses schedules as Argo does: five fields, `@daily` and the like, `@every 1h30m`."""
 
 from __future__ import annotations
 

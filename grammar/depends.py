@@ -1,7 +1,7 @@
-"""Argo's `depends`: `a && (b.Failed || !c)`.
+"""Parses Argo's `depends`: `a && (b.Failed || !c)`.
 
-Source: Argo Workflows, workflow/common/ancestry.go. Argo itself finds the operands by a regular
-expression and hands the text to expr-lang; the language here is what both agree on.
+Source: Argo Workflows, workflow/common/ancestry.go. Argo finds the operands by a regular expression and evaluates
+the text with expr-lang; the language here is the intersection of both.
 """
 
 from __future__ import annotations

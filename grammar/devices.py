@@ -1,4 +1,4 @@
-"""The extended resources by which pods ask for GPUs and the like."""
+"""The extended resources by which pods request GPUs and other devices."""
 
 from __future__ import annotations
 

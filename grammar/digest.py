@@ -1,7 +1,7 @@
-"""SHA-256 from what Python has of its own.
+"""SHA-256 without loading OpenSSL.
 
-`hashlib` loads OpenSSL for it, which takes longer than the digests of a whole compilation; `random` of the standard
-library avoids it in the same way.
+`hashlib` loads it, which takes longer than all digests of a compilation. The `random` module of the standard library
+avoids it in the same way.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Durations as Argo reads them: `90`, `1h30m`, `500ms`; and as users write them, with weeks and days: `7d`."""
+"""Parses durations as Argo does: `90`, `1h30m`, `500ms`; and as users write them, with weeks and days: `7d`."""
 
 from __future__ import annotations
 

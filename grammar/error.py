@@ -1,4 +1,4 @@
-"""The one error of the grammars."""
+"""The exception that all parsers of this package raise."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""expr-lang as Argo reads it in `{{=...}}` and in fields such as `expression`: text to a tree with positions.
+"""Parses expr-lang, the language of `{{=...}}` and of fields such as `expression`, to a tree with positions.
 
-Only the form is judged here. Source: github.com/expr-lang/expr 1.17.8 (parser, lexer), which Argo Workflows 4.1
-uses; what Argo refuses later, because of names and types, is not refused here.
+Only the syntax is checked here, not names and types. Source: github.com/expr-lang/expr 1.17.8 (parser, lexer), which
+Argo Workflows 4.1 uses.
 
-Most pipelines have an expression, so it is read by hand: to make the tables of a parser from a grammar takes as long
-as all else that a command does.
+The parser is written by hand: most pipelines have an expression, and to build the tables of a generated parser takes
+as long as the rest of a command.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tree of an expr-lang expression, whose nodes say where they stand, and which variables it names."""
+"""The syntax tree of an expr-lang expression: its nodes with their positions, and the variables that it names."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What expr-lang knows of the types in an expression before it evaluates anything, and refuses for that.
+"""The type checker of expr-lang, which rejects expressions before they are evaluated.
 
-Known are the types of literals, of what the functions of expr-lang give, and of the variables at the roots; what is
-inside of those, and what Argo's own functions give, may be anything.
-Source: checker/checker.go and builtin/builtin.go of github.com/expr-lang/expr 1.17.8, asked by running Argo 4.1.2.
+Known are the types of literals, of the results of expr-lang's functions, and of the root variables. What these contain,
+and the results of Argo's own functions, may have any type.
+Source: checker/checker.go and builtin/builtin.go of github.com/expr-lang/expr 1.17.8, verified with Argo 4.1.2.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The functions that Argo's expressions know, with what they take and give.
+"""The functions that Argo's expressions can call, with the types of their parameters and results.
 
 Sources: github.com/expr-lang/expr 1.17.8, builtin/builtin.go; Argo Workflows 4.1, util/expr/env/env.go;
-github.com/Masterminds/sprig 3.3.0, functions.go (`sprig.` in expressions; `env` and `expandenv` are taken out).
+github.com/Masterminds/sprig 3.3.0, functions.go (`sprig.` in expressions; `env` and `expandenv` are removed).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-r"""The language of `when`, which Argo evaluates by govaluate after the tags in it are replaced.
+r"""Parses `when`, which Argo evaluates with govaluate after it has replaced the tags.
 
-Words without quotes are texts, numbers are floats, both quotes are the same and `\` takes the sign behind it as it
-is. Source: github.com/Knetic/govaluate at 7625b7f8c03d, which Argo Workflows 4.1 uses, and shouldExecute in
+Unquoted words are strings, numbers are floats, single and double quotes are equivalent, and `\` escapes the character
+after it. Source: github.com/Knetic/govaluate at 7625b7f8c03d, which Argo Workflows 4.1 uses, and shouldExecute in
 workflow/controller/steps.go.
 """
 

@@ -1,6 +1,7 @@
-"""Names of images, as the nodes of a cluster read them.
+"""Names of container images, as the kubelet validates them.
 
-Source: distribution/reference, ParseNormalizedNamed, which the kubelet calls: what it refuses is InvalidImageName.
+Source: ParseNormalizedNamed of distribution/reference, which the kubelet calls: a name that it rejects gives
+InvalidImageName.
 """
 
 from __future__ import annotations

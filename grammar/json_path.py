@@ -1,7 +1,7 @@
-"""JSONPath as Argo's `jsonpath()` has it, in the parts that workflows use: text to steps.
+"""Parses the JSONPath of Argo's `jsonpath()`, in the parts that workflows use, to a sequence of steps.
 
 Source: github.com/evilmonkeyinc/jsonpath 0.8.1: keys, indices, slices, wildcards, recursive descent, unions and
-filters. Filters compare paths from `@` with literals; expressions in a subscript are not read.
+filters. Filters compare paths from `@` with literals; expressions in a subscript are not supported.
 """
 
 from __future__ import annotations

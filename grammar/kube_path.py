@@ -1,7 +1,7 @@
-"""JSONPath as kubectl reads it, in the `valueFrom.jsonPath` of a `resource` template.
+"""Parses JSONPath as kubectl does, for the `valueFrom.jsonPath` of a `resource` template.
 
-Source: k8s.io/client-go, util/jsonpath (parser.go, and what jsonpath.go refuses whatever the object). It is no
-JSONPath of any standard: keys stand in single quotes, a filter is one comparison.
+Source: k8s.io/client-go, util/jsonpath (parser.go, and what jsonpath.go rejects whatever the object). The dialect
+follows no standard: keys are in single quotes, a filter is one comparison.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The labels and annotations by which Argo marks what is its own. Source: workflow/common/common.go."""
+"""The labels and annotations that Argo sets on its own objects. Source: workflow/common/common.go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parsers that lark makes from the grammar files here: built once, and their errors in the one form."""
+"""LALR parsers made by lark from the grammar files of this package: built once, with errors of one form."""
 
 from __future__ import annotations
 

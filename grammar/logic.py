@@ -1,4 +1,4 @@
-"""Logic with three values: True, False, and None for what is not known."""
+"""Three-valued logic: True, False, and None for unknown."""
 
 from __future__ import annotations
 

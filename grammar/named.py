@@ -1,7 +1,7 @@
-"""Named tuples that take a third of the time of those of `typing` to define.
+"""Named tuples that take a third of the time of `typing.NamedTuple` to define.
 
-That compiles each annotation, although nobody asks for the types of fields: with the hundreds of them that a command
-defines, a tenth of its time. To type checkers this is `typing.NamedTuple`.
+`typing` compiles each annotation, although nobody reads the types of the fields: with the hundreds of named tuples that
+a command defines, a tenth of its time. To type checkers this is `typing.NamedTuple`.
 """
 
 from __future__ import annotations

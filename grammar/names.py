@@ -1,4 +1,4 @@
-"""Which texts are names to Kubernetes and Argo, and how any text becomes one.
+"""Which texts are valid names in Kubernetes and Argo, and how to turn any text into one.
 
 The predicates are total: they answer for every string and raise nothing.
 """

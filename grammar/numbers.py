@@ -1,4 +1,4 @@
-"""Numbers as Go writes them, in texts and in JSON."""
+"""Formats numbers as Go does, in texts and in JSON."""
 
 from __future__ import annotations
 

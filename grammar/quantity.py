@@ -1,4 +1,4 @@
-"""Kubernetes resource quantities: `500m`, `1.5`, `8Gi`, `1e3`."""
+"""Parses Kubernetes resource quantities: `500m`, `1.5`, `8Gi`, `1e3`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Regular expressions as Go reads them, as patterns of Python.
+"""Translates regular expressions of Go (RE2) to patterns of Python's `re`.
 
-Source: regexp/syntax of Go 1.25, with the flags of `regexp.Compile`. Go has no lookaround and no references to groups;
-its classes are of ASCII; `$` is the very end of the text.
+Source: regexp/syntax of Go 1.25, with the flags of `regexp.Compile`. Go has no lookaround and no backreferences; its
+character classes are ASCII; `$` matches only at the very end of the text.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an error says, in the words of the system and without its numbers."""
+"""The reason of an OS or network error, in the words of the system and without its error number."""
 
 from __future__ import annotations
 

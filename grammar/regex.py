@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used: most commands need few of those that modules have."""
+"""Regular expressions that are compiled on first use: most commands need few of those that modules define."""
 
 from __future__ import annotations
 

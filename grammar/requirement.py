@@ -1,4 +1,4 @@
-"""Requirements of Python packages: `numpy==2.1`, `torch[cuda]>=2,<3; python_version >= "3.10"`."""
+"""Parses requirements of Python packages: `numpy==2.1`, `torch[cuda]>=2,<3; python_version >= "3.10"`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Plain scalars of YAML as kubectl, the API server and Argo read them.
+"""Resolves plain scalars of YAML as kubectl, the API server and Argo do.
 
-Source: go.yaml.in/yaml/v2, resolve.go, which sigs.k8s.io/yaml reads with before it writes JSON.
+Source: resolve.go of go.yaml.in/yaml/v2, with which sigs.k8s.io/yaml parses YAML before it converts it to JSON.
 """
 
 from __future__ import annotations

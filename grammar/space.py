@@ -1,4 +1,4 @@
-"""A sweep as the command line says it: what it tries of a parameter, and what it looks for.
+"""Parses a sweep as given on the command line: the search spaces of parameters, and the objective.
 
 rate=loguniform(1e-5,1e-1)  layers=16,32  note="a, b",c  dropout=uniform(0,.5) if layers > 16  --metric accuracy:max
 """

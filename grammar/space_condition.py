@@ -1,10 +1,10 @@
-"""When a sweep searches a parameter: a condition on the other parameters of the same point.
+"""Parses the condition under which a sweep searches a parameter: over the other parameters of the same point.
 
     layers > 3 and optimizer in (sgd, adam)
     augment or not (rate >= 1e-3)
 
-A name alone is a parameter that is true or false. `and` binds closer than `or`, `not` closest. Values are bare
-words or quoted text, as in the spaces of the command line.
+A bare parameter name is a boolean parameter. `and` binds tighter than `or`, `not` tightest. Values are bare words or
+quoted text, as in the search spaces of the command line.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Argo's template tags: `{{inputs.parameters.x}}` and `{{=expression}}`, found as Argo finds them.
+"""Finds Argo's template tags, `{{inputs.parameters.x}}` and `{{=expression}}`, as Argo finds them.
 
-Argo scans the JSON text of a whole template with fasttemplate: a tag runs from `{{` to the first
-`}}` behind it, whatever is between. Here each string is scanned by itself. What an expression
-computes is not understood here, only which variables it names.
+Argo scans the JSON text of a whole template with fasttemplate: a tag runs from `{{` to the first `}}` after it,
+whatever is in between. Here each string is scanned separately. Expressions are not evaluated here, only the variables
+that they name are found.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where in a text of TOML a key stands: the reader of the standard library does not say."""
+"""Finds the position of a key in a TOML text, which the reader of the standard library does not tell."""
 
 from __future__ import annotations
 

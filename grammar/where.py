@@ -1,10 +1,10 @@
-"""The language of `where=`: which nodes a step may run on.
+"""Parses `where=`: the nodes on which a step may run.
 
     gpu.memory >= 40Gi and zone in (eu-1, eu-2) and not spot
     zone == eu-1 or (arch == arm64 and disk not in (hdd, tape))
 
-A bare key asks that the label exists. `and` binds closer than `or`, `not` closest. Keys are label names
-with or without a domain, or short names that the caller resolves. Values are bare words or quoted text.
+A bare key requires that the label exists. `and` binds tighter than `or`, `not` tightest. Keys are label names with or
+without a domain, or short names that the caller resolves. Values are bare words or quoted text.
 """
 
 from __future__ import annotations

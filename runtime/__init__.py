@@ -1,1 +1,1 @@
-"""Runs: submit, follow, bring back; and the local execution of a manifest."""
+"""Runs: submit them to a cluster, follow them, fetch their results; and execute manifests on this machine."""

@@ -1,4 +1,4 @@
-"""A workflow without what runs only on a condition."""
+"""Reduces a workflow to the tasks that run unconditionally."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a document of Argo's says: which it is, what it is called, and what is in it."""
+"""Reads an Argo document: its kind, its name, and its parts."""
 
 from __future__ import annotations
 

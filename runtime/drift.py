@@ -1,4 +1,4 @@
-"""An object as it is written, and as a cluster has it: both in one form, so that a difference is a change.
+"""Normalizes an object as written and as stored in a cluster, so that every remaining difference is a change.
 
 Sources: kubectl diff, which compares with what the server would store; server-side apply, whose managers own fields.
 """

@@ -1,4 +1,4 @@
-"""Whether the pods of a workflow can ever fit: quotas of the namespace, and nodes of the cluster."""
+"""Whether the pods of a workflow can ever be scheduled: quotas of the namespace, and nodes of the cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file that one process at a time holds."""
+"""File locks: at most one process at a time holds a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of runs as clusters make them, of outputs as the compiler does, and of steps as users write them."""
+"""Names of runs, outputs and steps: how users write them, and how the compiler and the API server make them."""
 
 from __future__ import annotations
 

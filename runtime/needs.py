@@ -1,7 +1,7 @@
-"""What a workflow needs of a cluster, and what of it a cluster does not have.
+"""The objects that a workflow needs in a cluster, and which of them are missing.
 
-Argo finds out one pod at a time: a claim or key that is not there lets a pod wait for ever, in the middle of a run.
-What is known only when it runs, because its name has a tag, is not looked for.
+Argo notices one pod at a time: a missing claim or key makes a pod wait forever, in the middle of a run. Names with a
+tag are known only at run time, and are not looked up.
 """
 
 from __future__ import annotations

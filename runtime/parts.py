@@ -1,4 +1,4 @@
-"""The parts of an object, whoever wrote it: what is left out, or is something else than is looked for, is empty."""
+"""Reads parts of an untrusted object: a part that is missing or has another type counts as empty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The phases of runs and of their nodes, and which of them are ends.
+"""The phases of runs and their nodes, and which of them are final.
 
 Source: WorkflowPhase and NodePhase in pkg/apis/workflow/v1alpha1/workflow_types.go of Argo 4.1.
 """

@@ -1,4 +1,4 @@
-"""What stands against a run on a cluster, said before it begins."""
+"""A reason why a run would fail on a cluster, reported before the run is submitted."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The objects of a cluster that the fields of a manifest name.
+"""Collects the Kubernetes objects that the fields of a manifest name.
 
-What is known only when it runs, because its name has a tag, is left to whoever asks.
+Names with a tag are known only at run time; the caller decides what to do with them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A run on its way to a cluster: the Workflow that is created, and its name.
+"""Submits a run: makes the Workflow that is created, and its name.
 
-The name is made from what is submitted, so that a request may be sent again without a second run: the server takes
-a name once. Source: two requests with one `generateName` make two objects.
+The name is derived from what is submitted, so that a request can be repeated without creating a second run: the server
+accepts a name once. Source: two requests with one `generateName` create two objects.
 """
 
 from __future__ import annotations

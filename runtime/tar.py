@@ -1,4 +1,4 @@
-"""`tarfile`, of a Python that knows the filter `data`: its own, or what PyPI has of it for older ones."""
+"""`tarfile` with the extraction filter `data`: Python's own, or on 3.11.0 to 3.11.3 a backport from PyPI."""
 
 from __future__ import annotations
 

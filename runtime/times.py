@@ -1,4 +1,4 @@
-"""Times as Kubernetes writes them: RFC 3339, in whole seconds."""
+"""Times in the format of Kubernetes: RFC 3339, in whole seconds."""
 
 from __future__ import annotations
 

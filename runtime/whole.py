@@ -1,4 +1,4 @@
-"""Files that are there whole, or as they were."""
+"""Atomic writes: a file has its old content or all of its new content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pipelines in tests: a fixture of pytest that runs one on this machine, and what came of it."""
+"""Tests of pipelines: a pytest fixture that runs a pipeline on this machine, and the result of such a run."""
 
 from flowdsl.testing.result import CannotRun, Phase, Run, RunFailed, StepRun
 from flowdsl.testing.runs import RunPipeline

@@ -1,4 +1,4 @@
-"""The arguments of a run in a test that are not those of its pipeline."""
+"""The arguments of a test run other than the parameters of its pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run handed on, as values of the types that its functions return."""
+"""Converts the outputs of a run to values of the types that its functions return."""
 
 from __future__ import annotations
 

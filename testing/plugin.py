@@ -1,4 +1,4 @@
-"""The plugin of pytest: the fixture `run_pipeline`, and what a failed assertion about a run shows."""
+"""The pytest plugin: the fixture `run_pipeline`, and the explanation of failed assertions about a run."""
 
 from __future__ import annotations
 

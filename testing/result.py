@@ -1,4 +1,4 @@
-"""What came of a run in a test."""
+"""The result of a test run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running a pipeline of a test on this machine."""
+"""Runs the pipeline of a test on this machine."""
 
 from __future__ import annotations
 

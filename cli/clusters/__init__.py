@@ -1,1 +1,1 @@
-"""Clusters themselves: how one is reached, and what it is like."""
+"""Commands about clusters, and how they connect to one."""

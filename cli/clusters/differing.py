@@ -1,4 +1,4 @@
-"""`diff`: what would change in a cluster if a pipeline were applied to it."""
+"""`diff`: what applying a pipeline would change in a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`doctor`: what a cluster is like, a line for each thing that was looked at."""
+"""`doctor`: the state of a cluster, a line for each check."""
 
 from __future__ import annotations
 

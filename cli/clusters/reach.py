@@ -1,4 +1,4 @@
-"""Which cluster a command talks to, which run it means, and what its exit code is when that fails."""
+"""Selects the cluster and the run that a command refers to, and the exit code of its failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands and their options, a module for each group; importing one adds its commands."""
+"""The commands with their options, a module for each group; importing a module adds its commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that do something to runs: `stop`, `terminate`, `suspend`, `resume`, `retry`, `delete`."""
+"""Commands that change runs: `stop`, `terminate`, `suspend`, `resume`, `retry`, `delete`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that bring back what runs made: `fetch`."""
+"""Commands that download what runs produced: `fetch`."""
 
 from __future__ import annotations
 

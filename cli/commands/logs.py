@@ -1,4 +1,4 @@
-"""Commands about what runs printed: `logs`."""
+"""Commands that show the logs of runs: `logs`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about pipelines as they are written: `init`, `compile`, `check`, `import`, `graph`, and completion."""
+"""Commands about source files: `init`, `compile`, `check`, `import`, `graph`, and completion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that bring runs to a cluster and wait for them: `submit`, `wait`, `watch`."""
+"""Commands that submit runs to a cluster and wait for them: `submit`, `wait`, `watch`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that tries a pipeline at many points: `sweep`."""
+"""The command that runs a pipeline at many points of a search space: `sweep`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How things look: findings, tables, trees, logs."""
+"""Output for people and programs: findings, tables, trees, logs."""

@@ -1,6 +1,6 @@
-"""Charts of sweeps, as a page of HTML that needs nothing beside it: what each trial gave, and what led there.
+"""Charts of sweeps, as a self-contained HTML page: the metric of each trial, and how parameters relate to it.
 
-plotly of the extra `flowdsl[sweep]` draws them.
+plotly, of the extra `flowdsl[sweep]`, draws them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The end of a run: its steps, the rounds of its loops, its outputs, and where everything is.
+"""The report at the end of a run: its steps, the rounds of its loops, its outputs, and where everything is.
 
-What steps wrote and gave may be any text: nothing of it steers the terminal.
+The output of steps may be any text: none of it can control the terminal.
 """
 
 from __future__ import annotations

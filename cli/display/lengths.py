@@ -1,4 +1,4 @@
-"""Lengths of time, and numbers of bytes, as people read them."""
+"""Formats durations and sizes for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run as a tree on a terminal, drawn anew while it changes."""
+"""A run as a tree on a terminal, redrawn while it changes."""
 
 from __future__ import annotations
 

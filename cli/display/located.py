@@ -1,4 +1,4 @@
-"""A finding on its way to the reader."""
+"""A finding with its source positions resolved, as the renderers take it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colours where they are seen, and the columns that there are."""
+"""Colours for streams that show them, and the width of the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run on this machine shows while it goes on: a tree on a terminal, elsewhere a line for each change."""
+"""The progress of a run on this machine: a tree on a terminal, elsewhere a line for each change."""
 
 from __future__ import annotations
 

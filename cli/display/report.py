@@ -1,4 +1,4 @@
-"""The only renderer of diagnostics: text for people, one line each, JSON, GitHub's workflow commands."""
+"""The only renderer of diagnostics: text, one line each, JSON, or GitHub workflow commands."""
 
 from __future__ import annotations
 

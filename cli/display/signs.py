@@ -1,4 +1,4 @@
-"""Phases as signs, for streams that can show them."""
+"""Symbols for phases, on streams that can encode them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs on their way to standard output: byte for byte, or made harmless for a terminal; with or without prefixes."""
+"""Writes logs to standard output: raw bytes, or sanitized for a terminal; with or without prefixes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A picture of a pipeline's tasks as SVG: a layered drawing, with boxes in boxes for loops and sub-pipelines.
+"""Draws the tasks of a pipeline as SVG: a layered graph, with nested boxes for loops and sub-pipelines.
 
-The layers, and the order in them, come from the extra `flowdsl[svg]` (grandalf: Sugiyama's method, positions
-by Brandes and Köpf). Lengths are in pixels. The same picture gives the same bytes on every machine: nothing
-is measured with a font, a text is taken to be as wide as in the widest of the usual ones.
+The layers, and the order in them, come from the extra `flowdsl[svg]` (grandalf: Sugiyama's method, positions by
+Brandes and Köpf). Lengths are in pixels. The output is byte-identical on every machine: no font is measured, a text is
+assumed to be as wide as in the widest of the usual fonts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables that fit into a width."""
+"""Tables that fit into a given width."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that may hold anything, as a terminal can show them: nothing steers it, and nothing is too wide."""
+"""Makes arbitrary text safe for a terminal: no control sequences, and a limited width."""
 
 from __future__ import annotations
 

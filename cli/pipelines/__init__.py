@@ -1,1 +1,1 @@
-"""Pipelines and manifests in files: begun, compiled, checked, drawn, gathered."""
+"""Commands about pipelines and manifests in files: create, compile, check, draw, import."""

@@ -1,4 +1,4 @@
-"""`check`: findings about pipelines in Python, and about the YAML and JSON of workflows."""
+"""`check`: findings about pipelines in Python, and about workflows in YAML or JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`compile` and `check`: from a file's name to YAML or findings."""
+"""`compile`, and the compilation that `check` uses: from a file name to YAML or findings."""
 
 from __future__ import annotations
 

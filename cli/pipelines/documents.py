@@ -1,4 +1,4 @@
-"""What files hold to be run: documents of Argo, and the programs of those that come from pipelines."""
+"""Loads what a command is to run from files: Argo documents, and the programs of those made from pipelines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`graph`: the tasks of a pipeline as Mermaid, DOT or a picture."""
+"""`graph`: the tasks of a pipeline as Mermaid, DOT or SVG."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that `check` looks at: of a folder, the pipelines and the manifests that stand for themselves."""
+"""Collects the files that `check` reads: in a folder, its pipelines and its standalone manifests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`import`: from the YAML of a workflow to a pipeline in Python."""
+"""`import`: converts the YAML of a workflow to a pipeline in Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`init`: the first files of a project, which compile and run as they are."""
+"""`init`: creates the first files of a project, which compile and run as they are."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Runs, on this machine or a cluster: started, followed, read, ended."""
+"""Commands about runs, on this machine or a cluster: start, follow, read, end."""

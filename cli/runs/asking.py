@@ -1,4 +1,4 @@
-"""What a run asks people: whether suspended steps go on, and with which answers."""
+"""Asks people whether suspended steps may go on, and for the values that these need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run on this machine begins with: its manifest, what it is given, and what stands in for its steps."""
+"""Prepares a run on this machine: its manifest, its inputs, and the stand-ins for its steps."""
 
 from __future__ import annotations
 

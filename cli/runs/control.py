@@ -1,4 +1,4 @@
-"""`stop`, `terminate`, `suspend`, `resume`, `retry` and `delete`: what is done to runs."""
+"""`stop`, `terminate`, `suspend`, `resume`, `retry` and `delete`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fetch`: what a run made, in a folder."""
+"""`fetch`: downloads what a run produced into a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command line gives to a run: pairs, files, and parameters by their types."""
+"""Reads the inputs of a run from the command line: NAME=VALUE pairs, files, and parameters by their types."""
 
 from __future__ import annotations
 

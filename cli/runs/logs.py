@@ -1,4 +1,4 @@
-"""`logs`: what the steps of a run printed."""
+"""`logs`: the output of the steps of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ConfigMaps and Secrets that stand in files of YAML, as `kubectl apply` takes them."""
+"""Reads ConfigMaps and Secrets from YAML files, as `kubectl apply` takes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a run on this machine is asked for, and what of that holds for a later one."""
+"""The options of a run on this machine, and those of them that a later `--resume` takes over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`run`: a pipeline, or any workflow of Argo, executed on this machine."""
+"""`run`: executes a pipeline, or any Argo workflow, on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runs a command means that ends them, and how it goes about it."""
+"""Selects the runs that `stop` and the like act on, and how they are ended."""
 
 from __future__ import annotations
 

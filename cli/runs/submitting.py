@@ -1,4 +1,4 @@
-"""`submit`: a pipeline, or any workflow of Argo, on its way to a cluster."""
+"""`submit`: submits a pipeline, or any Argo workflow, to a cluster."""
 
 from __future__ import annotations
 

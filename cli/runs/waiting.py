@@ -1,4 +1,4 @@
-"""`wait` and `watch`: a run followed to its end, whatever happens on the way."""
+"""`wait` and `watch`: follow a run to its end, across lost connections."""
 
 from __future__ import annotations
 

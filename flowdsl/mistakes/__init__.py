@@ -1,4 +1,4 @@
-"""The mistakes that the trace finds (FD2xx), by topic."""
+"""The findings of the trace (FD2xx), by topic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with the arguments of a call."""
+"""Findings about the arguments of a call."""
 
 from __future__ import annotations
 

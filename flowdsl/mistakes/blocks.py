@@ -1,4 +1,4 @@
-"""What can be wrong with conditions, with `either`, and with the blocks of `when` and `on_exit`."""
+"""Findings about conditions, `either`, and the blocks of `when` and `on_exit`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with the body of a pipeline as a whole."""
+"""Findings about the body of a pipeline as a whole."""
 
 from __future__ import annotations
 

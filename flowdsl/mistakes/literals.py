@@ -1,4 +1,4 @@
-"""What Argo would read otherwise, or not at all, of texts and numbers that are known now."""
+"""Findings about literals that Argo would change or cannot represent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with `fan_out`: what it calls, and what it goes over."""
+"""Findings about `fan_out`: what it calls, and what it iterates over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be wrong with `sweep`: spaces, trials, metrics."""
+"""Findings about `sweep`: spaces, trials, metrics."""
 
 from __future__ import annotations
 

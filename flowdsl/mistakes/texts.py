@@ -1,4 +1,4 @@
-"""What can go wrong with run-time values inside of texts."""
+"""Findings about texts that hold run-time values."""
 
 from __future__ import annotations
 

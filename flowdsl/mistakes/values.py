@@ -1,4 +1,4 @@
-"""What cannot be done with a value that exists only when the pipeline runs."""
+"""Findings about operations that a run-time value does not support."""
 
 from __future__ import annotations
 

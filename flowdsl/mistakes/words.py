@@ -1,4 +1,4 @@
-"""What can be wrong with how a word of the language is called."""
+"""Findings about how the functions of the language itself are called."""
 
 from __future__ import annotations
 

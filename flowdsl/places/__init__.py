@@ -1,1 +1,1 @@
-"""Where something was written: recorded cheaply, and found in the text for a message only."""
+"""Source positions: cheap to record, and resolved only when a message shows them."""

@@ -1,4 +1,4 @@
-"""Which piece of a syntax tree an instruction was compiled from, and what a definition consists of."""
+"""Finds the piece of a syntax tree that an instruction was compiled from, and the parts of a definition."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where something was written: cheap to record, exact when shown.
+"""Source positions: cheap to record, exact when shown.
 
-Recording stores a code object and an instruction offset (a quarter of a microsecond); the columns
-are looked up in the file's syntax tree only when a diagnostic is shown.
+Recording stores a code object and an instruction offset (a quarter of a microsecond). The columns are looked up in the
+file's syntax tree only when a diagnostic is shown.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The user's files: their texts, and the spans of the places that were recorded in them.
+"""The user's source files: their texts, and the spans of the places recorded in them.
 
-One `Sources` for each load; nothing is global. Places come from `flowdsl.places.place`, cheap and unresolved;
-here the instruction becomes the expression it was compiled from, and the argument the text that was
-written for it. Syntax trees are made and searched only when a place is asked for.
+There is one `Sources` per load, and no global state. Places come unresolved from `flowdsl.places.place`; here an
+instruction is resolved to the expression that it was compiled from, and an argument to the text that was written for
+it. Syntax trees are built and searched only when a place is asked for.
 """
 
 from __future__ import annotations

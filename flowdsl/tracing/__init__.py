@@ -1,1 +1,1 @@
-"""The body of a pipeline, run once on stand-ins: what it calls, and under which conditions."""
+"""Tracing: runs the body of a pipeline once on stand-ins, and records its calls and their conditions."""

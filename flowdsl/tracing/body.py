@@ -1,4 +1,4 @@
-"""Running a pipeline's body once, on stand-ins."""
+"""Runs the body of a pipeline once, on stand-ins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adding a call to the graph: arguments are bound by hand, so that every mistake has its own place."""
+"""Adds a call to the graph. Arguments are bound by hand, so that every mistake has its own place."""
 
 # pyright: reportPrivateUsage=false
 # (Users hold steps and pipelines, whose public names are those of Python functions.)

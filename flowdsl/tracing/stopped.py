@@ -1,8 +1,8 @@
-"""Exceptions of the user's code that say by themselves what is wrong with it.
+"""Exceptions of the user's code that can be reported as findings.
 
-A name that is nowhere, or something that is asked for what it does not have: a word of the language, an Enum.
-Python's own text for these has no code and no way out, and ends everything; as findings they are reported
-with the others. Any other exception is the user's own, and is shown as Python shows it.
+These are undefined names, and attributes that a word of the language or an Enum does not have. Python's own message for
+them has no code and no remedy, and stops at the first; as findings they are reported with the others. Any other
+exception is the user's own, and is shown as Python shows it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The trace of a pipeline: its body runs once, and what it calls is written down.
+"""The trace of a pipeline: its body runs once, and its calls are recorded.
 
-A trace is active through a context variable; there is no registry. A bad call is recorded and
-answered with a stand-in, so one run finds all mistakes.
+The active trace is in a context variable; there is no registry. A bad call is recorded and returns a stand-in, so that
+one run finds all mistakes.
 """
 
 from __future__ import annotations

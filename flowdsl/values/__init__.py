@@ -1,1 +1,1 @@
-"""What travels between steps: types, expressions over values of the run, and the stand-ins for those."""
+"""Values that are passed between steps: their types, expressions over run-time values, and stand-ins."""

@@ -1,4 +1,4 @@
-"""What arrives as something else: a value of a type that JSON does not have, where JSON is wanted."""
+"""Values that change type on the way: a type that JSON does not have, where JSON is expected."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Expressions over values that exist only at run time: one frozen set, shared by trace and IR.
+"""Expressions over values that exist only at run time: a closed set of immutable nodes, shared by trace and IR.
 
-A leaf names where a value comes from; the other nodes compute. The stand-in a user holds wraps one
-of these together with its type (`flowdsl.values.value`). In a trace `Out.task` is the call itself, in the
-IR the name of the task.
+A leaf names the origin of a value; the other nodes compute. The stand-in that a user holds wraps one of these together
+with its type (`flowdsl.values.value`). In a trace `Out.task` is the call itself, in the IR the name of the task.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What only a run knows, inside of what is written as an option: options are fixed while compiling."""
+"""Finds run-time values inside of options, which are fixed at compile time."""
 
 from __future__ import annotations
 

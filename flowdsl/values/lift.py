@@ -1,4 +1,4 @@
-"""Python values into expressions, by the type that is wanted."""
+"""Converts Python values to expressions of the expected type."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Small frozen nodes: the kinds of types, the expressions, the forms of values.
+"""Base of the small immutable nodes of which types, expressions and forms of values consist.
 
-Plain classes on purpose. To a type checker a named tuple is also a tuple, so that it compares nodes that
-hold nodes without end; a frozen dataclass costs half a millisecond of import.
+They are plain classes on purpose. To a type checker a named tuple is also a tuple, so that it compares nested nodes
+without end; a frozen dataclass costs half a millisecond of import.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Operators on values that exist only at run time: which types they fit, and what Argo can compute."""
+"""Operators on run-time values: the types that they accept, and what Argo can compute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a step or pipeline takes and gives: read once from the function's annotations."""
+"""The parameters and results of a step or pipeline, read once from the function's annotations."""
 
 from __future__ import annotations
 

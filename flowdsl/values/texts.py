@@ -1,6 +1,6 @@
-"""Texts as values: what somebody types for a parameter, and what travelled as an output.
+"""Conversion between values and texts: of parameters that users type, and of outputs that were passed on.
 
-`encode` is the way there, and what comes back has the type: members of an Enum, records, tuples.
+`encode` converts to text. What is decoded has the declared type: members of an Enum, records, tuples.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The types that travel between steps: Python annotations read into a few kinds.
+"""The types of values that are passed between steps, described from their Python annotations.
 
-A `Path` is a file or folder, `str` is text, and everything else is JSON that is rebuilt as its type
-inside the step (design: types decide what travels). `describe` never raises: an annotation that
-cannot travel is `Unsupported`, and the checks report it at its line.
+A `Path` is a file or folder, `str` is text, and everything else is JSON from which the step rebuilds a value of the
+type (design: types decide how values are passed). `describe` never raises: an annotation that is not supported is
+described as `Unsupported`, and the checks report it at its line.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The stand-in for a value that exists only at run time.
+"""The stand-in for a run-time value.
 
-One class with one slot and no public attribute: every attribute name belongs to the user's type.
-What Argo can compute builds an expression; everything else is recorded at its line, and the run of
-the pipeline's body goes on, so that one run finds all mistakes.
+It is one class with one slot and no public attributes: every attribute name belongs to the user's type. An operation
+that Argo can compute builds an expression. Any other is recorded at its line, and the body of the pipeline goes on, so
+that one run finds all mistakes.
 """
 
 from __future__ import annotations

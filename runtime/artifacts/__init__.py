@@ -1,1 +1,1 @@
-"""What a run made, brought into a folder: from object stores, volumes, and this machine."""
+"""Fetches what a run produced into a folder: from object stores, volumes, and this machine."""

@@ -1,4 +1,4 @@
-"""Objects in S3 and what is compatible, Google Cloud Storage and Azure, by obstore."""
+"""Objects in S3 (and compatible stores), Google Cloud Storage and Azure, by obstore."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Brings pieces of a run into a folder: many at a time, complete or not at all, and never twice."""
+"""Downloads pieces of a run into a folder: in parallel, each completely or not at all, and none twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and what they are: digests of what was read and of what is there."""
+"""Atomic file writes, and digests of what was read and of what is on the disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bytes of one file: from where an earlier try ended, and checked by what their store knows of them."""
+"""Downloads one file: resumes where an earlier attempt ended, and verifies it by its store's checksum."""
 
 from __future__ import annotations
 

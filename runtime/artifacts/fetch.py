@@ -1,4 +1,4 @@
-"""A run brought into a folder, with `run.json`, which says where everything comes from."""
+"""Fetches a run into a folder, with a `run.json` that records where everything comes from."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The folder that a run is fetched into.
+"""The folder that a run is fetched into, and its journal.
 
-What is at the place of an output is complete. All that is not yet is below `.flowdsl`, beside a journal of what was
-put in place: a line is written before the rename that it tells of, and the digest of what is there says whether
-the rename was done. `run.json` is written last; then the rest of `.flowdsl` goes.
+A file or folder at the place of an output is complete. Everything incomplete is in `.flowdsl`, beside a journal: a line
+is written before the rename that it describes, and the digest of what is at the place tells whether the rename was
+done. `run.json` is written last; then the rest of `.flowdsl` is removed.
 """
 
 from __future__ import annotations

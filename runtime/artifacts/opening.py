@@ -1,4 +1,4 @@
-"""The source of each piece: which store it is in, and with whose credentials."""
+"""Opens the source of a piece: selects its store and the credentials."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which names of files may be made: those of keys and of members of archives are chosen by others.
+"""Validates file names, since those of keys and of members of archives are chosen by others.
 
-Nothing may lead out of its folder, two names must stay two on any file system, and none may mean something else
+No name may lead out of its folder, two names must stay different on any file system, and none may mean something else
 on another machine. Source of the reserved names and endings: Windows, "Naming Files, Paths, and Namespaces".
 """
 

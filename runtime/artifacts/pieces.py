@@ -1,7 +1,7 @@
-"""What there is to fetch of a run: each file or folder that a step handed on, and where it lies.
+"""The pieces of a run that can be fetched: each file or folder that a step produced, and its location.
 
-Sources: Argo 4.1, ArtifactLocation.HasLocation and Relocate in pkg/apis/workflow/v1alpha1: an artifact that names
-no whole place has its key, and the rest from the repository, which the status has with all its fields.
+Sources: Argo 4.1, ArtifactLocation.HasLocation and Relocate in pkg/apis/workflow/v1alpha1: an artifact without a
+complete location has its key, and the rest comes from the repository, whose fields are all in the status.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Files on a claim of a cluster, read by a short-lived pod that mounts it.
+"""Reads files on a PersistentVolumeClaim of a cluster, by a short-lived pod that mounts it.
 
-The pod answers over HTTP what is asked through the API server's proxy of pods, range by range: bytes stay bytes,
-what was broken off goes on where it ended, and nothing of the data gets into the logs of the cluster, as it would
-if the pod printed it (and the kubelet would lose lines of a large file, because it rotates logs at 10 MiB).
+The pod serves ranges of files over HTTP, by the API server's proxy of pods. So bytes arrive unchanged, a broken
+download resumes where it ended, and no data gets into the logs of the cluster, as it would if the pod printed it (and
+the kubelet would lose lines of a large file, because it rotates logs at 10 MiB).
 
 The port is 10250: the control planes of managed clusters whose nodes are behind a firewall may connect to it.
 """

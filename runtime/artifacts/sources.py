@@ -1,4 +1,4 @@
-"""Where bytes come from. Each kind of store answers two questions: what is there, and its bytes from an offset on."""
+"""The interface of stores: what is there, and its bytes from an offset on. Texts, and files of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why something of a run cannot be fetched. Each text is one line; names in it may hold any character."""
+"""Errors of a fetch. The text of each is one line; names in it may hold any character."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Archives taken apart where nothing in them can do harm.
+"""Unpacks untrusted archives safely: no member can write outside of its folder.
 
-An archive is unpacked as a whole, into a new folder, or not at all. Each member is checked here and then by the
-`data` filter of Python, since each of the two has been got around alone: PEP 706, CVE-2025-4517 and its kin.
+An archive is unpacked completely, into a new folder, or not at all. Each member is checked here and then by the `data`
+filter of Python, since each of the two has been circumvented alone: PEP 706, CVE-2025-4517 and related ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Artifacts behind a plain URL."""
+"""Artifacts at a plain URL."""
 
 from __future__ import annotations
 

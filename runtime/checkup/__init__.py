@@ -1,4 +1,4 @@
-"""What a cluster is like for flowdsl, one check after the other; each is a function over what is visited."""
+"""Checks of a cluster before flowdsl uses it, in order; each is a function over a `Visit`."""
 
 from __future__ import annotations
 

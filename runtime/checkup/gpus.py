@@ -1,4 +1,4 @@
-"""GPUs of nodes against what the settings say of them: products, pools, taints."""
+"""Checks the GPUs of nodes against the settings: products, pools, taints."""
 
 from __future__ import annotations
 

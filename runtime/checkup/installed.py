@@ -1,4 +1,4 @@
-"""The server, who asks it, and Argo's own parts in it."""
+"""Checks the API server, the user's identity, and the installation of Argo."""
 
 from __future__ import annotations
 

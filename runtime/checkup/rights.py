@@ -1,4 +1,4 @@
-"""What the user may do, and what the accounts of pods may do."""
+"""Checks the permissions of the user and of the service accounts of pods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where files go: the artifact repository, the storage classes, the claims that the settings name."""
+"""Checks storage: the artifact repository, the storage classes, the claims that the settings name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is visited, and what is found: one line for each thing that was looked at."""
+"""The input and the results of checks: a cluster with its settings and manifests; one line per result."""
 
 from __future__ import annotations
 

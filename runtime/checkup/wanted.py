@@ -1,4 +1,4 @@
-"""What manifests need of the cluster, and what it does not have."""
+"""Checks that a cluster has what manifests need."""
 
 from __future__ import annotations
 

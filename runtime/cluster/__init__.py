@@ -1,1 +1,1 @@
-"""Clusters: what the runtime asks of one, and the ways there."""
+"""Access to clusters: one interface, implemented for the Kubernetes API and for the Argo server."""

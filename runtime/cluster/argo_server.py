@@ -1,7 +1,7 @@
-"""The Argo server as a way to a cluster, for those who have a token for it and none for the Kubernetes API.
+"""Access through an Argo server, for users who have a token for it and none for the Kubernetes API.
 
-Source of what is sent: pkg/apiclient/workflow/workflow.proto and server/workflow of Argo 4.1. What is used of the
-package `argo-workflows`, and why no more, says `argo_transport.py`.
+Source of the requests: pkg/apiclient/workflow/workflow.proto and server/workflow of Argo 4.1. What is used of the
+package `argo-workflows`, and why no more, is described in `argo_transport.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Connections to an Argo server, and the paths of its operations.
+"""HTTP connections to an Argo server, and the paths of its operations.
 
-Of the package `argo-workflows` the settings of a connection and the connections made from them are used, and the paths
-of its operations. Its classes of objects are not: they are those of Argo 3, and lose what came after it.
+Of the package `argo-workflows` the connection settings, the connections made from them, and the paths of its operations
+are used. Its model classes are not: they are those of Argo 3, and drop fields that were added later.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A run followed to its end."""
+"""Follows a run to its end."""
 
 from __future__ import annotations
 

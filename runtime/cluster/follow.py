@@ -1,7 +1,7 @@
-"""Objects of a cluster as they change: list, watch, and list again where the server has forgotten.
+"""Follows objects of a cluster: list, watch, and list again when the resource version has expired.
 
-Watches are short: what ends at its time tells that the connection lives. One that says nothing beyond its time is
-half-open, and begun anew. Source of the rules: kubernetes.io, "Efficient detection of changes".
+Watches are short: one that ends at its timeout shows that the connection is alive. One that is silent beyond its
+timeout is half-open, and is started anew. Source of the rules: kubernetes.io, "Efficient detection of changes".
 """
 
 from __future__ import annotations

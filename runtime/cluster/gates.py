@@ -1,4 +1,4 @@
-"""Suspended steps of a run: what each waits for, and the run with the answers.
+"""Suspended steps of a run: which values each waits for, and the run with these values set.
 
 Source: Argo 4.1, ResumeWorkflow and updateSuspendedNode in workflow/util/util.go.
 """

@@ -1,4 +1,4 @@
-"""The kinds of objects that the runtime reads or makes."""
+"""The kinds of Kubernetes objects that the runtime reads or creates."""
 
 from __future__ import annotations
 

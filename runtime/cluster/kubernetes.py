@@ -1,4 +1,4 @@
-"""The Kubernetes API as a way to a cluster."""
+"""Access through the Kubernetes API."""
 
 from __future__ import annotations
 

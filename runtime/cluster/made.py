@@ -1,7 +1,7 @@
-"""The jobs that a run has made on the cluster: they go on when the run is stopped.
+"""Jobs that a run has created on the cluster, which go on when the run is stopped.
 
-An owner reference takes an object away with the Workflow, not when the Workflow is stopped.
-Source: Argo 4.1, workflow/executor/resource.go, which makes what a `resource` template says and looks at it.
+An owner reference deletes an object together with the Workflow, but not when the Workflow is stopped.
+Source: Argo 4.1, workflow/executor/resource.go, which creates the object of a `resource` template and watches it.
 """
 
 from __future__ import annotations

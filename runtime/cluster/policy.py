@@ -1,4 +1,4 @@
-"""How long and how often a cluster is asked: one place for all deadlines and pauses."""
+"""The timeouts, retries and pauses of all requests to a cluster, in one place."""
 
 from __future__ import annotations
 

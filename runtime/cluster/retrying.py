@@ -1,7 +1,7 @@
-"""Which nodes of a run that has ended run again, and the run without what came of them.
+"""Retries a run that has ended: which of its nodes run again, and the run without their results.
 
-Source of all rules: Argo 4.1.2, FormulateRetryWorkflow in workflow/util/util.go; but the parts of a step on several
-pods run again together, for an object that has ended is no good to the part that waits for it.
+Source of all rules: Argo 4.1.2, FormulateRetryWorkflow in workflow/util/util.go; except that the parts of a step on
+several pods run again together, since an object that has ended is of no use to the part that waits for it.
 """
 
 from __future__ import annotations

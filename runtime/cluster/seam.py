@@ -1,7 +1,7 @@
-"""What the runtime asks of a cluster: the seam between it and the ways there.
+"""The interface `Cluster`: what the runtime needs of a cluster, whichever API serves it.
 
-Objects are plain dicts as the Kubernetes API has them. Whoever implements `Cluster` asks again where that is
-safe, and raises the errors of `flowdsl.runtime.cluster.trouble` where it is not.
+Objects are plain dicts as in the Kubernetes API. An implementation of `Cluster` retries requests where that is safe,
+and raises the errors of `flowdsl.runtime.cluster.trouble` where it is not.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Requests to a Kubernetes API server.
+"""HTTP requests to a Kubernetes API server.
 
-The package `kubernetes` is used for the user's settings and credentials, and for the connections made from them;
-none of its classes of objects or calls is touched. Versions 31 to 37 have what is used here in common.
+The package `kubernetes` is used for the user's settings and credentials, and for the connections made from them; none
+of its model or API classes is used. Versions 31 to 37 have what is used here in common.
 """
 
 from __future__ import annotations

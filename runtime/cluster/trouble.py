@@ -1,4 +1,4 @@
-"""What can go wrong with a cluster. Each text is one line that a user can act on."""
+"""Errors of a cluster. The text of each is one line that a user can act on."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What can be done to a run, in terms of its object. Source: Argo 4.1, workflow/util/util.go.
+"""Actions on a run, as changes of its object. Source: Argo 4.1, workflow/util/util.go.
 
-Each verb may be repeated: a merge patch says what is to be, and what is read, changed and put back is put only in the
-place of what was read. When an answer is lost, the run is read again, and what it says counts.
+Each action is idempotent: a merge patch states the desired values, and an object that is read, changed and replaced is
+replaced only in the version that was read. When a response is lost, the run is read again, and its state decides.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is behind errors of Argo that do not say it: keys that objects do not have, and results that are no JSON."""
+"""Explains errors of Argo that do not name their cause: missing keys of objects, results that are not JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Earlier runs: where they are, and what they were begun with."""
+"""Finds earlier runs on this machine, and what they were started with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a run on this machine cannot begin, or go on."""
+"""The error of a run on this machine that cannot begin, or go on."""
 
 from __future__ import annotations
 

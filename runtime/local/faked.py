@@ -1,4 +1,4 @@
-"""Values of steps that do not run, as the texts and paths that `Fakes` takes for their outputs."""
+"""Converts fake values for the outputs of steps to the texts and paths that `Fakes` takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the files of a run are, by what stands for them in its outputs."""
+"""Finds the files of a run on this machine by the keys and paths in its outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one machine does not honour of a workflow: what is said before it runs, and what is refused."""
+"""Features of a workflow that a local run does not support: warnings before it runs, and refusals."""
 
 from __future__ import annotations
 

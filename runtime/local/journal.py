@@ -1,8 +1,8 @@
-"""The journal of a run: what it began with, and each event of its machine, a line each.
+"""The journal of a run: its beginning and each event of its machine, one line each.
 
-A line counts when its end is there: what a crash cut off is dropped. Lines are written at once, so that they outlive
-the process, and are brought to the disk by a thread of their own, so that they outlive the machine; steps do not wait
-for it.
+A line counts once its newline is there: what a crash cut off is dropped. Lines are written immediately, so that they
+survive the process, and are synced to the disk by a thread of their own, so that they survive the machine; steps do not
+wait for it.
 """
 
 from __future__ import annotations

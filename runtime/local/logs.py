@@ -1,4 +1,4 @@
-"""What the containers of a step wrote."""
+"""The log files of a step on this machine."""
 
 from __future__ import annotations
 

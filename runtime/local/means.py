@@ -1,4 +1,4 @@
-"""What a run has on this machine: folders for its claims, files for its artifacts, data, programs."""
+"""What the user provides for a run on this machine: folders for claims, artifact files, data, programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The objects that `resource` templates are about, as their manifests say them."""
+"""The objects that `resource` templates manage, read from their manifests."""
 
 from __future__ import annotations
 

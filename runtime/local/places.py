@@ -1,4 +1,4 @@
-"""Where the files of a run are on this machine."""
+"""The layout of a run's files on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run begins with: one workflow out of the documents of some files, with a name and its parameters."""
+"""Prepares a run: selects one workflow from the documents of some files, and sets its name and parameters."""
 
 from __future__ import annotations
 

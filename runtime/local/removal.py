@@ -1,4 +1,4 @@
-"""Runs on this machine that are deleted."""
+"""Deletes runs on this machine."""
 
 from __future__ import annotations
 

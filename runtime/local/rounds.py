@@ -1,4 +1,4 @@
-"""The rounds of a loop as a table: what differs between them, what they gave, and which one is the best."""
+"""The rounds of a loop as a table: parameters that differ, results, and the best round."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run on this machine: its folder, the loop between the machine and the pods, and how it is taken up again."""
+"""Runs a workflow on this machine: its folder, the loop between the machine and the pods, and resuming it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run as a Workflow object with its status, as every tool that reads Argo's objects expects it."""
+"""Builds the Workflow object of a run with its status, in the form that tools for Argo expect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in for pods: outputs that somebody names, and those of an earlier run."""
+"""Stand-ins for pods: outputs that the user gives, and those of an earlier run."""
 
 from __future__ import annotations
 

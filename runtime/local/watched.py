@@ -1,4 +1,4 @@
-"""A run on this machine, looked at from another process."""
+"""Reads the state of a run on this machine from another process."""
 
 from __future__ import annotations
 

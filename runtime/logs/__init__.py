@@ -1,1 +1,1 @@
-"""What the containers of a run printed: read as bytes, without loss or repetition, whatever breaks on the way."""
+"""The logs of a run's containers, as bytes, without loss or repetition when connections break."""

@@ -1,4 +1,4 @@
-"""The log of one container, asked for again until it is whole."""
+"""Reads the log of one container, with requests repeated until it is complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of Argo's executor, which stand in the log of a step beside what the step printed."""
+"""Removes the lines of Argo's executor from the log of a step."""
 
 from __future__ import annotations
 

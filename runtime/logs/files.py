@@ -1,4 +1,4 @@
-"""The logs of a run on this machine: a file for each container, which has no times."""
+"""The logs of a run on this machine: a file per container, without timestamps."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""The answers to several requests for one container's log, joined: no byte is lost, none is given twice.
+"""Joins the answers to several requests for one container's log: no byte is lost, none is repeated.
 
-A log is a file to which lines are added. A server gives those at or after a whole second, in the order of the file,
-each with its time; any answer may break off anywhere, also in a way that looks like its end. So the lines that were
-given and that are not older than what is asked for again stand at the beginning of the next answer. They are known
-by their times.
+A log is a file to which lines are appended. A server returns the lines at or after a whole second, in the order of the
+file, each with its timestamp; any answer may break off anywhere, also in a way that looks like its end. So the lines
+that were already passed on and are not older than the time of the new request are at the beginning of the next answer.
+They are recognized by their timestamps.
 
 Sources: pkg/logs of k8s.io/cri-client gives the time of a line before its first piece only, and compares each piece
 with `sinceTime`, so that an answer may begin in the middle of a line; the API server drops the fraction of
-`sinceTime`. Times are in order but for what two streams of one container do to each other within moments.
+`sinceTime`. Times are in order, except that lines of the two streams of one container may be swapped within moments.
 """
 
 from __future__ import annotations

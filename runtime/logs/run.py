@@ -1,4 +1,4 @@
-"""Which logs a run has, and which of them are wanted."""
+"""Which logs a run has, and which of them were requested."""
 
 from __future__ import annotations
 

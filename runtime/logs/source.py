@@ -1,6 +1,6 @@
-"""Whose log: the containers of a run, called as its author knows them.
+"""The containers of a run that have logs, by names that its author knows.
 
-The controller calls a node by the way to it: `run.train(3:lr:0.1)(1)` is the second attempt at the fourth round of
+The controller names a node by the path to it: `run.train(3:lr:0.1)(1)` is the second attempt at the fourth round of
 the task `train`. Source: operator.go and steps.go of Argo 4.1.
 """
 

@@ -1,4 +1,4 @@
-"""Several logs as one: merged by time, or as their lines come."""
+"""Several logs as one stream: merged by time, or in the order in which lines arrive."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a Workflow object says about its run."""
+"""Reads the status of a run from its Workflow object."""

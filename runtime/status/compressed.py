@@ -1,7 +1,7 @@
-"""The nodes of a run, where the controller has packed them.
+"""Reads the nodes of a run that the controller has compressed.
 
-Source: Argo 4.1, workflow/packer/packer.go, workflow/hydrator and util/file/fileutil.go: above 1 MiB the nodes move
-into `status.compressedNodes`, base64 of gzip, zstd or brotli; larger still, into a database.
+Source: Argo 4.1, workflow/packer/packer.go, workflow/hydrator and util/file/fileutil.go: above 1 MiB the nodes are
+moved to `status.compressedNodes`, as base64 of gzip, zstd or brotli; if that is still too large, to a database.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a cluster says about a run beside its Workflow: pods, the nodes they are on, and Events."""
+"""Collects what a cluster knows about a run besides its Workflow: pods, their nodes, and Events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GPUs: what pods ask for, how long they had them, and which cards a node of the cluster has."""
+"""GPUs of pods: what they request, for how long they had them, and the models that nodes have."""
 
 from __future__ import annotations
 

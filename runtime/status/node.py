@@ -1,7 +1,7 @@
-"""The nodes of a Workflow object.
+"""The nodes of a Workflow object, parsed defensively.
 
-Source: NodeStatus in pkg/apis/workflow/v1alpha1/workflow_types.go of Argo 4.1. What an object says is not trusted:
-fields may be missing, and names may lead nowhere.
+Source: NodeStatus in pkg/apis/workflow/v1alpha1/workflow_types.go of Argo 4.1. Objects are not trusted: fields may be
+missing, and references may lead nowhere.
 """
 
 from __future__ import annotations

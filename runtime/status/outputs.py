@@ -1,4 +1,4 @@
-"""What a run gave, by the names that its author knows."""
+"""The outputs of a run, by the names that its author knows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The nodes of a run packed, as the controller packs them where they are many.
+"""Compresses the nodes of a run, as the controller does when there are many.
 
-Source: Argo 4.1, workflow/packer/packer.go and util/file/fileutil.go. It reads gzip, zstd and brotli, and tells them
-by their first bytes.
+Source: Argo 4.1, workflow/packer/packer.go and util/file/fileutil.go. It reads gzip, zstd and brotli, and recognizes
+them by their first bytes.
 """
 
 from __future__ import annotations

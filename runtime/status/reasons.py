@@ -1,7 +1,7 @@
-"""Why a pod does not run yet.
+"""Why a pod is not running yet.
 
-Sources: kubelet and scheduler of Kubernetes 1.35: conditions of the pod, states of its containers, and Events, where
-what the pod itself does not say is said (a volume that cannot be mounted).
+Sources: kubelet and scheduler of Kubernetes 1.35: conditions of the pod, states of its containers, and Events, which
+tell what the pod itself does not (a volume that cannot be mounted).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A run as its Workflow object shows it, with what the pods and nodes of the cluster add to that."""
+"""A run as its Workflow object shows it, with details from its pods and the nodes of the cluster."""
 
 from __future__ import annotations
 

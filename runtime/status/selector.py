@@ -1,4 +1,4 @@
-"""Label selectors, for objects that no server selects.
+"""Evaluates label selectors, for objects that no server filters.
 
 Source: k8s.io/apimachinery, pkg/labels/selector.go: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`.
 """

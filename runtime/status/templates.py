@@ -1,7 +1,7 @@
-"""Which template a node executes, in what the Workflow object keeps of all that it was made from.
+"""Finds the template that a node executes among those stored in the Workflow object.
 
 Source: GetStoredTemplate and resolveTemplateReference in pkg/apis/workflow/v1alpha1/workflow_types.go of Argo 4.1:
-what comes from another object is stored under its scope, that object's name and its own.
+a template of another object is stored under its scope, the name of that object, and its own name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A run as its author sees it: steps, loops over rounds, and graphs of steps, without the nodes in between."""
+"""A run as its author sees it: steps, loops over rounds, and graphs, without Argo's intermediate nodes."""
 
 from __future__ import annotations
 

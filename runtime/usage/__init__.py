@@ -1,1 +1,1 @@
-"""How much of a cluster is in use: counting over plain objects, which asks a cluster for nothing."""
+"""Usage of a cluster: counts over plain objects, without requests of its own."""

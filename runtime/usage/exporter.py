@@ -1,4 +1,4 @@
-"""What NVIDIA's DCGM exporter says of devices and the pods that hold them.
+"""Reads the metrics of NVIDIA's DCGM exporter: devices, and the pods that hold them.
 
 Sources: the text format of Prometheus, and etc/default-counters.csv of dcgm-exporter.
 """

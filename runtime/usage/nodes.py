@@ -1,4 +1,4 @@
-"""Devices of nodes: how many there are, how many pods hold, how many are sick."""
+"""Devices of nodes: how many exist, how many pods hold, how many are unhealthy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Devices of runs: what the pods of each ask for, and hold."""
+"""Devices of runs: how many their pods request, and how many they hold."""
 
 from __future__ import annotations
 

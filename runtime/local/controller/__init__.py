@@ -1,1 +1,1 @@
-"""What Argo's controller decides, as a pure machine: events in, actions out; no clock, no process, no file."""
+"""Argo's controller as a pure state machine: events in, actions out; no clock, no process, no file."""

@@ -1,4 +1,4 @@
-"""What is to be done in a run: now, in the next pass of Argo's controller over it, and at times."""
+"""The work queue of a run: now, in the next reconciliation of Argo's controller, and at given times."""
 
 from __future__ import annotations
 

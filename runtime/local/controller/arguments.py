@@ -1,4 +1,4 @@
-"""What is given to a task or step of those before it, and what a template hands on of them.
+"""Resolves the arguments of a task or step from those before it, and the outputs that a template passes on.
 
 Sources: resolveDependencyReferences, resolveReferences and resolveArtifact in workflow/controller of Argo 4.1.
 """

@@ -1,6 +1,6 @@
-"""How a graph ended, found along the nodes from its beginning.
+"""Computes the phase of a DAG from the phases of its nodes.
 
-Source: assessDAGPhase in workflow/controller/dag.go of Argo 4.1.
+The nodes are walked from the beginning of the DAG. Source: assessDAGPhase in workflow/controller/dag.go of Argo 4.1.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A template that is tried again: its attempts one after the other, and when there is no other.
+"""Executes a template with a retryStrategy: its attempts one after the other, until none is left.
 
 Source: processNodeRetries in workflow/controller/operator.go of Argo 4.1.
 """

@@ -1,4 +1,4 @@
-"""The caches of `memoize`: outputs by key, as the ConfigMaps of Argo have them.
+"""The caches of `memoize`: outputs by key, as Argo stores them in ConfigMaps.
 
 Source: workflow/controller/cache of Argo 4.1.
 """

@@ -1,4 +1,4 @@
-"""A graph that is executed: which tasks run, and how it ends.
+"""Executes a DAG: which tasks run, and how it ends.
 
 Source: workflow/controller/dag.go of Argo 4.1.
 """

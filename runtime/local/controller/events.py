@@ -1,6 +1,6 @@
-"""What passes between the machine and the world: events in, actions out.
+"""The interface between the machine and the world: events in, actions out.
 
-Times are seconds since 1970, and never older than those of the event before.
+Times are in seconds since 1970, and never earlier than those of the event before.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One template that a task, a step, a hook or the workflow asks for: arguments, limits, locks, cache, attempts, body.
+"""Executes one template for a task, step, hook or workflow: arguments, limits, locks, cache, attempts, body.
 
 Source: executeTemplate in workflow/controller/operator.go of Argo 4.1.
 """

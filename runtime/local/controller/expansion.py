@@ -1,4 +1,4 @@
-"""A task or step with a loop as one for each item.
+"""Expands a task or step with a loop to one task or step for each item.
 
 Sources: expandTask in workflow/controller/dag.go, expandStep in steps.go, and processItem in operator.go, of Argo 4.1.
 """

@@ -1,4 +1,4 @@
-"""What a graph and a list of steps have in common while they are executed."""
+"""The common base of DAGs and steps during execution."""
 
 # Values of a manifest, and of expressions, may be anything.
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false

@@ -1,6 +1,6 @@
-"""What encoding/json of Go says about a text that is no JSON.
+"""The error messages of Go's encoding/json for invalid JSON.
 
-Source: encoding/json/scanner.go of Go 1.25. Nothing is scanned here before Python has refused the text.
+Source: encoding/json/scanner.go of Go 1.25. A text is scanned here only after Python has rejected it.
 """
 
 from __future__ import annotations

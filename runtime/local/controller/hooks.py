@@ -1,4 +1,4 @@
-"""The hooks of a task, a step, or the workflow: tasks that run when an expression about it becomes true, or at its end.
+"""Lifecycle hooks of a task, step or workflow, which run when an expression becomes true or at its end.
 
 Sources: workflow/controller/{hooks,exit_handler}.go of Argo 4.1.
 """

@@ -1,7 +1,7 @@
-"""The items of a loop: what each is called in its task, and in the name of its node.
+"""The items of a loop: their values, and the names of their nodes.
 
 Source: processItem and expandSequence in workflow/controller/operator.go, and item.go in pkg/apis/workflow/v1alpha1,
-of Argo 4.1.2. Argo keeps the JSON text of an item: the texts in a map keep their escapes.
+of Argo 4.1.2. Argo keeps the JSON text of an item: the strings in a map keep their escapes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Templates that run something themselves: the pods that are asked for, and the nodes that are suspended.
+"""Executes templates that run something themselves: requests their pods, or suspends their nodes.
 
 Sources: workflow/controller/workflowpod.go, and executeSuspend in operator.go, of Argo 4.1.
 """

@@ -1,6 +1,6 @@
-"""Locks: mutexes and semaphores, which a template has to have before it runs.
+"""Mutexes and semaphores, which a template acquires before it runs.
 
-Source: workflow/sync of Argo 4.1. Those of other workflows are not seen: a lock lives as long as the run.
+Source: workflow/sync of Argo 4.1. Locks of other workflows are not seen: a lock exists as long as the run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A task of a graph that has a loop: its rounds, which begin one after the other, and the hooks at their ends.
+"""Executes a DAG task with a loop: its rounds, which start one after the other, and their exit hooks.
 
 Source: executeDAGTask in workflow/controller/dag.go of Argo 4.1.
 """

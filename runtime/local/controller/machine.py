@@ -1,8 +1,8 @@
-"""What the controller decides, as a pure machine: events in, actions out.
+"""The state machine of Argo's controller: events in, actions out.
 
-It has no clock, no process and no file: times come with the events, and the same events give the same run, which is
-how a run is taken up again. Each event costs what it changes, not the size of the run.
-Source: operate in workflow/controller/operator.go of Argo 4.1.
+It has no clock, no process and no file: times come with the events, and the same events always give the same run, so
+that a run can be resumed by replaying them. The cost of an event depends on what it changes, not on the size of the
+run. Source: operate in workflow/controller/operator.go of Argo 4.1.
 """
 
 from __future__ import annotations

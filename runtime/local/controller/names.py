@@ -1,4 +1,4 @@
-"""What the controller calls things, and how it writes what is no text.
+"""Names of nodes and pods as the controller makes them, and how it formats values that are not strings.
 
 Sources: workflow/util/pod_name.go, NodeID in pkg/apis/workflow/v1alpha1, and anystring.go there, of Argo 4.1.
 """

@@ -1,4 +1,4 @@
-"""A node of a run: what the controller keeps of a template's execution, and what `status.nodes` shows of it."""
+"""A node of a run: the state of a template's execution, as it appears in `status.nodes`."""
 
 from __future__ import annotations
 

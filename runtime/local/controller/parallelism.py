@@ -1,4 +1,4 @@
-"""How many pods and templates may be at work at once, and what waits until fewer are.
+"""Limits on the pods and templates that run at the same time, and what waits for a free place.
 
 Sources: checkParallelism in workflow/controller/operator.go, and node_counters.go, of Argo 4.1.
 """

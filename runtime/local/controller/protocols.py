@@ -1,4 +1,4 @@
-"""What the run, executions, and templates of kind steps and dag see of each other."""
+"""Protocols by which the run, executions, and templates of type steps and dag see each other."""
 
 from __future__ import annotations
 

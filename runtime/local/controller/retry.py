@@ -1,4 +1,4 @@
-"""Whether and when a template is tried again.
+"""Decides whether and when a template is retried.
 
 Source: processNodeRetries in workflow/controller/operator.go of Argo 4.1.
 """

@@ -1,6 +1,6 @@
-"""A run while it is executed: its nodes, its variables, and the services that executions and frames ask for.
+"""The state of a run: its nodes, its variables, and the services that executions and frames use.
 
-Nothing here knows templates' bodies: those ask for what they need, and say when they have ended.
+It does not know the bodies of templates: these request what they need, and report when they have ended.
 Source: the methods of wfOperationCtx in workflow/controller of Argo 4.1.
 """
 

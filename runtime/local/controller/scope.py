@@ -1,4 +1,4 @@
-"""The variables of a place: by dotted name for tags, and as a tree for expressions.
+"""The variables that can be used at one place: by dotted name for tags, and as a tree for expressions.
 
 Source: workflow/controller/scope.go and util/expand of Argo 4.1.
 """

@@ -1,4 +1,4 @@
-"""fmt.Sprintf of Go with a format and one whole number, what is wrong in the format included.
+"""Go's fmt.Sprintf with a format and one integer, including its output for wrong formats.
 
 Source: fmt/print.go and fmt/format.go of Go 1.25.
 """

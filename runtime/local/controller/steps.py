@@ -1,4 +1,4 @@
-"""A list of steps that is executed: groups one after the other, the steps of a group side by side.
+"""Executes a template of steps: its groups one after the other, the steps of a group in parallel.
 
 Source: workflow/controller/steps.go of Argo 4.1.
 """

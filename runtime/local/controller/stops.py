@@ -1,4 +1,4 @@
-"""What happens to a run that is told to stop, or that has had its time.
+"""Ends a run that is stopped or terminated, or that has exceeded its deadline.
 
 Sources: handleExecutionControlError in workflow/controller/exec_control.go, and
 failNodesWithoutCreatedPodsAfterDeadlineOrShutdown in operator.go, of Argo 4.1.

@@ -1,7 +1,7 @@
-"""The replacement of `{{...}}` in a part of a manifest, as Argo does it: in the text of its JSON.
+"""Replaces `{{...}}` in a part of a manifest as Argo does: in its JSON text.
 
-Source: util/template of Argo 4.1.2. What is put into the text is scanned again by the next replacement, so data
-that looks like a tag is evaluated, and what cannot be replaced may be passed on as it is.
+Source: util/template of Argo 4.1.2. Inserted text is scanned again by the next replacement, so that data which looks
+like a tag is evaluated, and a tag that cannot be replaced may be passed on unchanged.
 """
 
 # Values of a manifest, and of expressions, may be anything.

@@ -1,4 +1,4 @@
-"""The tasks of a graph that is executed, and what each waits for.
+"""The tasks of a DAG during execution, and the dependencies of each.
 
 Sources: workflow/common/ancestry.go, and evaluateDependsLogic in workflow/controller/dag.go, of Argo 4.1.
 """

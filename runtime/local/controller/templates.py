@@ -1,4 +1,4 @@
-"""The templates of a run: where a name leads to, the defaults, and the values of the inputs.
+"""Resolves the templates of a run: by name, with the defaults and the values of their inputs.
 
 Source: workflow/templateresolution, workflow/common/util.go (ProcessArgs, SubstituteParams) and
 mergedTemplateDefaultsInto in workflow/controller/operator.go, of Argo 4.1.

@@ -1,4 +1,4 @@
-"""A workflow before it runs: what its spec is with that of the template it refers to, and its variables.
+"""A workflow before it runs: its spec merged with that of its workflowTemplateRef, and its variables.
 
 Sources: setExecWorkflow, setGlobalParameters and substituteGlobalVariables in workflow/controller/operator.go, and
 workflow/util/merge.go, of Argo 4.1.

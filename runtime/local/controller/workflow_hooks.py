@@ -1,5 +1,6 @@
-"""The hooks of a workflow, and its exit handler: what runs when its entrypoint has come so far, or has ended.
+"""The hooks of a workflow and its exit handler.
 
+They run when the entrypoint has reached a state, or has ended.
 Sources: executeWfLifeCycleHook and operate in workflow/controller/{hooks,operator}.go of Argo 4.1.
 """
 

@@ -1,1 +1,1 @@
-"""What the kubelet and Argo's executor do: processes, mounts, files, artifacts."""
+"""Pods as the kubelet and Argo's executor run them: processes, mounts, files, artifacts."""

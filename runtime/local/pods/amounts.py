@@ -1,4 +1,4 @@
-"""What pods ask of the machine, and what it has."""
+"""The resources that pods request, and those of this machine."""
 
 from __future__ import annotations
 

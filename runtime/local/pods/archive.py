@@ -1,4 +1,4 @@
-"""Archives as Argo's executor writes and reads them."""
+"""Writes and reads archives as Argo's executor does."""
 
 from __future__ import annotations
 

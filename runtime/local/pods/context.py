@@ -1,4 +1,4 @@
-"""What the pods of a run share."""
+"""The state that the pods of a run share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a container ended, and how its pod did therefore.
+"""How a container ended, and the phase and message of its pod that follow from it.
 
 Source: inferFailedReason and assessNodeStatus in workflow/controller/operator.go of Argo 4.1.
 """

@@ -1,4 +1,4 @@
-"""Containers of images, by Docker or Podman."""
+"""Runs containers from images, with Docker or Podman."""
 
 from __future__ import annotations
 

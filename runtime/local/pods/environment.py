@@ -1,8 +1,8 @@
-"""The variables of a container: those of an image, those of its manifest, those of Argo.
+"""The environment variables of a container: from its image, its manifest, and Argo.
 
-A step sees nothing of the user's shell, as in a cluster: no credentials leak into it, and it does not depend on the
-laptop. What stays is where programs are found (PATH, with the folder of the steps' Python first) and how the network
-is reached (proxies and certificates). HOME is `/root`, an empty folder of each pod; the time zone is UTC.
+As in a cluster, a step sees nothing of the user's shell: no credentials leak into it, and it does not depend on the
+laptop. Kept are where programs are found (PATH, with the folder of the steps' Python first) and how the network is
+reached (proxies and certificates). HOME is `/root`, an empty folder of each pod; the time zone is UTC.
 """
 
 from __future__ import annotations

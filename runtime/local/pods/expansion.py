@@ -1,4 +1,4 @@
-"""`$(NAME)` in the texts of a container, and what Argo makes of it in its own template."""
+"""Expands `$(NAME)` in the texts of a container, and in the template that Argo passes to its executor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the control groups of this process allow: in a container that may be less than the machine has.
+"""The cgroup limits of this process, which in a container may be lower than what the machine has.
 
 Source: Linux, admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst and scheduler/sched-bwc.rst.
 """

@@ -1,4 +1,4 @@
-"""The input artifacts of a pod are brought to where its containers find them.
+"""Puts the input artifacts of a pod where its containers find them.
 
 Source: loadArtifact in workflow/executor/executor.go of Argo 4.1, and the drivers of workflow/artifacts.
 """

@@ -1,4 +1,4 @@
-"""The interpreter of Python steps, and where it is installed, as it says itself."""
+"""The Python interpreter of steps, and where it is installed, according to itself."""
 
 from __future__ import annotations
 

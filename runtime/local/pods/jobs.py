@@ -1,7 +1,7 @@
-"""Jobs of Kubernetes, and the like, on one machine: their pods are the containers of one pod, and run at the same time.
+"""Runs Jobs of Kubernetes and similar workloads: their pods are containers of one pod that run in parallel.
 
-Their names lead to this machine. What is emulated is what a training on several nodes needs: an object is applied, its
-pods run to their end, and its conditions are judged. Source: WaitResource of Argo.
+Their host names resolve to this machine. Emulated is what a training on several nodes needs: an object is applied, its
+pods run to completion, and its conditions are evaluated. Source: WaitResource of Argo.
 """
 
 from __future__ import annotations

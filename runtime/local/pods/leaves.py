@@ -1,4 +1,4 @@
-"""The leaves that are no containers: http, data, resource and plugin templates.
+"""Executes templates without a container: http, data, resource and plugin.
 
 Sources: workflow/executor/agent.go, data.go and resource.go of Argo 4.1, and workflow/data.
 """

@@ -1,6 +1,6 @@
-"""What the operators of a cluster do with the objects that `resource` steps make: their pods run here.
+"""Emulates the operators of a cluster: the pods of objects that `resource` steps create run on this machine.
 
-An object whose pods have ended is kept with its status, for the steps that ask for it later.
+An object whose pods have ended is kept with its status, for steps that read it later.
 """
 
 from __future__ import annotations

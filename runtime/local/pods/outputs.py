@@ -1,8 +1,8 @@
-"""What a pod has made is taken to where the rest of the run finds it.
+"""Collects the outputs of a pod: parameters, artifacts, results, logs.
 
 Source: saveParameter in cmd/argoexec/commands/emissary.go, SaveParameters, SaveArtifacts, SaveLogs and
-CaptureScriptResult in workflow/executor/executor.go of Argo 4.1, and inferFailedReason of its controller; the shapes
-are those of recordings of a real one.
+CaptureScriptResult in workflow/executor/executor.go of Argo 4.1, and inferFailedReason of its controller; the
+resulting structures are those of recordings of a real one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`podSpecPatch`: a strategic merge of Kubernetes, in the parts that a local run honours."""
+"""Applies `podSpecPatch`: a strategic merge patch of Kubernetes, in the parts that a local run supports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the paths that a manifest names are on this machine."""
+"""Maps the paths that a manifest names to paths of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One pod: inputs are brought, init containers run, then the others together, and the outputs are taken."""
+"""Runs one pod: fetches its inputs, runs its init containers, then the others together, and takes its outputs."""
 
 from __future__ import annotations
 

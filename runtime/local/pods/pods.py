@@ -1,4 +1,4 @@
-"""The pods of a run: what `StartPod` and `StopPod` ask for is done, and events say how it went."""
+"""The pods of a run: executes the actions `StartPod` and `StopPod`, and reports the results as events."""
 
 from __future__ import annotations
 

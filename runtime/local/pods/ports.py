@@ -1,6 +1,6 @@
-"""Ports at which the pods of a Job meet: two runs at a time on one machine get different ones.
+"""Allocates the ports of Jobs, so that two runs on one machine get different ones.
 
-A port is that of the run which has locked the file of that number. One at which another program listens is nobody's.
+A port belongs to the run that has locked the file with its number. One at which another program listens is skipped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The processes that a supervisor starts: how they are found, and what they leave behind. Built-in modules only."""
+"""The child processes of a supervisor: finds them, and those that they leave behind. Built-in modules only."""
 
 from __future__ import annotations
 

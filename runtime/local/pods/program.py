@@ -1,4 +1,4 @@
-"""One container of a pod as a program of this machine."""
+"""Runs one container of a pod as a program of this machine."""
 
 from __future__ import annotations
 

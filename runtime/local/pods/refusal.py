@@ -1,4 +1,4 @@
-"""A pod that cannot go on, and how it ends therefore; and what ends the run and no pod."""
+"""Exceptions that end a pod with a phase and message, or end the whole run."""
 
 from __future__ import annotations
 

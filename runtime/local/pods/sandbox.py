@@ -1,8 +1,8 @@
-"""The file system that a program of a run sees: a root folder of its own, with the machine in it, read-only.
+"""The file system of a program: a root of its own, with the files of this machine mounted read-only.
 
-Part of the supervisor, so with built-in modules only. A sandbox belongs to one thread in a mount namespace of its
-own and is made once; between two programs only the mounts that a manifest names are replaced, and what was written is
-removed. Changes are noticed by inotify: a program that writes nothing costs one call.
+It is part of the supervisor, so it imports built-in modules only. A sandbox belongs to one thread in its own mount
+namespace and is created once; between two programs only the mounts that a manifest names are replaced, and files that
+were written are removed. Changes are noticed by inotify: a program that writes nothing costs one call.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the user decides about a run on one machine, and the words that name the ways to decide it."""
+"""The user's settings for a run on one machine, and the names of their values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may run, of those that each ask for a part of the machine. Part of the supervisor, so it imports nothing."""
+"""Schedules programs by their requests for resources. Part of the supervisor, so it imports nothing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The artifacts of a run: a folder that stands for the bucket, with a file for each object.
+"""The artifact store of a run: a folder in place of a bucket, with a file for each object.
 
-What is stored appears whole or not at all. A key cannot lead out of the folder. Source of what is lost: the S3
-driver of Argo stores bytes; modes, links and empty folders do not survive `archive: none`.
+Objects are stored atomically. A key cannot lead out of the folder. Source of what is lost: the S3 driver of Argo stores
+bytes; modes, links and empty folders do not survive `archive: none`.
 """
 
 from __future__ import annotations

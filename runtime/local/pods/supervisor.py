@@ -1,4 +1,4 @@
-"""The process that starts the containers of a run, and outlives none of them.
+"""The supervisor process: starts the containers of a run, and never leaves one of them running after its end.
 
 A program of its own, which `LAUNCH` of supervisor_client.py starts: with built-in modules only, and without the rest
 of flowdsl, it is ready in a third of the time. It has two sockets. Messages are dictionaries as `marshal` writes

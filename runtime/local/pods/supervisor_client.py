@@ -1,4 +1,4 @@
-"""The runner's end of the supervisor: starts it, tells it what to run, and hands on its answers."""
+"""The runner's end of the supervisor: starts it, sends it requests, and passes on its answers."""
 
 from __future__ import annotations
 

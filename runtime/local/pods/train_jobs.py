@@ -1,6 +1,6 @@
-"""TrainJobs of Kubeflow's Trainer: which JobSet comes of one and its runtime, and what it says when that has ended.
+"""TrainJobs of Kubeflow Trainer: the JobSet made from one and its runtime, and its status at the end.
 
-A TrainJob names a TrainingRuntime, which says what the pods are, and the Trainer makes a JobSet of both. Its pods are
+A TrainJob names a TrainingRuntime, which describes the pods, and the Trainer makes a JobSet of both. Its pods are
 emulated when a step waits for it.
 Source: Kubeflow Trainer 2.0 to 2.2 (pkg/webhooks, pkg/runtime/core and its plugins).
 """

@@ -1,4 +1,4 @@
-"""The containers of a pod: what its template says, as programs to run."""
+"""Converts the containers of a pod's template to programs to run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The volumes of a pod as folders of this machine."""
+"""The volumes of a pod, as folders of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests by HTTP, written as Go's net/url and net/http write them."""
+"""HTTP requests, formatted as Go's net/url and net/http format them."""
 
 from __future__ import annotations
 

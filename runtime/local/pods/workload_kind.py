@@ -1,4 +1,4 @@
-"""What is known of a kind of objects whose pods are emulated."""
+"""The description of a workload kind whose pods are emulated."""
 
 from __future__ import annotations
 

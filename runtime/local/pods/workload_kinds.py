@@ -1,4 +1,4 @@
-"""The kinds of objects whose pods are emulated."""
+"""The workload kinds whose pods are emulated."""
 
 from __future__ import annotations
 

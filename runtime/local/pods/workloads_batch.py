@@ -1,4 +1,4 @@
-"""Jobs of Kubernetes and sets of them: which pods they have, and what they say when these have ended.
+"""Jobs and JobSets of Kubernetes: the pods that they have, and their status at the end.
 
 Sources: Kubernetes, Indexed Jobs (variables, labels and host names of their pods); JobSet 0.8 (pkg/controllers).
 """

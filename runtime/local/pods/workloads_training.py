@@ -1,4 +1,4 @@
-"""PyTorchJobs, TFJobs and MPIJobs: which pods they have, and what they say when these have ended.
+"""PyTorchJobs, TFJobs and MPIJobs: the pods that they have, and their status at the end.
 
 Sources: Kubeflow's training operator 1.8 (pkg/controller.v1) and MPI Operator 0.6 (pkg/controller).
 """
