@@ -42,26 +42,26 @@ _STOPPED = events.Outcome("Failed", "main: Error (exit code 143)", {"exitCode": 
 
 
 class Executor(Protocol):
-    """What executes pods."""
+    """Runs the pods of a run."""
 
     def start(self, pod: events.StartPod) -> None:
-        """Begin with a pod; what becomes of it is reported as events."""
+        """Start a pod; its progress is reported as events."""
 
     def know(self, pod: events.StartPod, outcome: events.Outcome) -> None:
-        """Take into account what a pod has done that ended before."""
+        """Restore the effects of a pod that ended before the run was resumed."""
 
     def stop(self, stop: events.StopPod) -> None:
-        """End a pod."""
+        """Stop a pod."""
 
     def attend(self, seconds: float | None) -> None:
-        """Go on with the pods, and report what there is; wait for that so many seconds at most."""
+        """Process what has happened to the pods and report events; block for at most so many seconds."""
 
     def close(self) -> None:
-        """End everything."""
+        """Kill all pods and release everything."""
 
 
 class Inputs(NamedTuple):
-    """What a run begins with: all that is needed to take it up again."""
+    """The inputs of a run: all that is needed to resume it."""
 
     manifest: Json
     references: list[Json]
@@ -71,7 +71,7 @@ class Inputs(NamedTuple):
 
 
 class Waits(Exception):
-    """A run that waits for somebody: the nodes that do."""
+    """Raised when a run can go on only after somebody has answered: the suspended nodes."""
 
     def __init__(self, nodes: list[Node]) -> None:
         super().__init__(", ".join(node.display for node in nodes))
@@ -79,10 +79,10 @@ class Waits(Exception):
 
 
 class Runner:
-    """A run in a folder. `executor` makes what executes its pods, from the function that takes their events.
+    """Runs one workflow in a folder. `executor` creates the executor of its pods from the callback for events.
 
-    `supplied`: what a suspended step is given without being waited for, `approve`: what somebody says to one that
-    nothing else goes on beside.
+    `supplied` gives the answer of a suspended step that need not wait for one; `approve` asks for the answer of a
+    step when nothing else can go on.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Runner:
             return self._go(pods, log, [events.Started(time.time())], [])
 
     def _written_down(self, path: Path, inputs: Inputs) -> journal.Journal:
-        """Write what the run begins with."""
+        """Write the inputs of the run to its folder, and start its journal."""
         documents = [inputs.manifest, *inputs.references]
         cache = self._caches.stored(documents)
         header: Json = {
@@ -147,7 +147,7 @@ class Runner:
         return journal.begin(path, header)
 
     def resume(self) -> Machine:
-        """Go on with a run that was interrupted: what has ended is not run again. Raises RunError, and Waits."""
+        """Resume an interrupted run: what has ended is not run again. Raises RunError, and Waits."""
         with self._alone():
             return self._taken_up()
 
@@ -200,14 +200,14 @@ class Runner:
         return self._go(pods, log, first, again)
 
     def past(self) -> bool:
-        """Whether the run that was taken up had ended already."""
+        """Whether the resumed run had already ended."""
         return self._over
 
     # --- the loop ----------------------------------------------------------------------------------
 
     @contextmanager
     def _alone(self) -> Generator[None]:
-        """Let nobody else run in this folder meanwhile. Raises RunError."""
+        """Hold the lock of the folder, so that no other process runs in it. Raises RunError."""
         try:
             file = os.open(self.folder / "lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
@@ -268,7 +268,7 @@ class Runner:
                 self._ended = True
 
     def _next(self, pods: Executor) -> list[events.Event]:
-        """The events that have come, or a timer that is due. Raises Waits."""
+        """Wait for the next events, or a timer that is due. Raises Waits."""
         while True:
             now = time.time()
             due = [at for at in self._wakes if at <= now]
@@ -288,7 +288,7 @@ class Runner:
             pods.attend(self._pause(min(self._wakes, default=None), now))
 
     def _pause(self, soonest: float | None, now: float) -> float | None:
-        """How long nothing has to be done: until the next timer, look or writing of the status."""
+        """The seconds until something has to be done: a timer, a call of `watch`, or writing the status."""
         pauses = [] if soonest is None else [max(0.0, soonest - now)]
         if self._watch is not None:
             pauses.append(_LOOK_EVERY)
@@ -307,7 +307,7 @@ class Runner:
     def _given(
         self, suspended: list[Node], answer: Callable[[Node], dict[str, str] | None] | None
     ) -> list[events.Event]:
-        """Those of suspended nodes that go on, with their answers."""
+        """The events that resume suspended nodes for which there is an answer."""
         if answer is None:
             return []
         answers = ((node.id, answer(node)) for node in suspended)
@@ -338,7 +338,7 @@ class Runner:
 
 
 def going_on(folder: Path) -> bool:
-    """Whether a process runs the run in a folder."""
+    """Whether a process is executing the run in a folder."""
     try:
         lock = os.open(folder / "lock", os.O_WRONLY)
     except OSError:
@@ -350,7 +350,7 @@ def going_on(folder: Path) -> bool:
 
 
 def _written(documents: list[Json]) -> str:
-    """Documents as YAML; as JSON, which is YAML too, where they hold what no reader of YAML takes."""
+    """Documents as YAML; as JSON, which is also YAML, where they contain what YAML parsers reject."""
     try:
         return emit(documents)
     except ValueError:

@@ -23,7 +23,7 @@ _NUMBERS = itertools.count()
 
 
 class Plain:
-    """Folders that stand for the root of containers, where these have none of their own; they are used again."""
+    """A pool of folders that serve as the root of containers without a file system of their own."""
 
     def __init__(self, scratch: Path) -> None:
         self.scratch = scratch
@@ -32,7 +32,7 @@ class Plain:
         self.lock = threading.Lock()
 
     def take(self) -> Path:
-        """A folder with nothing in it but what a container needs."""
+        """Take an empty folder from the pool, with only what a container needs."""
         with self.lock:
             if self.free:
                 return self.free.pop()
@@ -43,7 +43,7 @@ class Plain:
         return root
 
     def give(self, root: Path) -> None:
-        """Nothing in the folder is needed any more."""
+        """Return a folder to the pool."""
         kept = {"": {"tmp", "root", "argo", "var"}, "tmp": set[str](), "root": set[str](), "argo": set[str]()}
         kept |= {"var": {"run"}, "var/run": {"argo"}, "var/run/argo": set()}
         try:
@@ -58,10 +58,10 @@ class Plain:
 
 
 class Context:
-    """What the pods of a run share: its folders, its store, and the supervisor that starts its programs.
+    """The state that the pods of a run share: its folders, its store, and the supervisor that starts its programs.
 
-    `folder`: of the run; `scratch`: for what ends with the pods; `programs`: whom the answers of a program are for;
-    `broken`: what threads have raised, which is nobody's mistake but that of flowdsl.
+    `folder`: of the run; `scratch`: removed when the pods end; `programs`: the callbacks for the answers about each
+    program; `broken`: exceptions of threads, which are bugs of flowdsl.
     """
 
     def __init__(self, folder: Path, settings: Settings, supervisor: SupervisorClient) -> None:
@@ -86,19 +86,19 @@ class Context:
         self.broken: list[BaseException] = []
 
     def notice(self, text: str) -> None:
-        """Say something once."""
+        """Add a notice, unless it was already added."""
         with self.lock:
             if text not in self.notices:
                 self.notices.append(text)
 
     def run(self, name: str, what: Json | None, answered: Callable[[Json], None]) -> None:
-        """Start a program; without one it was sent before."""
+        """Start a program; if none is given, it was already sent."""
         self.programs[name] = answered
         if what is not None:
             self.supervisor.run(what)
 
     def apart(self, function: Callable[[], None]) -> None:
-        """Do something that takes its time, in a thread; what it raises is raised again in `Pods.attend`."""
+        """Call a slow function in a thread; `Pods.attend` raises its exceptions."""
         wake = self.supervisor.wake
 
         def work() -> None:

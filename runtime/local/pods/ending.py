@@ -14,7 +14,7 @@ _KILLED = (137, 143)
 
 
 class Way(NamedTuple):
-    """The exit code of a container, what Kubernetes would say beside it, and what it printed; None if it never ran."""
+    """How a container ended: exit code, message and reason of Kubernetes, standard output (None if it never ran)."""
 
     code: int
     message: str = ""
@@ -29,7 +29,7 @@ def said(name: str, way: Way) -> str:
 
 
 def outcome(shape: Shape, ways: dict[str, Way], taken: Taken | None) -> Outcome:
-    """How the pod ended: init containers count first, then the main ones, the outputs, and the sidecars."""
+    """The outcome of the pod: init containers count first, then the main ones, the outputs, and the sidecars."""
     phase, message = _of(shape.inits, ways, True)
     if taken is not None and taken.unsaved and "main" in ways:
         ways = {**ways, "main": Way(64, taken.unsaved)}
@@ -58,7 +58,7 @@ def _of(units: list[Unit], ways: dict[str, Way], killed_is_fine: bool) -> tuple[
 
 
 def _one(name: str, ways: dict[str, Way]) -> tuple[Phase, str]:
-    """Phase and message of a container of a set; the message ends in `: ` where there is nothing to add."""
+    """Phase and message of a container of a containerSet; the message ends in `: ` if there is nothing to add."""
     way = ways.get(name)
     if way is None:
         return "Failed", "Pod Failed whilst container running"

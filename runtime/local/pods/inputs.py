@@ -27,15 +27,15 @@ Json = dict[str, Any]
 
 
 class NotFound(Exception):
-    """There is no such artifact; an optional one is left out."""
+    """The artifact does not exist; an optional one is left out."""
 
 
 class LoadError(Exception):
-    """An artifact could not be brought."""
+    """An artifact could not be loaded."""
 
 
 def load(artifact: Json, target: Path, store: Store, settings: Settings) -> bool:
-    """Bring one artifact to a path that does not exist yet; whether there is one. Raises Refusal."""
+    """Load one artifact to a path that does not exist yet; return whether there is one. Raises Refusal."""
     name = artifact["name"]
     if not located(artifact):
         if artifact.get("optional"):
@@ -65,12 +65,12 @@ def load(artifact: Json, target: Path, store: Store, settings: Settings) -> bool
 
 
 def failed(message: str) -> Refusal:
-    """How a pod ends whose init container has failed. Source: inferFailedReason of Argo."""
+    """The outcome of a pod whose init container has failed. Source: inferFailedReason of Argo."""
     return Refusal(f"init: Error (exit code 64): {message}")
 
 
 def fetch(artifact: Json, target: Path, store: Store, settings: Settings) -> None:
-    """Get what an artifact names. Raises NotFound, LoadError, BadKey, OSError."""
+    """Fetch the content of an artifact. Raises NotFound, LoadError, BadKey, OSError."""
     kind, key = place(artifact)
     given = settings.artifacts.get(artifact["name"]) or settings.artifacts.get(key)
     if key and store.get(key, target):
@@ -98,7 +98,7 @@ def fetch(artifact: Json, target: Path, store: Store, settings: Settings) -> Non
 
 
 def download(http: Json, target: Path, settings: Settings) -> None:
-    """Get a URL. Raises NotFound, LoadError."""
+    """Download a URL. Raises NotFound, LoadError."""
     try:
         asked = request(http["url"])
     except ValueError as error:
@@ -130,7 +130,7 @@ def download(http: Json, target: Path, settings: Settings) -> None:
 
 
 def clone(git: Json, target: Path) -> None:
-    """Get a repository by the command git, with the keys and settings of the user. Raises LoadError."""
+    """Clone a repository with the git command, and the keys and settings of the user. Raises LoadError."""
     repository, revision = str(git["repo"]), str(git.get("revision", ""))
     if repository.startswith("-") or revision.startswith("-"):
         raise LoadError("a repository or revision begins with `-`")
@@ -167,7 +167,7 @@ def _git(words: list[str], folder: Path | None) -> None:
 
 
 def unarchive(artifact: Json, temporary: Path, target: Path) -> None:
-    """Extract what was brought, if it is an archive. Raises BadArchive."""
+    """Extract what was loaded, if it is an archive. Raises BadArchive."""
     archive = part(artifact, "archive")
     if "zip" in archive:
         unpack_zip(temporary, target)
@@ -180,7 +180,7 @@ def unarchive(artifact: Json, temporary: Path, target: Path) -> None:
 
 
 def change_mode(path: Path, mode: int, all_below: bool) -> None:
-    """chmod, of all below too where that is wanted, and of what links lead to. Raises FileNotFoundError for one."""
+    """chmod, if wanted recursively, and following links. Raises FileNotFoundError for a dangling one."""
     if all_below and path.is_dir():
         for folder, names, files in os.walk(path, topdown=False):
             for name in (*names, *files):

@@ -27,12 +27,12 @@ _LONGEST_RESULT = 256 * 1024
 
 
 class Taken:
-    """The outputs of a pod that has run, and what went wrong with them.
+    """The outputs of a pod that has run, and the errors in collecting them.
 
-    `key`: the folder of its artifacts in the store. `there`: how a text of its programs reads in a container.
-    `folder`: where its program ran, and relative paths begin.
-    `copied`: whether Argo's part in the main container has copied what is not on a volume, as it does at its end. Where
-    a pod is stopped, all of its containers are ended at once, and nobody waits for that.
+    `key`: the folder of its artifacts in the store. `there`: translates a text of its programs to what it is in a
+    container. `folder`: the working directory of its program, from which relative paths are resolved. `copied`:
+    whether Argo's executor in the main container has copied outputs that are not on a volume, as it does when the
+    container ends. When a pod is stopped, all of its containers are stopped at once, and nobody waits for that.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Taken:
         """Why Argo's part in the main container, which copies what is not on a volume, has failed."""
 
     def all(self, result: str | None, logs: dict[str, Path]) -> None:
-        """Take everything, in Argo's order."""
+        """Collect everything, in Argo's order."""
         if result is not None:
             self.found["result"] = self.there(cut(result))
         if self.wanted.get("parameters"):
@@ -75,7 +75,7 @@ class Taken:
             self.found["artifacts"] = artifacts
 
     def parameters(self, wanted: list[Json]) -> None:
-        """Read the files of parameters; the first that is missing ends that, and all are listed."""
+        """Read the files of parameters; stops at the first missing file, and all parameters are listed."""
         listed = self.found["parameters"] = [dict(one) for one in wanted]
         for one in listed:
             source = part(one, "valueFrom")
@@ -102,7 +102,7 @@ class Taken:
             one["value"] = text.removesuffix("\n")
 
     def artifacts(self) -> list[Json]:
-        """Store the artifacts that are there."""
+        """Store the artifacts that exist."""
         if not self.wanted.get("artifacts"):
             return []
         from flowdsl.runtime.local.pods.archive import IllegalLink
@@ -143,7 +143,7 @@ class Taken:
         return saved
 
     def _unpackable(self, artifact: Json, errors: list[str]) -> list[Json]:
-        """A pipe or a device has been made where a file was to be: what is stored of it all the same."""
+        """A pipe or device is in place of a file: what is stored of it nevertheless."""
         path = artifact["path"]
         if not self._is_on_volume(path):
             why = f"{path} is not a regular file or directory"
@@ -164,7 +164,7 @@ class Taken:
         return [found]
 
     def _kept(self, kind: str, path: str) -> str:
-        """Where Argo's executor looks for what is at a path, which its messages name."""
+        """Where Argo's executor looks for the file at a path, which its messages name."""
         place = "/mainctrfs" if self._is_beside(path) else f"/var/run/argo/outputs/{kind}"
         return posixpath.normpath(f"{place}/{path}")
 
@@ -172,18 +172,18 @@ class Taken:
         return any(path == one or path.startswith(f"{one}/") for one in self.mounts)
 
     def _place(self, path: str) -> Path:
-        """Where it is, as Argo sees it. Raises FileNotFoundError."""
+        """The file on this machine, as Argo sees it. Raises FileNotFoundError."""
         beside = self._is_beside(path)
         if not (self.copied or beside):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         return self.view.place(self._path(path), [*self.mounts, *self.inputs] if beside else ())
 
     def _path(self, path: str) -> str:
-        """The whole path of an output."""
+        """The absolute path of an output."""
         return posixpath.join(self.folder, path)
 
     def _is_beside(self, path: str) -> bool:
-        """Whether Argo's wait container sees a path itself: on a volume, or in an input. Source: isBaseImagePath."""
+        """Whether Argo's wait container itself sees a path: on a volume, or in an input. Source: isBaseImagePath."""
         return self._is_on_volume(path) or any(
             path == one or path.startswith(f"{one}/") for one in self.inputs
         )
@@ -198,7 +198,7 @@ class Taken:
         return f"stat {kept}: no such file or directory"
 
     def save(self, artifact: Json, path: Path) -> Json:
-        """Store one artifact; it with its place. Raises OSError, BadKey, IllegalLink."""
+        """Store one artifact; returns it with its location. Raises OSError, BadKey, IllegalLink."""
         from flowdsl.runtime.local.pods.archive import pack_tar, pack_zip
 
         archive = part(artifact, "archive")
@@ -223,13 +223,13 @@ class Taken:
         return found
 
     def _whole(self, path: str) -> str:
-        """How Argo calls a file that is alone in a zip archive: by its place in the wait container."""
+        """Argo's name of a single file in a zip archive: its path in the wait container."""
         if self._is_beside(path):
             return f"/mainctrfs{path}"
         return f"/tmp/argo/outputs/artifacts/{posixpath.basename(path)}"
 
     def _check_links(self, artifact: Json, path: Path, name: str) -> None:
-        """Refuse links that get lost where Argo unpacks again what it has packed. Raises IllegalLink."""
+        """Refuse links that get lost where Argo unpacks what it has packed. Raises IllegalLink."""
         from flowdsl.runtime.local.pods.archive import IllegalLink, check_link, check_links
 
         if path.is_symlink():
@@ -241,7 +241,7 @@ class Taken:
             check_links(path, name)
 
     def _keyed(self, artifact: Json, name: str) -> tuple[Json, str]:
-        """An artifact with its place in the store, and its key there."""
+        """An artifact with its location in the store, and its key there."""
         key = place(artifact)[1]
         if key:
             return artifact, key
@@ -264,7 +264,7 @@ class Taken:
         return saved
 
     def outcome(self, phase: Phase, message: str, code: int | None) -> Outcome:
-        """How the pod ended: what went wrong with outputs counts when nothing else has gone wrong."""
+        """The outcome of the pod: errors of outputs count if there are no others."""
         if code is not None:
             self.found["exitCode"] = str(code)
         if phase == "Succeeded" and self.errors:
@@ -273,7 +273,7 @@ class Taken:
 
 
 def _mounts(template: Json) -> list[str]:
-    """Where the containers of a template mount volumes."""
+    """The paths at which the containers of a template mount volumes."""
     bodies = [part(template, name) for name in ("container", "script", "containerSet")]
     return [str(one["mountPath"]).rstrip("/") for body in bodies for one in several(body, "volumeMounts")]
 
@@ -288,7 +288,7 @@ def cut(result: str) -> str:
 
 
 def as_text(data: bytes) -> str:
-    """Bytes as Go writes them into JSON: each that is no UTF-8 is a sign of its own."""
+    """Decodes bytes as Go does for JSON: each byte that is not UTF-8 becomes a replacement character."""
     return data.decode(errors="surrogateescape").translate(_NO_TEXT)
 
 
@@ -296,7 +296,7 @@ _NO_TEXT = dict.fromkeys(range(0xDC80, 0xDD00), "\ufffd")
 
 
 def _uncopied(path: str, verb: str, reason: str) -> str:
-    """What Argo says of a file that it cannot open, or not copy to a volume of its own."""
+    """Argo's message about a file that it cannot open, or cannot copy to a volume of its own."""
     if verb == "open":
         return f"failed to open {path}: open {path}: {reason}"
     copy = f"/var/run/argo/outputs/parameters/{path}"

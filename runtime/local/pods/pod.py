@@ -36,10 +36,10 @@ Json = dict[str, Any]
 
 
 class Pod:
-    """A pod that is to run, runs, or has ended; `ended` is called once, in any thread.
+    """One pod, before, while and after it runs; `ended` is called once, in any thread.
 
-    `rests` is called when its containers have ended, and its outputs are still to be taken. With the success of the
-    containers that are its `leads`, if there are any, the others are ended, and have succeeded, too.
+    `rests` is called when its containers have ended, and its outputs are still to be collected. After the success
+    of the containers that are its `leads`, if there are any, the others are stopped, and count as succeeded.
 
     Everything that changes it holds the lock of the context.
     """
@@ -85,7 +85,7 @@ class Pod:
         self.sent = False
 
     def _names(self) -> dict[str, str]:
-        """The variables of Argo's init container."""
+        """The environment variables of Argo's init container."""
         settings = self.context.settings
         return {
             "ARGO_POD_NAME": self.start.pod,
@@ -108,7 +108,7 @@ class Pod:
     # --- the way of a pod -------------------------------------------------------------------------
 
     def begin(self, gpus: dict[str, list[str]]) -> None:
-        """Run, with these GPUs of the machine, by vendor."""
+        """Run it, with these GPUs of the machine, by vendor."""
         self.begun = True
         self.gpus = gpus
         if not self.start.template.get("daemon"):
@@ -119,9 +119,10 @@ class Pod:
             self._guarded(self._next)
 
     def alone(self, wanted: Amount) -> Json | None:
-        """Its program, where that can run as soon as there is room, before `begin`; and that has room until it ends.
+        """Its program, if the supervisor can start that before `begin` is called, as soon as there is room.
 
-        So it is where nothing is to be made ready for it, or known of the sandbox, and nothing runs beside or after it.
+        So it is where nothing has to be prepared for it, or known of the sandbox, and nothing runs beside or after
+        it. It keeps its resources until the program ends.
         """
         shape = self.shape
         more = shape.volumes or self.inputs or shape.tries > 1 or gpus(wanted)
@@ -137,7 +138,7 @@ class Pod:
         return None if isinstance(what, Way) else what
 
     def _guarded(self, function: Callable[[], None]) -> None:
-        """Do a part of the way; one that is refused ends the pod."""
+        """Call a function; a Refusal that it raises ends the pod."""
         with self.context.lock:
             try:
                 function()
@@ -179,7 +180,7 @@ class Pod:
             self._guarded(self._next)
 
     def _next(self) -> None:
-        """Start what may start now: one init container after the other, then the rest."""
+        """Start the containers that can start now: one init container after the other, then the rest."""
         if self.stopped is not None and not self.programs:
             self.end(Outcome("Failed", self.stopped))
             return
@@ -222,7 +223,7 @@ class Pod:
             self._ended(unit, program.ended(answer))
 
     def _started(self, unit: Unit, program: Program) -> None:
-        """The main container of a daemon runs: it is ready now, or when its probe holds."""
+        """The main container of a daemon has started: it is ready now, or when its probe succeeds."""
 
         def wait() -> None:
             from flowdsl.runtime.local.pods.readiness import ready
@@ -235,7 +236,7 @@ class Pod:
         self.context.apart(wait)
 
     def _ended(self, unit: Unit, way: Way) -> None:
-        """A container has ended: others start, or end too."""
+        """A container has ended: start others, or end the pod."""
         stopping = self.stopped is not None
         if self.led:
             way = way._replace(code=0)
@@ -283,11 +284,11 @@ class Pod:
 
     @property
     def _is_ending(self) -> bool:
-        """Whether no container begins any more."""
+        """Whether no further container will start."""
         return self.led or self.stopped is not None
 
     def _skip(self, mains: list[Unit]) -> None:
-        """The containers of a set that wait for one that has failed."""
+        """Skip the containers of a containerSet that depend on one that has failed."""
         for one in mains:
             if one.name not in self.programs and one.name not in self.ways:
                 failed = [name for name in one.depends if name in self.ways and self.ways[name].code != 0]
@@ -299,13 +300,13 @@ class Pod:
                 self.ways[one.name] = Way(64 if failed else 143, message)
 
     def _stop_others(self) -> None:
-        """End what still runs."""
+        """Stop the containers that still run."""
         for name, program in self.programs.items():
             if name not in self.ways:
                 program.stop(self.shape.grace)
 
     def stop(self, message: str) -> None:
-        """End the pod: its own outcome, or Failed with the message."""
+        """Stop the pod: it ends with its own outcome, or Failed with the message."""
         with self.context.lock:
             if self.over or self.stopped is not None:
                 return
@@ -315,7 +316,7 @@ class Pod:
     # --- the end ----------------------------------------------------------------------------------
 
     def _finish(self) -> None:
-        """Everything has ended: take the outputs."""
+        """All containers have ended: collect the outputs."""
         self.over = True
         if self.failed and len(self.programs) > 1:  # the log that was written last is the one that says why
             now = time.time_ns()  # finer than the clock of files
@@ -331,7 +332,7 @@ class Pod:
             self._take(False)
 
     def _take(self, logs: bool) -> None:
-        """Take the outputs, free what is not needed any more, and say how the pod ended."""
+        """Collect the outputs, remove files that are no longer needed, and report how the pod ended."""
         try:
             outcome = ending.outcome(self.shape, self.ways, self._taken(logs))
         except OSError as error:
@@ -367,7 +368,7 @@ class Pod:
         return taken
 
     def end(self, outcome: Outcome) -> None:
-        """Say how the pod ended, once."""
+        """Report how the pod ended, once."""
         with self.context.lock:
             self.over = True
             if self.done:
@@ -381,7 +382,7 @@ class Pod:
 
 
 def remove(path: Path) -> None:
-    """Remove what is at a path."""
+    """Remove the file or folder at a path."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

@@ -36,11 +36,11 @@ _NOT_ISOLATED = (
 
 
 class Pods:
-    """Executes the pods of one run; used from one thread.
+    """Runs the pods of one run; used from one thread.
 
-    `folder` is that of the run: `logs/<node>/<container>.log` and `artifacts/<key>` are made in it. `report` is called
-    with each event, in any thread; what pods do goes on while somebody is in `attend`. `notices` are sentences for the
-    user, each once. Raises OSError if the process that starts the steps cannot run.
+    `folder` is that of the run: `logs/<node>/<container>.log` and `artifacts/<key>` are created in it. `report` is
+    called with each event, in any thread; pods make progress only while `attend` runs. `notices` are sentences for
+    the user, each once. Raises OSError if the supervisor process cannot run.
     """
 
     def __init__(
@@ -73,16 +73,16 @@ class Pods:
 
     @property
     def notices(self) -> list[str]:
-        """What the user is to know about this machine, in the order in which it came up."""
+        """Notices for the user about this machine, in the order in which they occurred."""
         return self.context.notices
 
     def wait(self) -> None:
-        """Wait until steps can be started. Raises OSError when the process that does that cannot run."""
+        """Wait until the supervisor is ready to start steps. Raises OSError when it cannot run."""
         while not self.ready:
             self.attend(None)
 
     def _opened(self, isolated: bool) -> None:
-        """Steps can be started from now on."""
+        """The supervisor is ready: admit the pods that were started before."""
         self.ready = True
         self.context.isolated = isolated
         if not isolated and self.settings.engine is None:
@@ -92,7 +92,7 @@ class Pods:
         self.early.clear()
 
     def start(self, pod: StartPod) -> None:
-        """Run a leaf; its events come later."""
+        """Start the pod of a leaf template; its events come later."""
         if "resource" in pod.template and not self.settings.kubectl:
             self.operators.apply(pod)
         elif any(kind in pod.template for kind in KINDS):
@@ -101,7 +101,7 @@ class Pods:
             self.begin(pod, self.ended)
 
     def know(self, pod: StartPod, outcome: Outcome) -> None:
-        """Take into account what a pod has done that ended before: the object that it has made is there."""
+        """Restore the effect of a pod that ended before the run was resumed: the object that it created exists."""
         if "resource" in pod.template and not self.settings.kubectl:
             self.operators.know(pod.template["resource"], outcome.phase)
 
@@ -114,7 +114,7 @@ class Pods:
     ) -> Pod | None:
         """Run the containers of a pod, as soon as there is room for them.
 
-        `meets`: they listen at known ports. `leads`: those with whose success the others are ended.
+        `meets`: they listen at known ports. `leads`: the containers after whose success the others are stopped.
         """
         try:
             made = Pod(pod, self.context, self.report, self._rests, ended, leads)
@@ -132,9 +132,10 @@ class Pods:
         return made
 
     def attend(self, seconds: float | None) -> None:
-        """Go on with the pods whose containers have ended; wait for that, or an event, so many seconds at most.
+        """Process the containers that have ended; block until one has, or for at most so many seconds.
 
-        Raises what went wrong in flowdsl itself beside, and OSError when the process that starts the steps has ended.
+        Raises the errors that occurred in threads of flowdsl itself, and OSError when the supervisor process has
+        ended.
         """
         self.supervisor.attend(seconds)
         self.attended = time.monotonic()
@@ -142,7 +143,7 @@ class Pods:
             raise self.context.broken[0]
 
     def other(self, pod: StartPod) -> None:
-        """Run a leaf that is no container, in a thread."""
+        """Run a leaf template that has no container, in a thread."""
         over = threading.Event()
         with self.context.lock:
             self.others[pod.node] = over
@@ -161,9 +162,10 @@ class Pods:
         self.context.apart(work)
 
     def _admit(self, made: Pod, wanted: Amount) -> None:
-        """Let a pod begin that asks for nothing, and the others when their turn has come.
+        """Begin a pod that requests no resources; queue any other.
 
-        Only when steps can be started: nothing that is said before reaches a supervisor that follows another one.
+        Only once the supervisor is ready: messages sent earlier would not reach a supervisor that replaces another
+        one.
         """
         if wanted:
             pod = made.start
@@ -175,7 +177,7 @@ class Pods:
             made.begin({})
 
     def _ask(self) -> None:
-        """Ask for those that are the next."""
+        """Request resources for the next pods in the queue."""
         while self.line and len(self.asked) < AHEAD:
             made, wanted = self.line.popleft()
             if not made.over:
@@ -183,7 +185,7 @@ class Pods:
                 self.supervisor.ask(made.start.node, wanted, made.alone(wanted))
 
     def _may(self, nodes: list[str]) -> None:
-        """Some have been given what they asked for."""
+        """Begin the pods that were granted their resources."""
         for node in nodes:
             with self.context.lock:
                 wanted = self.asked.pop(node, None)
@@ -196,7 +198,7 @@ class Pods:
         self._ask()
 
     def stop(self, stop: StopPod) -> None:
-        """End a pod."""
+        """Stop a pod."""
         if self.operators.leave(stop):
             return
         with self.context.lock:
@@ -216,7 +218,7 @@ class Pods:
             made.end(Outcome("Failed", stop.message))
 
     def close(self) -> None:
-        """Kill everything; no event comes after it."""
+        """Kill everything; no event is reported afterwards."""
         with self.context.lock:
             self.closed = True
             for over in self.others.values():
@@ -226,7 +228,7 @@ class Pods:
         shutil.rmtree(self.context.folder / "artifacts.part", ignore_errors=True)
 
     def _answered(self, answer: Json) -> None:
-        """Hand on what the supervisor says."""
+        """Dispatch a message of the supervisor."""
         if "broken" in answer:
             self.context.broken.append(RuntimeError(answer["broken"]))
             return
@@ -244,7 +246,7 @@ class Pods:
         self._may(answer.get("next", []))
 
     def _rests(self, pod: Pod) -> None:
-        """What a pod had of the machine is free for others."""
+        """Release the resources of a pod."""
         with self.context.lock:
             gpus = self.given.pop(pod.start.node, None)
             if gpus is not None:
@@ -253,20 +255,20 @@ class Pods:
                     self.supervisor.leave(pod.start.node)
 
     def ended(self, pod: Pod, outcome: Outcome) -> None:
-        """Tell that a pod has ended, and give back what it had."""
+        """Report that a pod has ended, and release its resources."""
         with self.context.lock:
             self.pods.pop(pod.start.node, None)
         self.report(PodEnded(time.time(), pod.start.node, outcome))
         self._rests(pod)
 
     def report(self, event: PodRunning | PodEnded) -> None:
-        """Tell what has happened; nothing once all is closed."""
+        """Report an event, unless everything is closed."""
         if not self.closed:
             self._heard(event)
 
 
 def _needed(folder: Path, settings: Settings) -> list[str]:
-    """The paths of the machine that steps see though they are in a folder that is hidden."""
+    """The paths of the machine that steps can see even if they are in a folder that is hidden."""
     found = [settings.python, *interpreter(settings.python).folders, str(folder / "bin"), str(Path.cwd())]
     found += map(str, settings.mounts.values())
     found += [one for one in os.environ.get("PATH", "").split(":") if one.startswith("/")]

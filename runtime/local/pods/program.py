@@ -33,7 +33,7 @@ _NEAR = 0.9
 
 
 class Owner(Protocol):
-    """The pod of a container: see pod.py."""
+    """The pod of a container, as a program sees it; see pod.py."""
 
     start: StartPod
     context: Context
@@ -70,11 +70,11 @@ class Program:
 
     @property
     def folder(self) -> str:
-        """The folder in which it runs; that of an image is not known here."""
+        """Its working directory; that of an image is not known here."""
         return self.unit.body.get("workingDir") or "/"
 
     def asked(self) -> Json | Way:
-        """What the supervisor is to run; or how the container has ended without that. Raises Refusal."""
+        """The request for the supervisor; or how the container ended, if it cannot be started. Raises Refusal."""
         pod, unit = self.pod, self.unit
         settings = pod.context.settings
         own = environment.variables(unit.body, pod.about)
@@ -119,10 +119,10 @@ class Program:
         }
 
     def _words(self, env: dict[str, str]) -> tuple[list[str], list[tuple[str, bytes, int]]]:
-        """The command line, and the files that it names in place of arguments that are too long.
+        """The command line, and the files that replace arguments that are too long.
 
-        Nothing is expanded in arguments that come in a file, and the program is given `@` and the path of a long one.
-        Source: runEmissary in cmd/argoexec/commands/emissary.go of Argo 4.1.
+        Arguments that come in a file are not expanded, and the program gets `@` and the path in place of a long
+        one. Source: runEmissary in cmd/argoexec/commands/emissary.go of Argo 4.1.
         """
         unit = self.unit
         words = [expanded(one, env) for one in unit.command]
@@ -193,7 +193,7 @@ class Program:
         ]
 
     def _mounts(self, env: dict[str, str]) -> list[tuple[str, str, bool]]:
-        """The folders and files that are mounted, by the path of the container."""
+        """The folders and files that are mounted, by their path in the container."""
         pod = self.pod
         found: list[tuple[str, str, bool]] = []
         for mount in mounts(self.unit.body):
@@ -221,14 +221,14 @@ class Program:
         return found
 
     def _gpus(self, env: dict[str, str]) -> None:
-        """Show a program the GPUs that are its own."""
+        """Set the variables that limit a program to its own GPUs."""
         limits = part(part(self.unit.body, "resources"), "limits")
         for vendor, gpus in self.pod.gpus.items():
             if vendor in _VISIBLE and any(one.startswith(f"{vendor}.com/") for one in limits):
                 env[_VISIBLE[vendor]] = ",".join(self._own_gpus(vendor, gpus))
 
     def _own_gpus(self, vendor: str, gpus: list[str]) -> list[str]:
-        """Those of the pod's GPUs that are this container's; where there are too few, they share all of them."""
+        """The GPUs of the pod that belong to this container; where there are too few, they are shared by all."""
         shape = self.pod.shape
         beside = {"init": shape.inits, "main": shape.mains, "sidecar": shape.sidecars}[self.unit.role]
         asked = [amount([one.body]).get(vendor, 0) for one in beside]
@@ -239,7 +239,7 @@ class Program:
     def _rewrite(
         self, words: list[str], env: dict[str, str], cwd: str, files: list[tuple[str, bytes, int]]
     ) -> tuple[list[str], dict[str, str], str, list[tuple[str, bytes, int]]]:
-        """The same with the places of this machine, where a step has no file system of its own."""
+        """The same with paths of this machine, for a step without a file system of its own."""
         self.root = self.pod.context.plain.take()
         declared = ["/argo", "/var/run/argo", *([cwd] if cwd != "/" else []), *self.declared()]
         plain = self.pod.context.links.plain
@@ -282,19 +282,19 @@ class Program:
         )
 
     def _hides(self, program: str) -> str:
-        """Where something is mounted over the file of a program of this machine, or over what it is a link to."""
+        """Whether a mount covers the file of a program of this machine, or the target of its link."""
         files = Path(program), Path(program).resolve()
         return next((path for path in self.places if any(one.is_relative_to(path) for one in files)), "")
 
     def print(self, text: str) -> None:
-        """Write a line into the log."""
+        """Append a line to the log."""
         path = self.pod.context.logs / self.log
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as log:
             log.write(f"{text}\n")
 
     def view(self) -> View:
-        """Where the paths of the container are."""
+        """Maps the paths of the container to this machine."""
         if self.engine is not None and self.rewriting is not None:
             return View(
                 "", {**{path: Path(one) for path, one in self.rewriting.places.items()}, **self.places}
@@ -304,11 +304,11 @@ class Program:
         return View(self.written, self.places)
 
     def there(self, text: str) -> str:
-        """A text of the program as it would have been in a container."""
+        """Translates a text of the program to what it would have been in a container."""
         return text if self.rewriting is None or self.engine is not None else self.rewriting.there(text)
 
     def stop(self, grace: float) -> None:
-        """End it."""
+        """Stop it."""
         supervisor = self.pod.context.supervisor
         if self.engine is not None:
             self.engine.stop(grace, lambda: supervisor.stop(self.id, grace))
@@ -316,7 +316,7 @@ class Program:
             supervisor.stop(self.id, grace)
 
     def free(self) -> None:
-        """Its files are not needed any more."""
+        """Its files are no longer needed."""
         if self.kept:
             self.kept = False
             self.pod.context.supervisor.free(self.id)

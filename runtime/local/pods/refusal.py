@@ -11,7 +11,7 @@ _Error = TypeVar("_Error", bound=Exception)
 
 
 class Refusal(Exception):
-    """A pod ends before its programs do, with a message, and by default the phase Error."""
+    """Ends a pod before its programs end, with a message, and by default in phase Error."""
 
     def __init__(self, message: str, phase: Phase = "Error") -> None:
         super().__init__(message)
@@ -19,7 +19,7 @@ class Refusal(Exception):
 
 
 def of_the_step(error: _Error) -> _Error:
-    """An error by which a pod ends. Raises one of a full disk again: it ends the run, which can go on later."""
+    """Returns an error that ends a pod; raises that of a full disk, which ends the run so that it can be resumed."""
     # Of the errors of the files in a folder `shutil.copytree` keeps only the texts.
     full = (f"[Errno {number}]" for number in (errno.ENOSPC, errno.EDQUOT))
     if isinstance(error, OSError) and any(one in str(error) for one in full):

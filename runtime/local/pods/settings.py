@@ -17,19 +17,19 @@ _NO_DATA: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 class Settings(NamedTuple):
     """How the pods of one run are executed.
 
-    - `python`: the interpreter for steps that ask for python; its folder leads their PATH.
+    - `python`: the interpreter for steps that ask for python; its folder comes first in their PATH.
     - `mounts`: folders for persistent volume claims, by the name of the claim; a claim that is not here is a folder
       below `volumes` (by default `volumes` beside the folder of the run), which outlives the run.
-    - `before`: the folders of the runs whose results this one takes, the last one first.
-    - `artifacts`: files and folders for input artifacts that no step of the run has made, by their name or key.
+    - `before`: the folders of the runs whose results this one reuses, the last one first.
+    - `artifacts`: files and folders for input artifacts that no step of the run has produced, by their name or key.
     - `engine`: run the images with this program; None: no images, the programs of this machine.
     - `kubectl`: whether `resource` templates may change a cluster.
     - `config_maps`, `secrets`: their data, by name and key.
-    - `namespace`, `workflow`, `uid`, `labels`: of the run, where its pods ask for them.
+    - `namespace`, `workflow`, `uid`, `labels`: of the run, for pods that read them.
     - `archive_logs`: `archiveLogs` of the workflow.
-    - `cpu` (cores), `memory` (bytes), `gpus`: what pods may ask for in total; None: what the machine has.
+    - `cpu` (cores), `memory` (bytes), `gpus`: the total that pods may request; None: what the machine has.
     - `isolate`: give each step a file system of its own; None: where the system allows it.
-    - `grace`: seconds between TERM and KILL instead of those of the pod, 30 by default; for tests.
+    - `grace`: seconds between TERM and KILL, in place of those of the pod, which are 30 by default; for tests.
     """
 
     python: str = sys.executable

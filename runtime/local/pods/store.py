@@ -22,18 +22,18 @@ _LONGEST_NAME = 255
 
 
 class BadKey(Exception):
-    """A key that no folder can have."""
+    """A key that cannot be a path."""
 
 
 class Store:
-    """The objects of a run."""
+    """The stored objects of a run."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.numbers = itertools.count()
 
     def path(self, key: str) -> Path:
-        """The place of a key. Raises BadKey."""
+        """The path of a key. Raises BadKey."""
         parts = key.rstrip("/").split("/")
         for part in parts:
             if part in ("", ".", "..") or "\0" in part or len(os.fsencode(part)) > _LONGEST_NAME:
@@ -41,13 +41,13 @@ class Store:
         return self.folder.joinpath(*parts)
 
     def part(self) -> Path:
-        """A new path beside the objects, for what is not complete yet."""
+        """A new path beside the objects, for a file that is not complete yet."""
         folder = self.folder.with_name(f"{self.folder.name}.part")
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{os.getpid()}-{next(self.numbers)}"
 
     def put(self, key: str, source: Path) -> None:
-        """Store a file, or each file of a folder, which keeps its bytes only. Raises BadKey, OSError."""
+        """Store a file, or each file of a folder, of which only the bytes are kept. Raises BadKey, OSError."""
         if not source.is_dir():
             made = self.part()
             shutil.copyfile(source, made)
@@ -61,18 +61,18 @@ class Store:
                     self.put(f"{key.rstrip('/')}/{path.relative_to(source).as_posix()}".lstrip("/"), path)
 
     def take(self, key: str, made: Path) -> None:
-        """Store a file that is complete, and beside the objects. Raises BadKey, OSError."""
+        """Move a complete file to its key; it has to be beside the objects. Raises BadKey, OSError."""
         target = self.path(key)
         target.parent.mkdir(parents=True, exist_ok=True)
         made.replace(target)
 
     def get(self, key: str, target: Path) -> bool:
-        """Copy an object, or the folder of all objects below the key, to a path; whether there is one."""
+        """Copy an object, or the folder of all objects below the key, to a path; returns whether there is one."""
         found = self.path(key)
         return copied(found, target)
 
     def keys(self, prefix: str) -> Iterator[str]:
-        """The keys that are a prefix, or below it, in order."""
+        """The keys equal to a prefix, or below it, sorted."""
         found = self.path(prefix) if prefix.strip("/") else self.folder
         if found.is_file():
             yield found.relative_to(self.folder).as_posix()
@@ -83,7 +83,7 @@ class Store:
 
 
 def copied(found: Path, target: Path) -> bool:
-    """Copy a file or folder, without the runs that are kept in it; whether it is there."""
+    """Copy a file or folder, without the runs that are stored in it; returns whether it exists."""
     if found.is_dir():
         # The copy lies in the folder of a run: a folder that holds this one would be copied into itself.
         shutil.copytree(found, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns(RUNS))
@@ -95,7 +95,7 @@ def copied(found: Path, target: Path) -> bool:
 
 
 def copied_whole(found: Path, target: Path) -> None:
-    """Copy a file or folder to where nothing is, so that it is there whole or not at all, if it is there."""
+    """Copy a file or folder atomically to a path that does not exist, if the source exists."""
     if target.exists() or not found.exists():
         return
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ def copied_whole(found: Path, target: Path) -> None:
 
 
 def place(artifact: Json) -> tuple[str, str]:
-    """The kind of store that an artifact names and its key there; empty texts for none."""
+    """The kind of store that an artifact names, and its key there; empty texts for none."""
     for kind, name in STORES.items():
         if kind in artifact:
             key = str(artifact[kind].get(name) or "")
@@ -119,5 +119,5 @@ def place(artifact: Json) -> tuple[str, str]:
 
 
 def located(artifact: Json) -> bool:
-    """Whether an artifact says where it is."""
+    """Whether an artifact has a location."""
     return bool(place(artifact)[1]) or any(one in artifact for one in ("raw", "http", "git", "plugin"))

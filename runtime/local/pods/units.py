@@ -30,8 +30,9 @@ _GRACE = 30.0
 class Unit(NamedTuple):
     """One container of a pod, before it runs.
 
-    `command`, `args`: their words, not expanded yet. `depends`: containers of the same set that have to succeed before.
-    `by_file`: whether its arguments do not fit into its command line, so that Argo brings them in a file.
+    `command`, `args`: the command line, not yet expanded. `depends`: containers of the same containerSet that have
+    to succeed before it. `by_file`: its arguments are too long for a command line, so that Argo passes them in a
+    file.
     """
 
     name: str
@@ -44,10 +45,10 @@ class Unit(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The containers of a pod by their roles, its volumes, and the seconds between TERM and KILL.
+    """The containers of a pod by role, its volumes, and the seconds between TERM and KILL.
 
-    `tries`: how often a container of a set is started at most, `pause`: the seconds between, `nodes`: whether each of
-    the main containers has a node.
+    `tries`: the most attempts of a container of a containerSet, `pause`: the seconds between them, `nodes`: whether
+    each of the main containers has a node of its own.
     """
 
     inits: list[Unit]
@@ -62,19 +63,19 @@ class Shape(NamedTuple):
 
     @property
     def together(self) -> list[Unit]:
-        """The containers that run together, after the others."""
+        """The containers that run in parallel, after the init containers."""
         return [*self.mains, *self.sidecars]
 
     @property
     def alone(self) -> bool:
-        """Whether there is one container only."""
+        """Whether there is only one container."""
         return len(self.inits) + len(self.mains) + len(self.sidecars) == 1
 
 
 def shape(start: StartPod, settings: Settings, inputs: list[Json]) -> Shape:
     """The containers of a pod. Raises Refusal.
 
-    `inputs`: the artifacts that are there; they are mounted into the container `main`. Source: build in
+    `inputs`: the artifacts that exist; they are mounted into the container `main`. Source: build in
     workflow/controller/workflowpod.go of Argo 4.1.
     """
     template = start.template
@@ -127,7 +128,7 @@ def _mains(template: Json) -> tuple[list[Json], dict[str, tuple[str, ...]]]:
 
 
 def _mirrored(body: Json, mains: list[Json]) -> Json:
-    """A container that sees what the main one sees, where it asks for that."""
+    """A container with the mounts of the main one, if it asks for them (`mirrorVolumeMounts`)."""
     if not body.get("mirrorVolumeMounts"):
         return body
     main = next((one for one in mains if one["name"] == "main"), mains[0])
@@ -150,7 +151,7 @@ def _unit(body: Json, role: Role, depends: tuple[str, ...], settings: Settings) 
 
 
 def _by_file(units: list[Unit]) -> None:
-    """The arguments of the first container that has too many come in a file, of no other.
+    """Marks the first container with too many arguments to get them in a file, and no other.
 
     Source: build in workflow/controller/workflowpod.go of Argo 4.1.
     """
@@ -162,14 +163,14 @@ def _by_file(units: list[Unit]) -> None:
 
 
 def pythonic(words: list[str], settings: Settings) -> list[str]:
-    """A command line that runs under the Python of the steps, if it asks for one."""
+    """A command line that uses the Python of the steps, if it calls Python."""
     if words and _PYTHON.fullmatch(words[0]):
         return [settings.python, *words[1:]]
     return words
 
 
 def _retries(group: Json) -> tuple[int, float]:
-    """How often a container is tried, and the pause. Source: GetRetryStrategy of Argo: `retries` counts all tries."""
+    """The attempts of a container, and the pause. Source: GetRetryStrategy of Argo: `retries` counts all attempts."""
     strategy = part(group, "retryStrategy")
     try:
         return max(1, int(strategy.get("retries") or 1)), duration(str(strategy.get("duration") or "0"))
@@ -178,7 +179,7 @@ def _retries(group: Json) -> tuple[int, float]:
 
 
 def mounts(body: Json) -> list[Json]:
-    """The mounts of a container, those of outer folders first. The kubelet lets relative paths begin at the root."""
+    """The mounts of a container, outer folders first. The kubelet resolves relative paths from the root."""
     found = [
         {**one, "mountPath": posixpath.normpath(posixpath.join("/", one["mountPath"]))}
         for one in several(body, "volumeMounts")
@@ -187,7 +188,7 @@ def mounts(body: Json) -> list[Json]:
 
 
 def overlapping(artifact: Json, bodies: list[Json]) -> Json | None:
-    """The mount of a volume that the path of an artifact is in. Source: FindOverlappingVolume of Argo."""
+    """The mount of a volume that contains the path of an artifact. Source: FindOverlappingVolume of Argo."""
     path = posixpath.normpath(artifact["path"])
     found = [
         one
@@ -199,7 +200,7 @@ def overlapping(artifact: Json, bodies: list[Json]) -> Json | None:
 
 
 def shims(folder: Path, python: str) -> Path:
-    """A folder with `python` and `python3`, where the interpreter's own folder has them not."""
+    """A folder with `python` and `python3`, if the folder of the interpreter does not have them."""
     made = folder / "bin"
     for name in ("python", "python3"):
         if not Path(python).with_name(name).exists():

@@ -18,7 +18,7 @@ Notice = Callable[[str], None]
 
 
 class Volumes:
-    """The volumes of one pod; a folder is made when it is asked for.
+    """The volumes of one pod; a folder is created on first use.
 
     `own`: the folder of the pod, `run`: of the run, `shared`: of what outlives runs.
     """
@@ -55,7 +55,7 @@ class Volumes:
         return source, bool(mount.get("readOnly") or claim.get("readOnly") or given)
 
     def _bring(self, source: Path, sub: str) -> None:
-        """Copy what a step of an earlier run left under the name of that run, where one of this run reads it."""
+        """Copy files that a step of an earlier run left under the name of that run to where this run reads them."""
         parts, run = sub.split("/"), self.about.settings.workflow
         if run not in parts:
             return
