@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Dag(Frame):
-    """A template of kind dag."""
+    """The execution of a template of type dag."""
 
     def __init__(self, run: Run, execution: Leaf, node: Node, template: Json, base: Base) -> None:
         super().__init__(run, execution, node, template, base)
@@ -65,15 +65,15 @@ class Dag(Frame):
     # --- running -----------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin with the tasks that wait for none."""
+        """Start the tasks without dependencies."""
         self.run.agenda.soon(*self._ready(self.wanted))
 
     def goes_on(self) -> bool:
-        """Whether tasks may begin and end."""
+        """Whether tasks may start and end."""
         return not self.over and not self.frozen()
 
     def _ready(self, tasks: list[Task]) -> list[Callable[[], None]]:
-        """What begins those of some tasks that wait for none: the graph goes on with them until they have settled."""
+        """Count those tasks that have no open dependencies as going on; return the actions that start them."""
         ready = [task for task in tasks if not task.missing]
         self.going_on += len(ready)
         for task in ready:
@@ -81,12 +81,12 @@ class Dag(Frame):
         return [self._begin_first] * len(ready)
 
     def _begin_first(self) -> None:
-        """Begin the first of those that are ready, in the order in which Argo comes to them."""
+        """Start the first of the ready tasks, in the order in which Argo visits them."""
         _, name = heapq.heappop(self.ready)
         self._begin(self.tasks[name])
 
     def _begin(self, task: Task) -> None:
-        """All that a task waits for has settled (executeDAGTask)."""
+        """Start a task: all of its dependencies have settled (executeDAGTask)."""
         if not self.goes_on():
             return
         for hook in self._hooks_before(task):
@@ -125,24 +125,24 @@ class Dag(Frame):
         self._run(task, holder)
 
     def _hooks_before(self, task: Task) -> Iterator[Node]:
-        """The hooks that run of those before a task, which may have begun after these had settled."""
+        """The running hooks of a task's dependencies, which may have started after these had settled."""
         for before in (self.tasks[name] for name in task.before):
             if before.node is not None and (before.holder.get("hooks") or before.holder.get("onExit")):
                 yield from (one for one in before.node.children.values() if one.hooked and not one.fulfilled)
 
     def _behind_hooks(self, task: Task, begin: Callable[[], None]) -> bool:
-        """Whether a task that waits for a place waits for a hook, too, which has got one before."""
+        """Whether a task that waits for a place also waits for a hook that got one before."""
         hook = next(self._hooks_before(task), None)
         if hook is not None:
             self.run.when_fulfilled(hook, begin)
         return hook is not None
 
     def task_now(self, task: Task) -> Json:
-        """A task with the variables of the workflow as they are now. Raises ArgoError."""
+        """A task with the current variables of the workflow. Raises ArgoError."""
         return self.renewed(task.holder, task.raw)
 
     def _skipped(self, task: Task, phase: str, message: str) -> None:
-        """A task that does not run."""
+        """Create the node of a task that does not run."""
         node = self.new_node(task.name, "Skipped", phase, task.holder)
         node.message = message
         node.told = self.run.agenda.passes
@@ -156,13 +156,13 @@ class Dag(Frame):
         self.watch(task, node)
 
     def new_node(self, name: str, type: Type, phase: str, holder: Json) -> Node:
-        """A new node for something in the graph that Argo makes itself."""
+        """Create a node in the graph for something that Argo itself adds."""
         node = self.run.new_node(f"{self.node.name}.{name}", type, phase, self.node, holder, self.base)
         node.plain = True
         return node
 
     def _connect(self, task: Task, node: Node) -> None:
-        """A node follows the ends of what its task waited for, or begins the graph."""
+        """Make a node a child of the ends of its task's dependencies, or of the DAG itself."""
         if not task.before:
             self.node.adopt(node)
             return
@@ -174,7 +174,7 @@ class Dag(Frame):
                 self.run.agenda.in_next_pass(self.run.unneeded.pop(end.id))
 
     def _ends_before(self, task: Task) -> list[Node]:
-        """The ends of what a task waited for."""
+        """The last nodes of a task's dependencies."""
         befores = [self.tasks[name].node for name in task.before]
         return [end for before in befores if before is not None for end in ends(before)]
 
@@ -195,10 +195,10 @@ class Dag(Frame):
             self._run(task, holder)
 
     def _run(self, task: Task, holder: Json) -> None:
-        """Run a task that has no rounds.
+        """Run a task without a loop.
 
-        Argo notes it as a child of the ends of what it waited for before it has a place, and for those that are
-        containers of a set it looks for their children when it comes to the task again.
+        Argo makes it a child of the ends of its dependencies before it has a place; for those that are containers
+        of a containerSet, Argo looks for their children when it visits the task again.
         """
         refuses = (
             self.written.get("parallelism") or self.run.parallelism.limit or self.written.get("failFast")
@@ -222,7 +222,7 @@ class Dag(Frame):
             self.run.agenda.in_next_pass(partial(self._seek, task))
 
     def _seek(self, task: Task) -> None:
-        """Argo comes again to a task that had no place."""
+        """Argo visits a task again that had no place."""
         if task.node is not None or not self.goes_on():
             return
         if not self.run.parallelism.postpones(self, partial(self._seek, task)):
@@ -236,9 +236,9 @@ class Dag(Frame):
         refused: Callable[[Node], None],
         kept: Callable[[Callable[[], None]], bool] | None = None,
     ) -> None:
-        """Execute the template of a task or of a round of it; `refused` gets the node of one that could not begin.
+        """Execute the template of a task or of a round of it; `refused` gets the node of one that could not start.
 
-        `kept` keeps what begins a round where Argo does not come to it yet.
+        `kept` keeps the action that starts a round which Argo does not visit yet.
         """
         name = f"{self.node.name}.{holder['name']}"
 
@@ -252,13 +252,13 @@ class Dag(Frame):
         self.child("tasks", name, holder, created, failed, task.rank, node, now, kept)
 
     def _now(self, task: Task) -> list[Json]:
-        """A task, or the rounds of it, with the variables as they are now. Raises ArgoError."""
+        """A task, or its rounds, with the current variables of the workflow. Raises ArgoError."""
         scope = self.scope(task)
         found = resolved(self.task_now(task), scope, artifact)
         return expanded(found, scope, task=True) if loops(found) else [found]
 
     def _look_again(self, task: Task, node: Node) -> None:
-        """Say only what is wrong with a task that could not begin: Argo looks at it again while the graph goes on."""
+        """Only set the message of a task that could not start: Argo visits it again while the graph goes on."""
         if self.over or not self.looks_at(task, node):
             return
         try:
@@ -269,7 +269,7 @@ class Dag(Frame):
             self.run.mark(node, ERROR, str(error))
 
     def watch(self, task: Task, node: Node) -> None:
-        """Follow the node of a task or of a round of it until it and its hooks have ended."""
+        """Follow the node of a task or round until it and its hooks have ended."""
         loop = None if node is task.node else task.loop
         if loop is not None and (task.holder.get("hooks") or task.holder.get("onExit")):
             self.run.held[node.id] = partial(loop.postpones, loop.place(node))
@@ -290,9 +290,9 @@ class Dag(Frame):
             loop.settled(node)
 
     def hook_refused(self, hooks: _TaskHooks, message: str) -> None:
-        """A hook cannot be judged or begin: its task is an error, and of a target the graph.
+        """A hook cannot be evaluated or started: its task is an error, and if that is a target, the graph.
 
-        In the pass in which the node of a target was made, only the graph asks (executeDAG).
+        In the pass in which the node of a target was created, only the graph asks (executeDAG).
         """
         node, target = hooks.node, hooks.is_target
         new = target and hooks.made == self.run.agenda.passes
@@ -305,14 +305,14 @@ class Dag(Frame):
             self.hook_fails(message)
 
     def looks_at(self, task: Task, node: Node) -> bool:
-        """Whether something that goes on leads to a node: what it is a round of, or a task behind its own."""
+        """Whether something unfinished leads to a node: the loop it is a round of, or a task after its own."""
         if node is not task.node:
             return task.node is not None and not task.node.fulfilled
         behind = (one.node for one in task.after)
         return task.name in self.last or any(one is None or not one.fulfilled for one in behind)
 
     def comes_to(self, node: Node) -> bool:
-        """Whether something that goes on leads to the task of a node."""
+        """Whether something unfinished leads to the task of a node."""
         tasks = (
             task
             for task in self.by_bit
@@ -321,14 +321,14 @@ class Dag(Frame):
         return not self.over and (node.hooked or any(self.looks_at(task, node) for task in tasks))
 
     def hook_fails(self, message: str) -> None:
-        """The graph ends with the error of a hook; what is around it is not told where only a place is missing."""
+        """End the graph with the error of a hook; its parent is not told if only a place is missing."""
         if message == FULL:
             self.finish(ERROR, FULL)
         else:
             self.refuse(message)
 
     def _settled(self, task: Task, node: Node) -> None:
-        """A task and its hooks have ended: those that wait for it may go on."""
+        """A task and its hooks have ended: start the tasks that depend on it."""
         if task.settled or not self.goes_on():
             return
         task.settled = True
@@ -341,7 +341,7 @@ class Dag(Frame):
         self.run.agenda.soon(*self._ready(task.after), self._maybe_finish)
 
     def _spoilt(self, task: Task, node: Node) -> str:
-        """Why those after a loop cannot read what it handed on, though they may not ask (buildLocalScopeFromTask)."""
+        """Why tasks after a loop cannot read its outputs, even if they do not use them (buildLocalScopeFromTask)."""
         if node.type != "TaskGroup":
             return ""
         try:
@@ -354,7 +354,7 @@ class Dag(Frame):
     # --- variables ---------------------------------------------------------------------------------
 
     def scope(self, task: Task | None) -> Scope:
-        """What a task sees: the inputs, what its ancestors handed on, and the workflow's variables."""
+        """The variables of a task: the inputs, the outputs of its ancestors, and the workflow's variables."""
         among = None if task is None else task.ancestors
         results = (
             None if among == 0 else self._results(among)
@@ -376,7 +376,7 @@ class Dag(Frame):
         return Results(names, record)
 
     def _record(self, task: Task, node: Node, rounds: list[Node] | None = None) -> Record:
-        """What a task handed on; a loop those of its rounds, which are found by their names while it is in use."""
+        """Record the outputs of a task; of a loop those of its rounds, found by their names while it is in use."""
         found = self.record(node, lambda: self.declared(task.holder), artifacts=False)
         if node.type == "TaskGroup":
             named = [one for one in node.children.values() if one.name.startswith(f"{node.name}(")]
@@ -386,7 +386,7 @@ class Dag(Frame):
     # --- the end -----------------------------------------------------------------------------------
 
     def stuck(self) -> list[str]:
-        """The tasks that refer to what never comes, and what nobody goes on with."""
+        """The tasks that refer to outputs that never appear, and those that nothing can continue."""
         found = [task.stuck for task in self.wanted if task.stuck]
         left = None if self.lost else self.awaited
         if left is not None and not left.fulfilled and not left.lock:
@@ -394,14 +394,14 @@ class Dag(Frame):
         return [*found, *([self.lost] if self.lost else [])]
 
     def abort(self) -> None:
-        """Fail at once. Argo has noted tasks that wait for a place already: what is around waits for their nodes."""
+        """Fail immediately. Argo has recorded tasks that wait for a place: the parent waits for their nodes."""
         name = self.run.parallelism.task_in(self)
         if name:
             self.misses(f"{name}, which had no place when {self.node.name} failed")
         super().abort()
 
     def shut_down(self) -> None:
-        """The run is to stop: the graph has failed, whatever has ended in it, unless an exit hook of a target runs."""
+        """After a stop of the run: fail the graph whatever its tasks' phases, unless an exit hook of a target runs."""
         if not self.on_exit and not self._exiting():
             self.node.outbound = self._outbound()
             self.finish(FAILED)
@@ -411,7 +411,7 @@ class Dag(Frame):
         self._maybe_finish()
 
     def _maybe_finish(self) -> None:
-        """End the graph when all of it has ended, and as it did (assessDAGPhase)."""
+        """End the graph with its assessed phase if all of it has ended (assessDAGPhase)."""
         if self.over or self.fail_fast():
             return
         if self.run.strategy is not None and not self.on_exit:
@@ -453,7 +453,7 @@ class Dag(Frame):
         return [end for node in nodes if node is not None for end in ends(node)]
 
     def _phase(self) -> str:
-        """How the graph ended, or that it has not."""
+        """The phase in which the graph ended, or that it has not."""
         phases = self._walked()
         if phases is None:
             return RUNNING
@@ -461,7 +461,7 @@ class Dag(Frame):
         return assessed(phases, targets, fails_fast=self.fails_fast)
 
     def _walked(self) -> dict[str, str] | None:
-        """The phases of the targets, or None while something goes on, which is waited for."""
+        """The phases of the targets, or None while any is unfinished, in which case it is waited for."""
         nodes = {name: self.tasks[name].node for name in self.targets}
         targets = {node.id: name for name, node in nodes.items() if node is not None}
         found = walked(self.node, targets, self._found_out)
@@ -475,19 +475,19 @@ class Dag(Frame):
         return None
 
     def _found_out(self, group: Node, rounds: list[Node]) -> None:
-        """A loop has ended, but not one of its rounds in the eyes of Argo: it has an exit hook that runs."""
+        """Whether a loop has ended, but for Argo one of its rounds has not: its exit hook is running."""
         group.late = True
         complete(self, group, rounds)
 
     def awaited_before(self, group: Node) -> Node | None:
-        """What goes on that Argo comes to before the end of a loop, the loop itself, or nothing."""
+        """Something unfinished that Argo visits before the end of a loop, the loop itself, or nothing."""
         if self.awaited is None or self.awaited.fulfilled or self.awaited is group:
             self._walked()
         return self.awaited
 
 
 class _TaskHooks(Hooks):
-    """The hooks of a task, or of a round of it. Those of a target are asked for a free place again (executeDAG)."""
+    """The hooks of a task, or of a round of it. Those of a target request a free place repeatedly (executeDAG)."""
 
     def __init__(self, graph: Dag, task: Task, node: Node) -> None:
         name = f"tasks.{task.name}"
@@ -517,7 +517,7 @@ class _TaskHooks(Hooks):
         return self.graph.looks_at(self.task, self.node)
 
     def first(self, ask: Callable[[], None]) -> None:
-        """Ask for the first time: for a target, before Argo comes to the next one."""
+        """Evaluate the hooks for the first time: for a target, before Argo visits the next one."""
         if self.is_target:
             self.run.agenda.soon(partial(self._ask_first, ask))
         else:
@@ -544,6 +544,6 @@ class _TaskHooks(Hooks):
 
 
 def _hooks_of(holder: Json, *, whole: bool) -> Json:
-    """The hooks of a task, or those that each of its rounds has."""
+    """The hooks of a task, or those of each of its rounds."""
     found = part(holder, "hooks")
     return found if whole else {name: hook for name, hook in found.items() if name == EXIT}

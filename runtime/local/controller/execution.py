@@ -47,7 +47,7 @@ _RUN_AT_ONCE = ("steps", "dag", "suspend")
 
 
 class Execution:
-    """A template that is executed."""
+    """The execution of one template."""
 
     def __init__(self, run: Run, call: Call) -> None:
         self.run = run
@@ -65,14 +65,14 @@ class Execution:
     # --- before it runs ----------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Find the template, and give it its arguments."""
+        """Resolve the template and its arguments, and go on with the gate."""
         if self.call.depth >= DEEPEST:
             self._refuse(_TOO_DEEP, told=False)
         elif self._found():
             self.gate()
 
     def _found(self) -> bool:
-        """Find the template with its arguments, unless that is an error."""
+        """Resolve the template and its arguments; return whether that succeeded."""
         run, call = self.run, self.call
         try:
             self.base, template = run.templates.resolve(call.base, call.holder)
@@ -98,17 +98,17 @@ class Execution:
         return True
 
     def _misnamed(self) -> None:
-        """What is called by no name is refused when Argo comes to it again; a pod that it has begun goes on."""
+        """A template that does not exist is refused when Argo visits it again; a pod that it has started goes on."""
         if self.node is not None and not self.node.fulfilled:
             self._refuse(f"displayName must match the regex ^{_LABEL.pattern}$")
 
     def _strategy(self, template: Json) -> Json | None:
-        """How it is tried again; an empty strategy is one, without a limit."""
+        """Its retryStrategy; an empty one is a strategy without a limit."""
         own: Json | None = template.get("retryStrategy")
         return own if own is not None else self.run.spec.get("retryStrategy")
 
     def _refuse(self, message: str, *, told: bool = True) -> None:
-        """An error before there is a body; the caller may be told of it by the phase of the node alone."""
+        """Fail before there is a body; the caller may learn it from the phase of the node alone."""
         if self.node is None:
             node = self._new(self.call.name, "Skipped", ERROR)
             node.message = message
@@ -122,7 +122,7 @@ class Execution:
             self.over(self.node, message)
 
     def gate(self) -> None:
-        """Wait for a place where `parallelism` has none (checkParallelism)."""
+        """Wait for a free place if `parallelism` requires it (checkParallelism)."""
         frame = self.call.frame
         if self.call.kept is not None and self.call.kept(self.gate):
             return
@@ -139,7 +139,7 @@ class Execution:
             self.lock()
 
     def _renewed(self) -> bool:
-        """Read all anew that has waited for a place, as Argo does on each pass, unless that is an error."""
+        """Resolve everything again after waiting for a place, as Argo does in each pass, unless that is an error."""
         if self.call.now is None:
             return True
         try:
@@ -153,7 +153,7 @@ class Execution:
         return self._found()
 
     def lock(self) -> None:
-        """Wait for the locks that the template asks for, and look into the cache."""
+        """Acquire the locks of the template, and look it up in the cache."""
         run = self.run
         wanted = self.template.get("synchronization")
         if self.stopped_waiting or (self.call.frame is not None and self.call.frame.over):
@@ -187,7 +187,7 @@ class Execution:
             self.run.agenda.in_next_pass(lambda: self.stop_waiting(refusal))
 
     def _pending(self, *, waits: bool = False) -> Node:
-        """Make the node before it runs. As a node of attempts it stays pending, for which there is a time."""
+        """Create the node before it runs. That of a template with retries stays pending, which has a time limit."""
         node = self.node = self._new(self.call.name, self._type(), PENDING, waits=waits)
         self.call.created(node)
         if self.template.get("timeout"):
@@ -211,7 +211,7 @@ class Execution:
         self.over(node, TIMEOUT)
 
     def stop_waiting(self, message: str) -> None:
-        """Fail while a lock is waited for."""
+        """Fail while waiting for a lock."""
         node = self.node
         if node is None or not node.lock:
             return
@@ -225,7 +225,7 @@ class Execution:
         node.lock = ""
 
     def _cached(self) -> None:
-        """Take the outputs of an earlier execution where the cache has them (memoize)."""
+        """Use the outputs of an earlier execution, if the cache has them (memoize)."""
         memo: Json = self.template["memoize"]
         cache = str((part(part(memo, "cache"), "configMap")).get("name", ""))
         key = any_string(memo.get("key"))
@@ -265,7 +265,7 @@ class Execution:
     # --- the body ----------------------------------------------------------------------------------
 
     def body(self, name: str, template: Json, node: Node | None) -> None:
-        """Execute the body of the template, as a node that is there already or a new one."""
+        """Execute the body of the template, as an existing node or a new one."""
         run, body = self.run, kind(template)
         fresh = node is None
         if node is None:
@@ -313,7 +313,7 @@ class Execution:
             self.over(node, error)
 
     def over(self, node: Node, error: str | None) -> None:
-        """The template has ended; whoever asked for it sees that, and is told of an error."""
+        """The template has ended: release its locks, and report an error to the caller."""
         self.run.retries.pop(node.id, None)
         self._release(node, error)
         if error is not None:  # the caller has its say before those that see the node's phase
@@ -321,10 +321,10 @@ class Execution:
             self.run.agenda.soon(lambda: self.call.failed(node, error))
 
     def _release(self, node: Node, error: str | None) -> None:
-        """Give its locks back.
+        """Release its locks.
 
-        Argo does so of a graph that failed, of a suspension whose time has come, and after an error behind attempts, in
-        the next pass. Where nobody comes to it then, or `failFast` ends what it is part of, they are never given back.
+        After a failed graph, a suspension that has timed out, and an error after retries, Argo does so in the next
+        pass. If it does not visit the node then, or `failFast` ends what contains it, they are never released.
         """
         frame = self.call.frame
         if error is not None:
@@ -339,7 +339,7 @@ class Execution:
             self.run.release(self.call.name)
 
     def _timed_out(self, node: Node) -> bool:
-        """Whether a suspension has ended by itself, and not because somebody said so."""
+        """Whether a suspension has timed out, rather than being resumed."""
         until = leaves.suspended_until(node, self.template)
         return until is not None and self.run.now >= until
 
@@ -351,7 +351,7 @@ class Execution:
     # --- nodes -------------------------------------------------------------------------------------
 
     def _type(self) -> Type:
-        """The type of a node that is made before it runs: not that of the strategy of the workflow (GetNodeType)."""
+        """The type of a node created before it runs: not that of the workflow's retryStrategy (GetNodeType)."""
         tried = self.template.get("retryStrategy") is not None
         return "Retry" if tried else _TYPES.get(kind(self.template), "Pod")
 

@@ -28,7 +28,7 @@ FAIL_FAST = "template has failed or errored children and failFast enabled"
 
 
 class Frame:
-    """A template of kind steps or dag that is executed: the boundary of its children."""
+    """A template of type steps or dag in execution: the boundary of its children."""
 
     def __init__(self, run: Run, execution: Leaf, node: Node, template: Json, base: Base) -> None:
         self.execution = execution
@@ -57,20 +57,20 @@ class Frame:
         """What is missing below it, without which a graph never ends."""
 
     def start(self) -> None:
-        """Begin with what waits for nothing."""
+        """Start the children without dependencies."""
         raise NotImplementedError
 
     def stuck(self) -> list[str]:
-        """What waits for something that never comes, in a sentence each."""
+        """The children that wait for something that never happens, a sentence each."""
         return []
 
     def blocked(self) -> bool:
-        """Whether no child may be started now. Source: checkParallelism."""
+        """Whether no child may start now. Source: checkParallelism."""
         limit = int(self.written.get("parallelism") or 0)
         return self.lets_none_begin() or (bool(limit) and self.places.active >= limit) or self.full()
 
     def full(self) -> bool:
-        """Whether as many of its pods were at work when this pass began as may: then Argo does not look at it."""
+        """Whether its limit of pods was reached when this pass began: then Argo does not visit it."""
         limit = int(self.template.get("parallelism") or 0)
         return (
             bool(limit)
@@ -80,38 +80,38 @@ class Frame:
         )
 
     def turns_away(self, again: Callable[[], None]) -> bool:
-        """Whether the exit hook of a child does not wait for a place where there is none; `again` asks for it anew."""
+        """Whether the exit hook of a child does not wait for a missing place; `again` requests one again."""
         return False
 
     def go_on(self) -> None:
-        """An exit hook has ended that nothing waited for but the end."""
+        """An exit hook has ended that only the end of the frame waited for."""
 
     def gives_up(self) -> bool:
-        """Whether a child has failed, and `failFast` of the template lets nothing more begin."""
+        """Whether a child has failed, and `failFast` of the template prevents any further start."""
         return self.template.get("failFast") is True and self.places.unsuccessful > 0
 
     def lets_none_begin(self) -> bool:
-        """Whether a child has failed, and `failFast` of the template as it was written lets no other begin."""
+        """Whether a child has failed, and `failFast` of the template as written prevents others from starting."""
         return self.written.get("failFast") is True and self.places.unsuccessful > 0
 
     def turns_down(self, call: Call) -> bool:
-        """Whether `failFast` of the template lets what is asked for not begin, which may end it."""
+        """Whether `failFast` of the template prevents the requested start, which may end the frame."""
         ended = self.fail_fast(begins=True)
         if ended and call.hooked:
             self.misses(f"the hook {call.name}, which had not begun when {self.node.name} failed")
         return ended
 
     def misses(self, reason: str) -> None:
-        """Let no graph around it end: Argo waits for a node that it has noted in this one and never makes."""
+        """Keep all graphs around it from ending: Argo waits for a node that it recorded here and never creates."""
         frame = self.execution.call.frame
         while frame is not None:
             frame.lost = f"{frame.node.name} waits for {reason}"
             frame = frame.execution.call.frame
 
     def fail_fast(self, *, begins: bool = False) -> bool:
-        """End the frame where `failFast` of the template asks for it, and say whether it has ended.
+        """End the frame if `failFast` of the template requires it, and return whether it has ended.
 
-        An attempt of a template that is tried again is asked only when a child begins (checkParallelism).
+        For an attempt of a template with retries this is checked only when a child starts (checkParallelism).
         """
         asked = self.lets_none_begin() if begins else self.frozen()
         if not self.over and asked and not self.places.active_pods:
@@ -122,19 +122,19 @@ class Frame:
         return self.over
 
     def comes_to(self, node: Node) -> bool:
-        """Whether it goes on, and looks at a node in it that has ended."""
+        """Whether it is unfinished, and visits a node in it that has ended."""
         return not self.over
 
     def frozen(self) -> bool:
-        """Whether nothing goes on in it but its pods, for `failFast`: when they have ended, it fails."""
+        """Whether, because of `failFast`, only its running pods go on: when they have ended, it fails."""
         return self.template.get("failFast") is True and self.places.failures > 0 and not self.node.retried
 
     def abort(self) -> None:
-        """Fail at once, with children that are not started, or not ended."""
+        """Fail immediately, with children that have not started, or not ended."""
         self.finish(FAILED, FAIL_FAST)
 
     def finish(self, phase: str, message: str | None = None, error: str | None = None) -> None:
-        """End with a phase: daemons are ended, but not for an error; what asked for the template goes on."""
+        """End with a phase, stop daemons (but not after an error), and let the caller continue."""
         if self.over:
             return
         self.abandon()
@@ -145,7 +145,7 @@ class Frame:
         self.execution.body_ended(self.node, error)
 
     def abandon(self) -> None:
-        """Begin nothing more, here and in what is executed in this one."""
+        """Start nothing more, here and in the frames inside."""
         self.over = True
         self.places.waiting.clear()
         self.run.end_frame(self)
@@ -157,13 +157,13 @@ class Frame:
         self.finish(ERROR, error=error)
 
     def shut_down(self) -> None:
-        """The run is to stop, and this is no part of an exit handler."""
+        """End because the run was stopped, and this is no part of an exit handler."""
         raise NotImplementedError
 
     # --- variables ---------------------------------------------------------------------------------
 
     def renewed(self, made: Json, raw: Json) -> Json:
-        """A part of the template as the variables of the workflow have it now; `raw` is the part with its tags.
+        """A part of the template with the current variables of the workflow; `raw` is the part with its tags.
 
         Raises ArgoError.
         """
@@ -178,7 +178,7 @@ class Frame:
         return self.origin.part(raw)
 
     def read_again(self, name: str, holder: Json, read: Callable[[], list[Json]]) -> Callable[[], Json]:
-        """What gives a task or step, or a round of it, anew; all rounds are read once for all that changes."""
+        """A function that resolves a task, step or round again; rounds are read once per change of variables."""
         made_at = self.run.settled_at
 
         def now() -> Json:
@@ -203,10 +203,10 @@ class Frame:
         now: Callable[[], Json] | None = None,
         kept: Callable[[Callable[[], None]], bool] | None = None,
     ) -> None:
-        """Execute the template that a task or step names; `kind` is `tasks` or `steps`, `node` is there already.
+        """Execute the template that a task or step names; `kind` is `tasks` or `steps`, `node` is an existing one.
 
-        `now` gives the task or step anew, which Argo does on each pass while it waits for a place; `kept` keeps what
-        begins it where Argo does not come to it yet.
+        `now` resolves the task or step again, which Argo does in each pass while it waits for a place; `kept` keeps
+        the action that starts it if Argo does not visit it yet.
         """
         self.run.call(
             name,
@@ -225,7 +225,7 @@ class Frame:
         )
 
     def record(self, node: Node, declared: Callable[[], Json | None], artifacts: bool) -> Record:
-        """What a task handed on. Sources: buildLocalScope and addSkippedNodeOutputsToScope."""
+        """Record the outputs of a task. Sources: buildLocalScope and addSkippedNodeOutputsToScope."""
         found: Record = {}
         own = node
         node = node.result()
@@ -260,14 +260,14 @@ class Frame:
         return found
 
     def declared(self, holder: Json) -> Json | None:
-        """The template of a task, or None where it cannot be found."""
+        """The template of a task, or None if it cannot be found."""
         try:
             return self.run.templates.resolve(self.base, holder)[1]
         except ArgoError:
             return None
 
     def aggregate(self, children: list[Node]) -> Record:
-        """What a loop handed on, by its rounds in order. Source: processAggregateNodeOutputs. Raises ArgoError."""
+        """The outputs of a loop, from its rounds in order. Source: processAggregateNodeOutputs. Raises ArgoError."""
         rounds = [child for child in children if not child.hooked and not child.retried]
         if not children:
             return {}
@@ -285,6 +285,6 @@ class Frame:
         return found
 
     def declared_outputs(self) -> Json:
-        """What the template says that it hands on. Raises ArgoError."""
+        """The outputs that the template declares. Raises ArgoError."""
         raw = {"outputs": part(self.origin.raw, "outputs")}
         return part(self.renewed(self.template, raw), "outputs")

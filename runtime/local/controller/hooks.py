@@ -36,7 +36,7 @@ _IN_A_PASS = frozenset(("Steps", "DAG", "Retry", "TaskGroup"))
 
 
 def exit_hook(holder: Json, arguments: Json) -> Json | None:
-    """What runs when a task, a step, or the workflow has ended, with the workflow's arguments where it has none."""
+    """The exit hook of a task, step or workflow, with the workflow's arguments if it has none."""
     if holder.get("onExit"):
         return {"template": holder["onExit"], "arguments": arguments}
     hook = part(holder, "hooks").get(EXIT)
@@ -47,7 +47,7 @@ def exit_hook(holder: Json, arguments: Json) -> Json | None:
 
 
 def truth(expression: str, scope: Scope) -> bool:
-    """Whether an expression is true. Raises ArgoError."""
+    """Evaluate an expression to a boolean. Raises ArgoError."""
     try:
         value = evaluate(expression, scope.tree)
     except (ExpressionError, GrammarError) as error:
@@ -58,36 +58,36 @@ def truth(expression: str, scope: Scope) -> bool:
 
 
 class Names(NamedTuple):
-    """What the hooks of a node call it, where they ask for its status, and for its outputs."""
+    """The names by which the hooks of a node refer to its status, and to its outputs."""
 
     status: str
     outputs: str
 
 
 class Order:
-    """The order in which Argo looks at the hooks of the steps of a group: not behind a step of which one runs."""
+    """The order in which Argo checks the hooks of the steps of a group: none after a step with a running hook."""
 
     def __init__(self) -> None:
         self._running: list[tuple[int, Hooks]] = []
 
     def begun(self, place: int, hooks: Hooks) -> None:
-        """Note that a hook of a step runs."""
+        """Note that a hook of a step is running."""
         if self.before(place) is None:
             self._running.append((place, hooks))
 
     def before(self, place: int) -> Hooks | None:
-        """The hooks of the first step of which one runs, if it stands before a place."""
+        """The hooks of the first step with a running one, if it precedes a place."""
         while self._running and not self._running[-1][1].running:
             self._running.pop()
         return self._running[-1][1] if self._running and self._running[-1][0] < place else None
 
 
 class Hooks(ABC):
-    """The hooks of one node; what has them is told by the graph that it belongs to.
+    """The lifecycle hooks of one node; the graph that contains the node reports its changes.
 
-    `names`: what hooks call the node. `waits`: whether nothing is asked while the node is pending. `rank`: among those
-    that wait for a free place, its hooks come before those of a higher one. `order` and `place`: where the node stands
-    among those with which it is looked at. `made`: the pass in which it was made.
+    `names`: how hooks refer to the node. `waits`: hooks are not checked while the node is pending. `rank`: among
+    nodes that wait for a free place, its hooks precede those of a higher rank. `order` and `place`: its position
+    among the nodes with which it is checked. `made`: the pass in which it was created.
     """
 
     again: Callable[[str], None] | None = None
@@ -131,38 +131,38 @@ class Hooks(ABC):
 
     @abstractmethod
     def holder(self) -> Json:
-        """What has the hooks, with the variables of the workflow as they are now. Raises ArgoError."""
+        """The task or step with its hooks, with the current variables of the workflow. Raises ArgoError."""
 
     @abstractmethod
     def scope(self) -> Scope:
-        """What the task or step sees."""
+        """The variables of the task or step."""
 
     @abstractmethod
     def settled(self) -> None:
-        """The node has ended, and each hook that was started."""
+        """The node, and each hook that was started, have ended."""
 
     @abstractmethod
     def refused(self, message: str, on_exit: bool) -> None:
-        """A hook cannot be judged or executed, or with `on_exit` the exit hook."""
+        """A hook, or with `on_exit` the exit hook, cannot be evaluated or executed."""
 
     def looked(self) -> bool:
-        """Whether Argo looks at the node again when a daemon, which has settled, ends."""
+        """Whether Argo checks the node again when a daemon, which has settled, ends."""
         return True
 
     def goes_on_without(self) -> bool:
-        """Whether what follows the node goes on while its exit hook, which is asked for now, has no place."""
+        """Whether the successors of the node continue while its exit hook, now due, has no place."""
         return False
 
     def comes_back(self) -> bool:
-        """Whether Argo comes to the node again, and asks for the exit hook that had no place."""
+        """Whether Argo visits the node again, and requests the exit hook that had no place."""
         return True
 
     def turn(self, begin: Callable[[], None]) -> None:
-        """Begin the exit hook when it is its turn, which may never come."""
+        """Start the exit hook in its turn, which may never come."""
         begin()
 
     def changed(self) -> None:
-        """The phase of the node is another: look whether a hook is to run."""
+        """The phase of the node has changed: check whether a hook has to run."""
         if self.waits and not (self.node.fulfilled or self.node.phase == RUNNING):
             return
         before = None if self.order is None else self.order.before(self.place)
@@ -200,7 +200,7 @@ class Hooks(ABC):
         return not self.frame.over and self.looked()
 
     def _judge(self) -> bool:
-        """Run the hooks whose expressions are true, but not the exit hook, and say whether all can be judged."""
+        """Start the hooks whose expressions are true, except the exit hook; return whether all could be evaluated."""
         for name, hook in self.others.items():
             full = f"{self.node.name}.hooks.{name}"
             if full in self.started:
@@ -228,14 +228,14 @@ class Hooks(ABC):
         return True
 
     def postpones(self, within: Node, action: Callable[[], None]) -> bool:
-        """Whether something in the node waits for its hooks: Argo does not come to a task while one of them runs."""
+        """Whether work inside of the node waits for its hooks: Argo does not visit a task with a running hook."""
         if self.running and not self.frame.over:
             self.kept.append((within, action))
             return True
         return False
 
     def refuse(self, message: str) -> None:
-        """No hook runs after one that cannot be judged."""
+        """Start no hook after one that cannot be evaluated."""
         self.spoilt = True
         self.others = {}
         self.exit = None
@@ -245,7 +245,7 @@ class Hooks(ABC):
         self._tell()
 
     def wrong(self) -> str:
-        """Why a hook cannot be judged or begin now, or nothing: the graph of a target asks again (executeDAG)."""
+        """Why a hook cannot be evaluated or started now, or nothing: the graph of a target asks again (executeDAG)."""
         try:
             for name, hook in part(self.holder(), "hooks").items():
                 if name != EXIT and truth(hook.get("expression") or "", self._scope()) and self._full():
@@ -275,7 +275,7 @@ class Hooks(ABC):
         self.start(f"{self.node.name}.onExit", hook, on_exit=True)
 
     def start(self, name: str, hook: Json, *, on_exit: bool) -> None:
-        """Run the template of a hook."""
+        """Execute the template of a hook."""
         self.started.add(name)
         self.open += 1
         arguments: Json = part(hook, "arguments")
@@ -291,21 +291,21 @@ class Hooks(ABC):
         )
 
     def _supplied(self, hook: Json) -> Json:
-        """The arguments of a hook with what its node has handed on. Raises ArgoError."""
+        """The arguments of a hook, with the outputs of its node. Raises ArgoError."""
         arguments: Json = part(hook, "arguments")
         return (
             hook_arguments(arguments, self._scope().with_layer(self._outputs())) if arguments else arguments
         )
 
     def _now(self, hook: Json, made_at: int) -> Json:
-        """An exit hook with the variables as they are now, which has waited for a place. Raises ArgoError."""
+        """An exit hook that has waited for a place, with the current variables. Raises ArgoError."""
         if self.run.settled_at == made_at:
             return hook
         found = exit_hook(self.holder(), self.run.arguments) or hook
         return {**found, "arguments": self._supplied(found)}
 
     def _call(self, name: str, hook: Json, arguments: Json, on_exit: bool) -> None:
-        """Run the template where a place is free; where none is, most hooks do not wait for one (checkParallelism)."""
+        """Execute the template if there is a free place; most hooks do not wait for one (checkParallelism)."""
         if self.frame.over:
             return
         if self._full():
@@ -371,7 +371,7 @@ class Hooks(ABC):
                 self._ask_again()
 
     def _kept(self, gate: Callable[[], None]) -> bool:
-        """Whether nobody asks any more for an exit hook that had no place."""
+        """Whether an exit hook that had no place is never requested again."""
         return self.node.announced and not self.frame.over and not self.comes_back()
 
     def _full(self) -> bool:
@@ -405,7 +405,7 @@ class Hooks(ABC):
             self.settled()
 
     def _scope(self) -> Scope:
-        """What the expressions of hooks see: what the task sees, and the status of the node, but not its outputs."""
+        """The variables of hook expressions: those of the task, and the status of the node, but not its outputs."""
         return self.scope().with_layer(Variables({f"{self.names.status}.status": self.node.phase}))
 
     def _outputs(self) -> Variables:
@@ -420,7 +420,7 @@ class Hooks(ABC):
 
 
 def hook_arguments(arguments: Json, scope: Scope) -> Json:
-    """The arguments of a hook with their tags replaced; what cannot be is left. Raises ArgoError."""
+    """The arguments of a hook with their tags replaced; unresolvable tags stay. Raises ArgoError."""
     made: Json = replaced(marked(arguments, scope), scope, "nothing")
     if made.get("artifacts"):
         brought = [one if located(one) else of_step(one, scope) for one in made["artifacts"]]

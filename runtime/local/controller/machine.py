@@ -43,13 +43,13 @@ OPERATION_ERROR = "Workflow operation error"
 
 
 class Machine:
-    """A run of one workflow. `handle` takes an event and gives what is to be done.
+    """The state machine of one run. `handle` takes an event and returns the actions that follow from it.
 
-    Where there is an `act`, it is told each action as soon as that is known, and `handle` gives none: of a large graph
-    the first pods run while the machine still comes to the others.
+    With an `act`, each action is passed to it immediately, and `handle` returns none: the first pods of a large
+    graph run while the machine still processes the others.
 
-    `references` are WorkflowTemplates and ClusterWorkflowTemplates that it may name, `config` the ConfigMaps that are
-    known, `cache` what earlier runs kept for `memoize`.
+    `references` are the WorkflowTemplates and ClusterWorkflowTemplates that the workflow may name, `config` the
+    known ConfigMaps, `cache` the entries that earlier runs stored for `memoize`.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Machine:
     # --- events ------------------------------------------------------------------------------------
 
     def handle(self, event: events.Event) -> list[events.Action]:
-        """What is to be done after an event."""
+        """The actions that follow from an event."""
         if self._ended:
             return []
         if isinstance(event, events.Started):
@@ -107,7 +107,7 @@ class Machine:
         return actions
 
     def _operate(self, event: events.Event) -> None:
-        """Do what follows an event. Raises Panic."""
+        """Process an event. Raises Panic."""
         before = self.run.now
         self.run.agenda.passes += 1
         self.run.now = max(self.run.now, event.now)
@@ -141,7 +141,7 @@ class Machine:
         self._advance(full)
 
     def _give_up(self, message: str) -> None:
-        """End the run in an error of the controller, which looks at nothing of it any more."""
+        """End the run with an error of the controller, which does nothing more for it."""
         node = self.run.nodes[self.run.name]
         if node.phase == RUNNING:
             node.mark(self.run.now, ERROR, OPERATION_ERROR)
@@ -198,7 +198,7 @@ class Machine:
         self._enter()
 
     def _second_pass(self) -> None:
-        """What has begun is looked at again, by a controller that knows what it has written of the run."""
+        """Look at everything that has begun again, with the variables that the controller has set by then."""
         for name, text in whole_marks(self.marks).items():
             self.run.globals[name] = text
         self.run.globals["workflow.status"] = RUNNING
@@ -207,7 +207,7 @@ class Machine:
             self.run.changed(node)
 
     def _enter(self) -> None:
-        """Take the locks of the workflow, and execute its entrypoint."""
+        """Acquire the locks of the workflow, and execute its entrypoint."""
         wanted = self.run.spec.get("synchronization")
         if wanted:
             try:
@@ -240,9 +240,9 @@ class Machine:
             self._finish(ERROR, f"error in entry template execution: {error}")
 
     def _advance(self, full: bool) -> None:
-        """What follows when the entrypoint has ended, and whether something can still happen.
+        """Continue after the end of the entrypoint, and check whether anything can still happen.
 
-        `full`: whether this pass began without a free place. Then it ends where the entrypoint is to go on.
+        `full`: whether this pass began without a free place. Then it ends at an entrypoint that still goes on.
         """
         if self._entry is not None and self.phase == RUNNING and (self._entry.fulfilled or not full):
             self._hooks.go_on(self._entry)
@@ -251,7 +251,7 @@ class Machine:
             self._look_ahead()
 
     def _note_end(self) -> None:
-        """The phase of the workflow, when the entrypoint and the exit handler have ended."""
+        """Set the phase of the workflow once the entrypoint and the exit handler have ended."""
         entry, last = self._entry, self._hooks.exit
         if self.phase == RUNNING and entry is not None and last is not None and last.fulfilled:
             if daemons := [
@@ -273,7 +273,7 @@ class Machine:
             self.run.act(events.Ended(ended, self.message))
 
     def _never_ended(self, daemons: list[Node]) -> None:
-        """What a template began that ended in an error of its own, Argo does not end, nor the run with it."""
+        """Daemons of a template that ended in an error of its own: Argo never ends them, nor the run."""
         if not self.run.awaits_pods():
             reason = f"{', '.join(node.name for node in daemons)}: a daemon whose template ended in an error"
             self._finish(ERROR, f"Argo would wait for ever: {reason}")
@@ -289,7 +289,7 @@ class Machine:
                     self.run.end_daemon(node)
 
     def _look_ahead(self) -> None:
-        """Ask to be woken for the next timer; where nothing can come any more, say what is waited for."""
+        """Request a wake-up for the next timer; if nothing can happen any more, report what the run waits for."""
         soonest = self.run.agenda.next_timer()
         if soonest is not None:
             if self._asked_wake is None or soonest < self._asked_wake:
@@ -300,15 +300,15 @@ class Machine:
             self._note_end()
 
     def _something_may_end(self) -> bool:
-        """Whether something runs, is suspended, or is to be tried again."""
+        """Whether anything runs, is suspended, or waits for a retry."""
         return bool(self.run.running or self.run.suspended or self.run.backing_off)
 
     def _deadline_ends_something(self) -> bool:
-        """Whether something is to fail at the deadline of the run, also what waits for a lock."""
+        """Whether the deadline of the run will fail anything, including nodes that wait for a lock."""
         return self._something_may_end() or bool(self.run.locks.waiting())
 
     def _stuck(self) -> list[str]:
-        """What is waited for, where nothing can come any more."""
+        """What the run waits for, when nothing can happen any more."""
         found = [reason for frame in self.run.frames.values() for reason in frame.stuck()]
         found += [f"{node.name}: {node.message}" for node in self.run.nodes.values() if node.lock]
         if not self._entry and self.phase == PENDING:
@@ -325,7 +325,7 @@ class Machine:
     # --- suspension, shutdown, deadline ------------------------------------------------------------
 
     def waits_for_somebody(self) -> list[Node]:
-        """The suspended nodes, when nothing else can go on before somebody lets them; deadlines may pass meanwhile."""
+        """The suspended nodes, if nothing else can go on until they are resumed; deadlines may pass meanwhile."""
         at_work = any(not self.run.by_id[name].daemoned for name in self.run.running)
         timed = any(until is not None for _, until in self.run.suspended.values())
         if at_work or timed or self.run.backing_off:
@@ -333,7 +333,7 @@ class Machine:
         return self.suspended()
 
     def suspended(self) -> list[Node]:
-        """The nodes that are suspended."""
+        """The suspended nodes."""
         return [self.run.by_id[name] for name in self.run.suspended]
 
     def _resumed(self, node: str, given: dict[str, str]) -> None:

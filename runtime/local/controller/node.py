@@ -105,12 +105,12 @@ class Node:
 
     @property
     def completed(self) -> bool:
-        """Whether it ran and ended: to be skipped is not to be completed."""
+        """Whether it has run and ended; a skipped node is not completed."""
         return self.phase in ENDED
 
     @property
     def fulfilled(self) -> bool:
-        """Whether those that wait for it may go on; for a daemon, when it runs."""
+        """Whether its dependents may continue; for a daemon, once it is ready."""
         return (self.phase in FULFILLED and not self.runs) or (self.daemoned and self.phase != PENDING)
 
     @property
@@ -119,11 +119,11 @@ class Node:
         return self.phase in FAILURES
 
     def adopt(self, child: Node) -> None:
-        """Note that another node follows this one."""
+        """Add another node to its children."""
         self.children[child.id] = child
 
     def mark(self, now: float, phase: str, message: str | None = None) -> None:
-        """Change the phase; without a message, the one that is there stays."""
+        """Set the phase; without a message, the current one stays."""
         self.phase = phase
         if message is not None:
             self.message = message
@@ -131,11 +131,11 @@ class Node:
             self.finished = now
 
     def at_rest(self) -> bool:
-        """Whether all that it led to has ended, though it may not know that yet (childrenFulfilled)."""
+        """Whether all of its descendants have ended, even if it has not taken note of that (childrenFulfilled)."""
         return all(at.children or at.fulfilled for at in (self, *self.below()))
 
     def below(self) -> Iterator[Node]:
-        """All that it led to."""
+        """All of its descendants."""
         waiting, seen = [self], {self.id}
         while waiting:
             found = [child for name, child in waiting.pop().children.items() if name not in seen]
@@ -144,7 +144,7 @@ class Node:
             yield from found
 
     def attempts(self) -> list[Node]:
-        """Of a Retry node: its attempts, and hooks that are tried again, which Argo takes for some."""
+        """Of a Retry node: its attempts, and hooks of retried templates, which Argo takes for attempts."""
         return [child for child in self.children.values() if child.retried]
 
     def result(self) -> Node:
@@ -156,14 +156,14 @@ class Node:
         return self
 
     def is_within(self, other: Node) -> bool:
-        """Whether it is another node, or part of it."""
+        """Whether it is another node, or inside of it."""
         at: Node | None = self
         while at is not None and at is not other:
             at = at.boundary
         return at is not None
 
     def in_exit_handler(self) -> bool:
-        """Whether it, or what it is part of, is an exit handler."""
+        """Whether it is, or is inside of, an exit handler."""
         at: Node | None = self
         while at is not None:
             if at.hooked and at.name.endswith(".onExit"):
@@ -172,7 +172,7 @@ class Node:
         return False
 
     def status(self, progress: str = "") -> Json:
-        """What `status.nodes` has of it."""
+        """Its entry in `status.nodes`."""
         found: Json = {"id": self.id, "name": self.name, "displayName": self.display, "type": self.type}
         if self.template:
             found["templateName"] = self.template
@@ -214,11 +214,11 @@ class Node:
 
 
 class Panic(Exception):
-    """What ends Argo's work on a run: the message is that of the run."""
+    """An error that ends Argo's work on a run: the message becomes that of the run."""
 
 
 def ends(node: Node) -> list[Node]:
-    """The nodes that what follows a node is connected to. Raises Panic. Source: getOutboundNodes."""
+    """The nodes that the successors of a node are connected to. Raises Panic. Source: getOutboundNodes."""
     found: list[Node] = []
     waiting = [node]
     while waiting:

@@ -40,12 +40,12 @@ _UNITS = (
 
 
 def policy_of(strategy: Json) -> str:
-    """Which ends are tried again; all of them where an expression decides."""
+    """Which phases are retried; all of them if an expression decides."""
     return strategy.get("retryPolicy") or ("Always" if strategy.get("expression") else "OnFailure")
 
 
 def variables(made: list[Node], now: float) -> Variables:
-    """What the next attempt, which begins now, knows of those before it."""
+    """The `lastRetry` variables of the next attempt, which begins now."""
     if not made:
         last = dict.fromkeys(("status", "message"), "") | dict.fromkeys(("exitCode", "duration"), "0")
     else:
@@ -56,7 +56,7 @@ def variables(made: list[Node], now: float) -> Variables:
 
 
 def _last(node: Node, code: str, now: float) -> dict[str, str]:
-    """What an attempt has left by now; `code` where it had no exit code."""
+    """The results of an attempt so far; `code` if it had no exit code."""
     return {
         "exitCode": part({"outputs": node.outputs}, "outputs").get("exitCode", code),
         "status": node.phase,
@@ -68,9 +68,9 @@ def _last(node: Node, code: str, now: float) -> dict[str, str]:
 def begins(
     strategy: Json, made: list[Node], now: float, after: Callable[[float, float], float]
 ) -> float | str:
-    """When the next attempt begins, 0 for at once, or why there is none. Raises ArgoError.
+    """When the next attempt begins, 0 for immediately, or why there is none. Raises ArgoError.
 
-    `after` gives the time that is so many seconds after another one.
+    `after` returns the time so many seconds after another one.
     """
     backoff = strategy.get("backoff")
     if not backoff:
@@ -98,7 +98,7 @@ def begins(
 
 
 def no_more(strategy: Json, policy: str, made: list[Node], now: float) -> str | None:
-    """Why there is no other attempt after a failed one, or None. Raises ArgoError."""
+    """Why there is no further attempt after a failed one, or None. Raises ArgoError."""
     last = made[-1]
     wanted = {
         "Always": True,
@@ -122,26 +122,27 @@ def no_more(strategy: Json, policy: str, made: list[Node], now: float) -> str | 
 
 
 def _took(node: Node, now: float) -> str:
-    """The seconds that an attempt took: whole ones, as the times of Kubernetes have no more.
+    """The duration of an attempt in whole seconds, the resolution of times in Kubernetes.
 
-    A graph or a list ends by the clock of the controller, which knows parts of seconds until the end of the pass.
+    A DAG or template of steps ends by the clock of the controller, which has fractions of seconds until the end of
+    the pass.
     """
     return "0" if node.finished is None else any_string(round(_known_end(node, now) - int(node.started), 6))
 
 
 def _known_end(attempt: Node, now: float) -> float:
-    """When an attempt has ended, as Argo knows it now."""
+    """The end of an attempt, as far as Argo knows it now."""
     finished = now if attempt.finished is None else attempt.finished
     return finished if ended_now(attempt, now) else int(finished)
 
 
 def ended_now(attempt: Node, now: float) -> bool:
-    """Whether Argo ends an attempt while it executes the template, and not before as that of a pod."""
+    """Whether Argo ends an attempt while it executes the template, and not before, as it does with that of a pod."""
     return attempt.type != "Pod" and attempt.finished == now
 
 
 def seconds(text: object) -> float:
-    """The seconds of a duration. Raises ArgoError."""
+    """Parse a duration to seconds. Raises ArgoError."""
     try:
         return duration(any_string(text))
     except GrammarError:
@@ -149,7 +150,7 @@ def seconds(text: object) -> float:
 
 
 def whole(value: object) -> int | None:
-    """A whole number, or None where there is none. Raises ArgoError."""
+    """Parse an integer; None if there is none. Raises ArgoError."""
     if value is None:
         return None
     try:
@@ -159,7 +160,7 @@ def whole(value: object) -> int | None:
 
 
 def humanized(seconds: float) -> str:
-    """A duration as Argo's messages have it, in up to two units: `1 minute 30 seconds` (util/humanize)."""
+    """A duration as in Argo's messages, in up to two units: `1 minute 30 seconds` (util/humanize)."""
     for name, size in _UNITS:
         if seconds >= size:
             number = int(seconds // size)

@@ -34,7 +34,7 @@ _SEPARATOR = regex(r"(\[\d+\])?\.")
 
 
 class Run:
-    """The state of a run, and what is done with it."""
+    """The state of a run, with the operations on it."""
 
     def __init__(self, manifest: Json, config: dict[str, dict[str, str]], cache: Cache) -> None:
         metadata = part(manifest, "metadata")
@@ -94,12 +94,12 @@ class Run:
         self._fulfilled: dict[str, list[Callable[[], None]]] = {}
 
     def begin_pass(self) -> None:
-        """Begin a pass."""
+        """Begin a pass (one reconciliation of the workflow)."""
         self.agenda.passes += 1
         self.look()
 
     def look(self) -> None:
-        """See what has happened: templates that are executed already are read with the variables as they are now."""
+        """Take over the current variables, with which templates in execution are read in this pass."""
         for name in self.globals.changed:
             if name in self.globals:
                 self.settled[name] = self.globals[name]
@@ -111,7 +111,7 @@ class Run:
         self.parallelism.begin_pass()
 
     def drain(self) -> None:
-        """Do what is to be done until nothing is left."""
+        """Process passes until no work is left."""
         self.end_pass()
         while self.agenda.more():
             self.begin_pass()
@@ -119,7 +119,7 @@ class Run:
             self.end_pass()
 
     def end_pass(self) -> None:
-        """Do what is to be done in this pass, and give free places to those that wait for one."""
+        """Do the work of this pass, and give free places to whatever waits for one."""
         self._work()
         if self.strategy is not None:
             self._end_frames()
@@ -131,7 +131,7 @@ class Run:
             self.agenda.work()
 
     def _end_frames(self) -> None:
-        """The run is to stop: what goes on in it ends, what is inside first, with what comes of that."""
+        """After a stop of the run: end all frames that may not go on, inner ones first, and do the resulting work."""
         waiting = list(self.frames.values())
         self.begun.clear()
         while waiting:
@@ -143,7 +143,7 @@ class Run:
             self.begun.clear()
 
     def back_off(self, node: Node, on_exit: bool, until: float, again: Callable[[], None]) -> None:
-        """Try again at a time, or earlier where nothing is to be tried any more."""
+        """Schedule a retry for a time, or earlier if no more retries are allowed."""
 
         def begin() -> None:
             if self.backing_off.pop(node.id, None) is not None:
@@ -170,7 +170,7 @@ class Run:
         now: Callable[[], Json] | None = None,
         kept: Callable[[Callable[[], None]], bool] | None = None,
     ) -> None:
-        """Execute the template that a task, a step, a hook or the workflow names."""
+        """Execute the template that a task, step, hook or workflow names."""
         depth = 1 if frame is None else frame.depth + 1
         above = () if frame is None else frame.execution.call.turn
         self._calls += 1
@@ -196,7 +196,7 @@ class Run:
         self.execute(made)
 
     def begin_frame(self, frame: Boundary) -> None:
-        """Begin with the children of a template of kind steps or dag."""
+        """Start the children of a template of type steps or dag."""
         self.frames[frame.node.name] = frame
         self.begun.append(frame)
         if frame.execution.call.frame is not None:
@@ -204,20 +204,20 @@ class Run:
         frame.start()
 
     def needs_passes(self, node: Node) -> bool:
-        """Whether something goes on only where Argo comes to it, unlike a pod, or what somebody resumes."""
+        """Whether a node progresses only when Argo visits it, unlike a pod, or a node that a user resumes."""
         if node.type == "Suspend":
             return self.suspended.get(node.id, (None, None))[1] is not None
         return node.type in ("Steps", "DAG", "Retry")
 
     def leave(self, node: Node) -> None:
-        """Go on no more with what is executed as a node; the pods that it has begun go on."""
+        """Stop executing a node; pods that it has started go on."""
         if (frame := self.frames.get(node.name)) is not None:
             frame.abandon()
         self.retries.pop(node.id, None)
         self.suspended.pop(node.id, None)
 
     def end_frame(self, frame: Boundary) -> None:
-        """A template of kind steps or dag is executed no longer: what is suspended in it, only somebody lets go on."""
+        """Remove a frame that has ended; suspended nodes in it no longer time out, but can be resumed."""
         self.frames.pop(frame.node.name, None)
         for identity, (execution, _) in self.suspended.items():
             if execution.call.frame is frame:
@@ -236,7 +236,7 @@ class Run:
         *,
         waits: bool = False,
     ) -> Node:
-        """A new node; its display name is what its name adds to that of its boundary (initializeNode)."""
+        """Create a node; its display name is its name without that of its boundary (initializeNode)."""
         identity = node_id(self.name, name)
         while identity in self.by_id:  # in Argo the second of two names with one hash never runs
             identity += "-2"
@@ -263,10 +263,10 @@ class Run:
         daemon: bool = False,
         runs: bool | None = None,
     ) -> None:
-        """Change the phase of a node, perhaps to that of a daemon that is ready, and tell those that wait for it.
+        """Set the phase of a node, perhaps as a daemon that is ready, and notify whatever waits for it.
 
-        `runs`: whether its pod does from now on, where that changes. Behind what ends in the pass that begins it, Argo
-        goes on before it comes to anything else.
+        `runs`: whether its pod runs from now on, if that changes. After a node that ends in the pass in which it
+        begins, Argo goes on before it visits anything else.
         """
         before = node.phase
         was = node.fulfilled
@@ -281,11 +281,11 @@ class Run:
             self.within(node.boundary, *self._fulfilled.pop(node.id, ()), soon=at_once)
 
     def changed(self, node: Node, *, soon: bool = False) -> None:
-        """Tell those that watch a node."""
+        """Notify the watchers of a node."""
         self.within(node.boundary, *self._watchers.get(node.id, ()), soon=soon)
 
     def within(self, node: Node | None, *actions: Callable[[], None], soon: bool = False) -> None:
-        """Do something in what is executed as a node: now, or when Argo comes to it again."""
+        """Call actions inside of a node: now, or when Argo visits the node again."""
         for action in actions:
             at = node
             while at is not None and not (at.id in self.held and self.held[at.id](node or at, action)):
@@ -294,7 +294,7 @@ class Run:
                 (self.agenda.soon if soon else self.agenda.later)(action)
 
     def when_fulfilled(self, node: Node, action: Callable[[], None]) -> None:
-        """Do something when a node has ended, or is a daemon that runs."""
+        """Call an action once a node has ended, or is a daemon that is ready."""
         if node.fulfilled:
             self.agenda.soon(action)
         else:
@@ -306,12 +306,12 @@ class Run:
         action: Callable[[], None],
         first: Callable[[Callable[[], None]], None] | None = None,
     ) -> None:
-        """Do something when a node's phase changes, and for the first time when `first` says, or as this pass ends."""
+        """Call an action on each change of a node's phase, and once initially: by `first`, or as this pass ends."""
         self._watchers.setdefault(node.id, []).append(action)
         (first or self.agenda.at_last)(action)
 
     def lock_taken(self, node: Node) -> None:
-        """A node waits for a lock no longer."""
+        """A node has acquired its lock."""
         if node.lock:
             node.lock = ""
             node.message = ""
@@ -324,25 +324,25 @@ class Run:
     def acquire(
         self, holder: str, wanted: Json, again: Callable[[], None], stop: Callable[[str], None]
     ) -> tuple[str, str] | None:
-        """Take the locks that a template asks for; see Locks.acquire. Raises ArgoError."""
+        """Acquire the locks of a template; see Locks.acquire. Raises ArgoError."""
         found = self.locks.acquire(holder, wanted, again, stop)
         self.agenda.later(*self.locks.woken())
         return found
 
     def decline(self, wanted: Json, holder: str = "", stop: Callable[[str], None] | None = None) -> None:
-        """Let others have the locks that somebody who waited for them does not want any more, or not yet."""
+        """Withdraw a request for locks that is no longer wanted, or not yet, so that others can have them."""
         self.locks.decline(wanted, holder, stop)
         self.agenda.later(*self.locks.woken())
 
     def release(self, holder: str) -> None:
-        """Give back the locks of an execution."""
+        """Release the locks of an execution."""
         self.agenda.later(*self.locks.release(holder))
 
     def remember(self, outputs: Json | None, maker: Node | None = None) -> None:
-        """Note the outputs that have a global name (addOutputsToGlobalScope), those of a `maker` that ends in a pass.
+        """Publish outputs with a global name (addOutputsToGlobalScope), those of a `maker` that ends in a pass.
 
-        Argo does so when a pod has ended, for a list of steps when it ends, and for the tasks of a graph when the graph
-        has ended well: no output of a graph that no other graph has called is ever noted.
+        Argo does so when a pod has ended, for a template of steps when it ends, and for the tasks of a DAG when it
+        has succeeded: no output of a DAG that no other template has called is ever published.
         """
         for one in several(outputs, "parameters"):
             name = one.get("globalName")
@@ -365,7 +365,7 @@ class Run:
         self.shared[name] = value
 
     def known_to(self, steps: Node) -> Variables:
-        """What was handed on by a global name when Argo came to a list of steps in this pass, before what is in it."""
+        """The global outputs that Argo knew when it visited a template of steps in this pass, before its children."""
         unseen = [(name, before) for maker, name, before in self._unseen if maker.is_within(steps)]
         if not unseen:
             return self.shared
@@ -375,20 +375,20 @@ class Run:
         return Variables({name: value for name, value in found.items() if value is not None})
 
     def keep(self, node: Node) -> None:
-        """Add the outputs of a node to the cache that it looked into."""
+        """Store the outputs of a node in the cache that it was looked up in."""
         memo: Json = node.memo or {}
         self.cache.keep(memo["cacheName"], memo["key"], Entry(node.id, node.outputs or {}, self.now))
 
     def goes_on(self) -> bool:
-        """Whether an error does not end the run at once: pods are at work, or daemons."""
+        """Whether an error does not end the run immediately: pods or daemons are running."""
         return self.awaits_pods() or any(node.daemoned for node in self.nodes.values())
 
     def awaits_pods(self) -> bool:
-        """Whether a pod has begun and not ended, for which the run waits before it ends."""
+        """Whether a pod is running, which the run waits for before it ends."""
         return any(self.by_id[name].runs for name in self.running)
 
     def end_daemon(self, node: Node) -> None:
-        """End a daemon that is needed no longer (killDaemonedChildren)."""
+        """Stop a daemon that is no longer needed (killDaemonedChildren)."""
         if node.daemoned:
             node.daemoned = False
             self.mark(node, SUCCEEDED)
@@ -396,15 +396,15 @@ class Run:
                 self.act(events.StopPod(node.id))
 
     def after(self, time: float, seconds: float) -> float:
-        """The time at which the run went on for so many seconds since another one."""
+        """The time at which the run has been active for so many seconds since another time."""
         return time + seconds + sum(lost for at, lost in self.interruptions if at >= time)
 
     def may_run(self, on_exit: bool) -> bool:
-        """Whether a pod may begin after the run was told to stop (ShouldExecute)."""
+        """Whether a pod may start after the run was stopped (ShouldExecute)."""
         return self.strategy is None or (self.strategy == "Stop" and on_exit)
 
     def refusal(self, node: Node) -> str:
-        """Why a node that waits is not waited for, or nothing: the run was told to stop, or it is too late."""
+        """Why a waiting node must give up, or an empty text: the run was stopped, or its deadline has passed."""
         in_exit = node.in_exit_handler()
         if not self.may_run(in_exit):
             return f"Stopped with strategy '{self.strategy}'"
@@ -412,7 +412,7 @@ class Run:
         return STEP_TOO_LATE if late else ""
 
     def no_more_retries(self) -> str:
-        """Why nothing is tried again, or nothing."""
+        """Why nothing is retried any more, or an empty text."""
         if self.strategy is not None:
             return f"Stopped with strategy '{self.strategy}'"
         if self.deadline is not None and self.now >= self.deadline:
@@ -422,7 +422,7 @@ class Run:
 
 
 def _nothing(*_: object) -> None:
-    """What those call that ask for nothing."""
+    """Default of callbacks that are not needed."""
 
 
 def _put(items: list[Json], item: Json) -> None:

@@ -35,7 +35,7 @@ _LAST = 1
 
 
 class Steps(Frame):
-    """A template of kind steps."""
+    """The execution of a template of type steps."""
 
     def __init__(self, run: Run, execution: Leaf, node: Node, template: Json, base: Base) -> None:
         super().__init__(run, execution, node, template, base)
@@ -61,7 +61,7 @@ class Steps(Frame):
         """How many exit hooks of daemons in earlier groups run, which Argo waits for before all else."""
 
     def start(self) -> None:
-        """Begin with the first group."""
+        """Start the first group."""
         self._next()
 
     def _next(self) -> None:
@@ -107,7 +107,7 @@ class Steps(Frame):
         self.one_settled(self.group)
 
     def _resolved(self) -> list[tuple[Json, Json]]:
-        """The steps of the group, and beside each what it is with its tags replaced. Raises ArgoError, and Missing."""
+        """The steps of the group, each with itself after its tags are replaced. Raises ArgoError, and Missing."""
         raw = self.origin.raw["steps"][self.position]
         pairs = list(zip(self.groups[self.position], raw, strict=True))
         steps = self.groups[self.position] = [self.renewed(step, one) for step, one in pairs]
@@ -116,7 +116,7 @@ class Steps(Frame):
         return [(step, resolved(step, scope, of_step)) for step in steps]
 
     def _expanded(self, step: Json, holder: Json) -> list[tuple[Json, Json]]:
-        """A step, or its rounds, each with the step as it was written but for its hooks. Raises ArgoError."""
+        """A step, or its rounds, each with the step as written except for its hooks. Raises ArgoError."""
         if not loops(holder):
             return [(step, holder)]
         made = expanded(holder, self.scope())
@@ -157,7 +157,7 @@ class Steps(Frame):
         self.child("steps", name, holder, created, failed, now=now)
 
     def _now(self, original: Json) -> list[Json]:
-        """A step, or the rounds of it, with the variables as they are now. Raises ArgoError."""
+        """A step, or its rounds, with the current variables of the workflow. Raises ArgoError."""
         scope = self.scope()
         found = resolved(self.step_now(original["name"], original), scope, of_step)
         return expanded(found, scope) if loops(found) else [found]
@@ -177,7 +177,7 @@ class Steps(Frame):
         self.current[name] = node
 
     def _watch(self, original: Json, name: str, node: Node, now: Callable[[], Json]) -> None:
-        """Follow a node until it and its hooks have ended; `now` gives its step, or its round, anew."""
+        """Follow a node until it and its hooks have ended; `now` resolves its step or round again."""
         if not original.get("hooks") and not original.get("onExit"):
             self.run.when_fulfilled(node, lambda: self.one_settled(node))
             return
@@ -185,17 +185,17 @@ class Steps(Frame):
         self.run.when_changed(node, hooks.changed)
 
     def step_now(self, name: str, original: Json) -> Json:
-        """A step as it is now."""
+        """A step with the current variables of the workflow."""
         raw = self.raw.get(name)
         return original if raw is None else self.renewed(original, raw)
 
     def turns_away(self, again: Callable[[], None]) -> bool:
-        """An exit hook that lost its place has the first turn."""
+        """An exit hook that lost its place is first in line."""
         self.leave(-1, again)
         return True
 
     def leave(self, place: int, begin: Callable[[], None]) -> None:
-        """Begin the exit hook of a step when it is its turn: in the order of the steps, and behind all of these."""
+        """Start the exit hook of a step in its turn: in the order of the steps, and after all of them."""
         self.asked += 1
         heapq.heappush(self.exits, (place, self.asked, begin))
         self._ask()
@@ -205,7 +205,7 @@ class Steps(Frame):
         self.run.agenda.at_last(begin)
 
     def _begin_exits(self) -> None:
-        """Begin the exit hooks that have a place; without one the group is an error, until one is free."""
+        """Start the exit hooks that have a place; without one the group is an error, until there is a free place."""
         if self.starved():
             return
         self.placeless = False
@@ -224,10 +224,10 @@ class Steps(Frame):
             return
 
     def starved(self) -> bool:
-        """Whether the group has ended, as nothing in it goes on while an exit hook has no place.
+        """Whether the group has ended, since nothing in it is running while an exit hook has no place.
 
-        What waits for a place begins no more (executeStepGroup). A graph around it then waits for the node of the hook,
-        which there never is (assessDAGPhase).
+        Whatever waits for a place does not start any more (executeStepGroup). A graph around it then waits for the
+        node of the hook, which is never created (assessDAGPhase).
         """
         if not self.over and self.placeless and self.exits and self.group.at_rest():
             self.misses(f"an exit hook in {self.group.name}: {FULL}")
@@ -235,10 +235,10 @@ class Steps(Frame):
         return self.over
 
     def hook_refused(self, message: str, on_exit: bool) -> None:
-        """A hook that cannot be judged or executed makes the group an error; an exit hook, when its steps have ended.
+        """A hook that cannot be evaluated or executed makes the group an error; an exit hook, when its steps end.
 
-        What nothing but the run asked for is left by the group, which stands for it then (executeSteps), but waits for
-        pods that run (markWorkflowPhase).
+        A template that only the run itself called ends with the group, which stands for it then (executeSteps), but
+        waits for running pods (markWorkflowPhase).
         """
         if self.over:
             return
@@ -252,7 +252,7 @@ class Steps(Frame):
             self.refusal = message
 
     def one_settled(self, node: Node) -> None:
-        """A step has ended, and its hooks."""
+        """A step and its hooks have ended."""
         if self.over or self.fail_fast() or self.starved():
             return
         if self.frozen():  # by a daemon that runs: Argo looks at the list no more before that has ended
@@ -263,7 +263,7 @@ class Steps(Frame):
         self._maybe_go_on()
 
     def _maybe_go_on(self) -> None:
-        """End the group when all of it has ended, and as it did."""
+        """End the group with its phase once all of it has ended."""
         if self.open or self.held or self.group.fulfilled:
             return
         if self.refusal:
@@ -286,14 +286,14 @@ class Steps(Frame):
         self.run.agenda.soon(self._next)
 
     def _failure(self, child: Node) -> str:
-        """What a group ends with for a step of it that has failed, or nothing."""
+        """The message with which a group ends because a step of it has failed, or nothing."""
         goes_on = self.goes_on.get(child.id, {})
         if not child.failed or goes_on.get("failed" if child.phase == FAILED else "error"):
             return ""
         return f"child '{child.id}' failed"
 
     def _watch_daemon(self, child: Node) -> None:
-        """A daemon that ends while later groups run fails its own, which Argo looks at as long as anything runs.
+        """A daemon that ends while later groups run fails its own group, which Argo checks as long as anything runs.
 
         Its exit hook runs before.
         """
@@ -323,16 +323,16 @@ class Steps(Frame):
         self.run.when_changed(child, changed)
 
     def _fail_group(self, phase: str, message: str, group: Node | None = None) -> None:
-        """End with a group that has failed, the one that runs or an earlier one."""
+        """End with a group that has failed, the current or an earlier one."""
         self.node.outbound = self._outbound()
         self.group = group or self.group
         self.run.mark(self.group, phase, message)
         self.finish(FAILED, message)
 
     def turns_down(self, call: Call) -> bool:
-        """A step does not begin when one has failed, but Argo goes on with its group without it where no other runs.
+        """A step does not start after one has failed, but Argo continues its group without it if no other is running.
 
-        The list may succeed so, with the message of its failure.
+        The template may succeed in this way, with the message of its failure.
         """
         ended = all(child.fulfilled for child in self.group.children.values())
         if self.over or call.hooked or self.places.active_pods or not ended or not self.lets_none_begin():
@@ -348,15 +348,15 @@ class Steps(Frame):
         return True
 
     def abort(self) -> None:
-        """Fail at once, and with it the last group, here or further down."""
+        """Fail immediately, and with it the last group, here or further down."""
         self.run.mark(_last_group(self.node) or self.group, FAILED, FAIL_FAST)
         super().abort()
 
     def shut_down(self) -> None:
-        """The run is to stop: nothing more begins, and the group fails with what is stopped in it."""
+        """After a stop of the run: start nothing more, and fail the group with the message of a stopped step."""
 
     def _remember(self, step: Json) -> None:
-        """Keep what a step handed on for those after it. Raises ArgoError."""
+        """Record the outputs of a step for later steps. Raises ArgoError."""
         name = step["name"]
         if name in self.current:
             node = self.current[name]
@@ -377,7 +377,7 @@ class Steps(Frame):
     # --- variables ---------------------------------------------------------------------------------
 
     def scope(self) -> Scope:
-        """What the steps of a group see: the inputs, what the groups before handed on, and the workflow's variables."""
+        """The variables of a group: the inputs, the outputs of earlier groups, and the workflow's variables."""
         return Scope(
             self.inputs,
             self.run.shared,
@@ -395,7 +395,7 @@ class Steps(Frame):
     # --- the end -----------------------------------------------------------------------------------
 
     def stuck(self) -> list[str]:
-        """The group that refers to what never comes."""
+        """The group that refers to an output that never appears."""
         return [self.missing] if self.missing else []
 
     def _outbound(self) -> list[Node]:
@@ -418,7 +418,7 @@ class Steps(Frame):
 
 
 class _StepHooks(Hooks):
-    """The hooks of a step, or of a round of it; `original` is the step as it was when it began, `now` gives it anew."""
+    """The hooks of a step or round; `original` is the step as it was at its start, `now` resolves it again."""
 
     def __init__(self, graph: Steps, original: Json, name: str, node: Node, now: Callable[[], Json]) -> None:
         self.graph = graph
@@ -455,7 +455,7 @@ class _StepHooks(Hooks):
 
 
 def _last_group(node: Node) -> Node | None:
-    """The last group of steps along the children of a node (findLeafNodeWithType)."""
+    """The last group of steps among the descendants of a node (findLeafNodeWithType)."""
     waiting = [(node, iter(reversed(node.children.values())))]
     seen: set[str] = set()
     while waiting:
