@@ -58,9 +58,9 @@ _OPTIONS = {
 
 
 class ArgoServer(Kubernetes):
-    """A way to a cluster through an Argo server; see `flowdsl.runtime.cluster.seam.Cluster`.
+    """A `Cluster` behind an Argo server; see `flowdsl.runtime.cluster.seam.Cluster`.
 
-    It knows workflows and templates, and what can be done to runs. It does not show pods, nodes or other objects.
+    It serves workflows and templates, and actions on runs. It does not serve pods, nodes or other objects.
     """
 
     speaker = "the Argo server"
@@ -72,7 +72,7 @@ class ArgoServer(Kubernetes):
     # --- reading -------------------------------------------------------------------------------------------
 
     def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
-        """One object, with its nodes: the server reads those that are packed, or in a database."""
+        """One object, with its nodes: the server decompresses them, or reads them from a database."""
         return _whole(kind, super().get(kind, name, namespace=namespace))
 
     def list(
@@ -84,7 +84,7 @@ class ArgoServer(Kubernetes):
         namespace: str | None = None,
         keep: Keep = whole,
     ) -> Listing:
-        """The objects that selectors match. Workflows in the archive are among them; each comes once."""
+        """The objects that match selectors. Archived workflows are among them; each is listed once."""
         found = self._call("GET", "list", kind, "", namespace, query=selectors(labels, fields))
         items = {
             str(one["metadata"].get("uid")): _whole(kind, one) for one in reversed(found.get("items") or ())
@@ -102,7 +102,7 @@ class ArgoServer(Kubernetes):
         fields: str = "",
         namespace: str | None = None,
     ) -> Generator[Change, None, None]:
-        """What happens to workflows after a version; see the seam."""
+        """The changes of workflows after a resource version; see the seam."""
         if kind != WORKFLOW:
             raise Unsupported(f"the {self.called} does not say what happens to {kind.plural}")
         wait = max(1, round(seconds))
@@ -125,7 +125,7 @@ class ArgoServer(Kubernetes):
                 yield Change(cast("Any", result.get("type")), _whole(kind, found))
 
     def version(self) -> str:
-        """What the server calls itself."""
+        """The version that the server reports."""
         found = self._call("GET", "get", VERSION, "", None, path="/api/v1/version")
         return f"Argo server {found.get('version')}"
 
@@ -141,9 +141,10 @@ class ArgoServer(Kubernetes):
         seconds: float = 30,
         namespace: str | None = None,
     ) -> Generator[bytes, None, None]:
-        """What a container printed, line by line; see the seam.
+        """The log of a container, line by line; see the seam.
 
-        The server gives lines as text: bytes that are no UTF-8 are lost, and so is whether the last line has ended.
+        The server returns lines as text: bytes that are not UTF-8 are lost, and so is whether the last line has
+        ended.
         """
         query: dict[str, object] = {
             "podName": pod,
@@ -165,13 +166,13 @@ class ArgoServer(Kubernetes):
                 yield str(event["result"].get("content") or "").encode() + b"\n"
 
     def proxy(self, pod: str, port: int, path: str, *, namespace: str | None = None) -> bytes:
-        """Not possible. Raises Unsupported."""
+        """Not supported. Raises Unsupported."""
         raise self._unsupported("pods")
 
     # --- writing -------------------------------------------------------------------------------------------
 
     def create(self, kind: Kind, body: Json, *, dry_run: bool = False) -> Json:
-        """Create an object, once; see the seam. The server only looks at a template that is not to be created."""
+        """Create an object, once; see the seam. A dry run of a template only validates it."""
         if dry_run and kind != WORKFLOW:  # it takes no dry run of them: it would create it
             operation = f"lint_{words_of(kind).removesuffix('s')}"
             where = {"namespace": self.namespace} if kind.namespaced else {}
@@ -181,15 +182,15 @@ class ArgoServer(Kubernetes):
         return _whole(kind, super().create(kind, body, dry_run=dry_run))
 
     def replace(self, kind: Kind, body: Json) -> Json:
-        """Not possible. Raises Unsupported."""
+        """Not supported. Raises Unsupported."""
         raise Unsupported(f"the {self.called} does not replace {kind.plural}")
 
     def patch(self, kind: Kind, name: str, patch: Json, *, namespace: str | None = None) -> Json:
-        """Not possible. Raises Unsupported."""
+        """Not supported. Raises Unsupported."""
         raise Unsupported(f"the {self.called} does not patch {kind.plural}")
 
     def delete(self, kind: Kind, name: str, *, uid: str = "", namespace: str | None = None) -> None:
-        """Delete an object. The server takes no `uid`: it is compared just before."""
+        """Delete an object. The server takes no `uid`, so it is compared just before."""
         if uid:
             try:
                 found = self.get(kind, name, namespace=namespace)
@@ -203,7 +204,7 @@ class ArgoServer(Kubernetes):
         super().delete(kind, name, namespace=namespace)
 
     def act(self, verb: Verb, workflow: Json, options: Mapping[str, Any] | None = None) -> Json:
-        """Do something to a run; see the seam and `flowdsl.runtime.cluster.verbs.act`."""
+        """Perform an action on a run; see the seam and `flowdsl.runtime.cluster.verbs.act`."""
         given = options or {}
         parameters = cast("Mapping[str, str]", given.get("parameters") or {})
         found = verbs.again(self, workflow)
@@ -217,7 +218,7 @@ class ArgoServer(Kubernetes):
         return self._put(found, verb, {}, lambda after: verbs.done(verb, after))
 
     def _resume(self, workflow: Json, gate: str, parameters: Mapping[str, str]) -> Json:
-        """Answer gates one by one, and then let all go on."""
+        """Answer the gates one by one, and then resume all."""
         for node, values in gates.supplied(workflow, gate, parameters).items():
             if values or gate:
                 answers = {"outputParameters": json.dumps(values)} if values else {}
@@ -247,7 +248,7 @@ class ArgoServer(Kubernetes):
         return self._put(workflow, "retry", body, lambda after: _begun(after, workflow))
 
     def _put(self, workflow: Json, verb: str, body: Json, made: Callable[[Json], bool]) -> Json:
-        """Ask for something to be done to a run; the Workflow after it."""
+        """Request an action on a run; returns the Workflow after it."""
         metadata = workflow["metadata"]
         name, namespace = str(metadata["name"]), str(metadata.get("namespace") or self.namespace)
         path = operation_path(WORKFLOW, f"{verb}_workflow", namespace=namespace, name=name)
@@ -260,7 +261,7 @@ class ArgoServer(Kubernetes):
     # --- requests ------------------------------------------------------------------------------------------
 
     def _ask(self, method: str, path: str, body: Json, action: Action) -> Json:
-        """The object that answers one request."""
+        """Send a request, with retries; returns the object of the response."""
         return super()._once(method, *action, body=body, path=path)
 
     def _once(
@@ -278,7 +279,7 @@ class ArgoServer(Kubernetes):
         said: str = "",
         path: str = "",
     ) -> Json:
-        """One request, in the words of the Argo server."""
+        """Send one request, in the terms of the Argo server."""
         dry_run = bool(query and query.get("dryRun"))
         query = _options(query or {})
         if method == "POST":
@@ -293,7 +294,7 @@ class ArgoServer(Kubernetes):
         )
 
     def _refusal(self, code: int, found: Json, action: Action) -> Refusal:
-        """An error of the server as a refusal, told by its code of gRPC where HTTP says less."""
+        """An error response as a Refusal, classified by its gRPC code where HTTP is less specific."""
         grpc = found.get("code", found.get("grpc_code"))
         code, reason = _REASONS.get(cast("int", grpc), (code or 500, ""))
         message = str(found.get("message") or "")
@@ -305,7 +306,7 @@ class ArgoServer(Kubernetes):
         return super()._refusal(code, status, action)
 
     def _events(self, answer: Answer) -> Generator[Json, None, None]:
-        """The objects of a stream, one in each line; as events for a browser they begin with `data: `."""
+        """The objects of a stream, one per line; as server-sent events they begin with `data: `."""
         for line in lines(answer):
             if text := line.removeprefix(b"data:").strip():
                 yield self._decoded(text)
@@ -326,27 +327,27 @@ class ArgoServer(Kubernetes):
 
 
 def _options(query: Mapping[str, object]) -> dict[str, object]:
-    """What of a query of the Kubernetes API the server knows, in its words."""
+    """The parameters of a Kubernetes API query that the server supports, by its names."""
     return {_OPTIONS[key]: value for key, value in query.items() if key in _OPTIONS}
 
 
 def _whole(kind: Kind, found: Json) -> Json:
-    """An object with what it is, which the server leaves out."""
+    """An object with its kind and apiVersion, which the server leaves out."""
     return {"apiVersion": kind.api_version, "kind": kind.name, **found}
 
 
 def _passed(node: str, workflow: Json) -> bool:
-    """Whether a run does not wait at a node any more."""
+    """Whether a run no longer waits at a node."""
     return all(one.node != node for one in gates.gates(workflow))
 
 
 def _begun(after: Json, before: Json) -> bool:
-    """Whether a run goes on that had ended."""
+    """Whether a run that had ended has been started again."""
     if not over(after):
         return True
     return bool(part(after, "status").get("startedAt") != part(before, "status").get("startedAt"))
 
 
 def _is_end(error: Mapping[str, Any]) -> bool:
-    """Whether a stream ended at its time: the server says so as an error."""
+    """Whether a stream ended at its timeout: the server reports that as an error."""
     return str(error.get("message") or "").strip() in ("EOF", "")

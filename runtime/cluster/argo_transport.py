@@ -42,7 +42,7 @@ SERVICES = {
 
 
 class Server(NamedTuple):
-    """Where an Argo server is, and as whom it is asked."""
+    """The address of an Argo server, and the credentials for it."""
 
     url: str
     token: str = ""
@@ -51,7 +51,7 @@ class Server(NamedTuple):
 
 
 def server_of(url: str, environment: Mapping[str, str] = os.environ, namespace: str | None = None) -> Server:
-    """An Argo server as the argo command finds it: a URL or HOST:PORT, and some variables of the environment.
+    """An Argo server as the argo command finds it: from a URL or HOST:PORT, and environment variables.
 
     They are ARGO_TOKEN, ARGO_SECURE, ARGO_INSECURE_SKIP_VERIFY, ARGO_BASE_HREF and ARGO_NAMESPACE. Raises
     Misconfigured. Source: cmd/argo/commands/client/conn.go.
@@ -100,17 +100,17 @@ class Connections(Transport):
 
 
 def words_of(kind: Kind) -> str:
-    """What objects of a kind are called in the names of operations: `workflow_templates`."""
+    """The name of a kind in the names of operations: `workflow_templates`."""
     return SERVICES[kind][2]
 
 
 def field_of(kind: Kind) -> str:
-    """Where an object of a kind stands in a request."""
+    """The field of a request that holds an object of a kind."""
     return SERVICES[kind][3]
 
 
 def operation_path(kind: Kind, operation: str, **values: str) -> str:
-    """The path of an operation, as the package has it."""
+    """The path of an operation, according to the package."""
     path: str = getattr(_service(kind), f"{operation}_endpoint").settings["endpoint_path"]
     for name, value in values.items():
         path = path.replace(f"{{{name}}}", quote(value, safe=""))
@@ -124,6 +124,6 @@ def _service(kind: Kind) -> Any:
 
 
 class _Unused:
-    """What stands for a client of the package: its operations are read, never called."""
+    """A placeholder for a client of the package: its operations are inspected, never called."""
 
     configuration = None

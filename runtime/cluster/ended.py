@@ -22,20 +22,21 @@ _GRACE = 60.0
 
 
 def ended(workflow: Json) -> bool:
-    """Whether a run has ended and all that its steps gave is in its status.
+    """Whether a run has ended and its status has the outputs of all its steps.
 
-    Source: Argo's controller sets the label when the results of all tasks have come; the phase may be final before.
+    Source: Argo's controller sets the label when the results of all tasks have arrived; the phase may be final
+    before.
     """
     labels: dict[str, str] = workflow["metadata"].get("labels") or {}
     return over(workflow) and labels.get(COMPLETED) == "true"
 
 
 def states(cluster: Cluster, name: str, uid: str = "") -> Generator[Json | None, None, None]:
-    """A run each time that it changes, to its end, its nodes readable where they can be. None: time has passed.
+    """The states of a run, whenever it changes, until its end, with readable nodes if possible. None: time has passed.
 
-    The last state is one that has `ended`; one whose results do not come within a minute of its end is taken as it
-    is. With a `uid` it is that run alone. Raises Vanished when it is deleted or another has its name, Overdue at
-    the end of the cluster's policy, Refusal, and Unreachable when the contact is lost.
+    The last state is one that has `ended`; if the results do not arrive within a minute of its end, it is the state
+    as it is then. With a `uid` it is that run alone. Raises Vanished when it is deleted or another has its name,
+    Overdue at the end of the cluster's policy, Refusal, and Unreachable when the contact is lost.
     """
     final: float | None = None
     last: Json | None = None

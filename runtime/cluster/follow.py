@@ -30,11 +30,11 @@ def follow(
     fields: str = "",
     namespace: str | None = None,
 ) -> Generator[Change | None, None, None]:
-    """What selectors match, as ADDED, then None, then all that happens to it, and None when time has passed.
+    """The matching objects as ADDED, then None, then all their changes, and None whenever time has passed.
 
-    After a gap the changes in it are made up from what is there: an object that is gone is DELETED, one of the
-    same name with another uid is DELETED and ADDED. Ends by itself only at the end of the cluster's policy.
-    Raises Refusal, and Unreachable when there was no answer for as long as the policy allows.
+    After a gap its changes are derived from the current list: an object that is gone is DELETED, one of the same
+    name with another uid is DELETED and ADDED. Ends by itself only at the end of the cluster's policy. Raises
+    Refusal, and Unreachable when there was no answer for as long as the policy allows.
     """
     policy = cluster.policy
     known: dict[tuple[str, str], Json] = {}
@@ -95,7 +95,7 @@ def follow(
 
 
 def _difference(known: dict[tuple[str, str], Json], items: Sequence[Json]) -> Iterator[Change]:
-    """What happened between what was known and what is there; what is known follows."""
+    """The changes between the known and the current objects; updates the known ones."""
     there = {_key(item): item for item in items}
     for key, before in list(known.items()):
         now = there.get(key)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Answer(NamedTuple):
-    """A value that somebody supplies: what it is called, what it is else, and what it may be (anything, if empty)."""
+    """A value that a user supplies: its name, its default or description, and its allowed values (any, if empty)."""
 
     name: str
     default: str | None
@@ -41,7 +41,7 @@ class Gate(NamedTuple):
 
 
 def gates(workflow: Json) -> list[Gate]:
-    """The suspended steps that the run waits at, in the order in which it came to them."""
+    """The suspended steps at which the run waits, in the order in which it reached them."""
     nodes: Mapping[str, Json] = part(workflow, "status").get("nodes") or {}
     active = [node for node in nodes.values() if node["type"] == "Suspend" and node.get("phase") == "Running"]
     active.sort(key=lambda node: (str(node.get("startedAt")), str(node["name"])))
@@ -64,9 +64,9 @@ def _answers(node: Json) -> tuple[Answer, ...]:
 
 
 def supplied(workflow: Json, gate: str, parameters: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """The values for each gate by its node: of all gates, or of the one whose node is named.
+    """The values for each gate, by its node: of all gates, or of the one whose node is given.
 
-    Raises Unfit for a value that is missing, that is none of those it may be, or that no gate takes.
+    Raises Unfit for a value that is missing, that is not allowed, or that no gate takes.
     """
     run = workflow["metadata"]["name"]
     waiting = gates(workflow)
@@ -106,12 +106,12 @@ def _step(workflow: Json, node: str) -> str:
 
 
 def is_suspended(workflow: Json) -> bool:
-    """Whether a run waits for somebody."""
+    """Whether a run waits to be resumed."""
     return bool(workflow["spec"].get("suspend")) or bool(gates(workflow))
 
 
 def resume(workflow: Json, gate: str, parameters: Mapping[str, str], now: str) -> bool:
-    """Let a run go on, in place: all of it, or one gate; whether that changed it. Raises Unfit."""
+    """Resume a run in place, all of it or one gate; returns whether that changed it. Raises Unfit."""
     answers = supplied(workflow, gate, parameters)
     changed = bool(answers)
     if not gate and workflow["spec"].pop("suspend", None):
@@ -133,7 +133,7 @@ def _let_go(workflow: Json, node: Json, values: Mapping[str, str], now: str) -> 
 
 
 def _publish(workflow: Json, name: str, value: Any) -> None:
-    """Give the run an output. Source: AddParamToGlobalScope."""
+    """Add an output to the run. Source: AddParamToGlobalScope."""
     outputs: list[Json] = workflow["status"].setdefault("outputs", {}).setdefault("parameters", [])
     for one in outputs:
         if one["name"] == name:

@@ -60,7 +60,7 @@ _GRACE = 15
 
 
 class Action(NamedTuple):
-    """What a request does to which object, as a refusal says it."""
+    """The verb and object of a request, for the text of a refusal."""
 
     verb: str
     kind: Kind
@@ -69,7 +69,7 @@ class Action(NamedTuple):
 
 
 class Kubernetes:
-    """A way to a cluster through its API server; see `flowdsl.runtime.cluster.seam.Cluster`."""
+    """A `Cluster` behind a Kubernetes API server; see `flowdsl.runtime.cluster.seam.Cluster`."""
 
     speaker = "the Kubernetes API"
     """Who answers, in a sentence."""
@@ -84,7 +84,7 @@ class Kubernetes:
         )
 
     def version(self) -> str:
-        """What the server calls itself."""
+        """The version that the server reports."""
         found = self._call("GET", "get", VERSION, "", None, path="/version")
         return f"Kubernetes {found.get('gitVersion')}"
 
@@ -104,7 +104,7 @@ class Kubernetes:
         namespace: str | None = None,
         keep: Keep = whole,
     ) -> Listing:
-        """The objects that selectors match, read page by page; from the beginning if a page comes too late."""
+        """The objects that match selectors, read page by page; read again from the start if a page has expired."""
         size = _LARGE if kind == WORKFLOW else _PAGE
         query: dict[str, object] = {**selectors(labels, fields), "limit": size}
         accept = _METADATA if keep is metadata_of else _JSON
@@ -135,9 +135,9 @@ class Kubernetes:
         fields: str = "",
         namespace: str | None = None,
     ) -> Generator[Change, None, None]:
-        """What happens after a version; see the seam.
+        """The changes after a resource version; see the seam.
 
-        The server counts whole seconds and ends the answer by itself. One that says nothing for longer is
+        The server counts whole seconds and ends the response by itself. A response that is silent for longer is
         half-open: nothing else would tell.
         """
         wait = max(1, round(seconds))
@@ -171,7 +171,7 @@ class Kubernetes:
         seconds: float = 30,
         namespace: str | None = None,
     ) -> Generator[bytes, None, None]:
-        """What a container printed; see the seam."""
+        """The log of a container; see the seam."""
         query: dict[str, object] = {"container": container, "timestamps": "true"}
         if since:
             query["sinceTime"] = since
@@ -185,7 +185,7 @@ class Kubernetes:
             yield from answer.pieces()
 
     def proxy(self, pod: str, port: int, path: str, *, namespace: str | None = None) -> bytes:
-        """What a pod's own HTTP server answers at a path."""
+        """The response of a pod's own HTTP server at a path."""
         whole = f"{self._path(POD, f'{pod}:{port}', namespace)}/proxy/{path.lstrip('/')}"
         action = Action("ask", POD, pod, self._within(namespace))
         with self._answered("GET", whole, action, seconds=self.policy.within(self.policy.request)) as answer:
@@ -196,9 +196,9 @@ class Kubernetes:
     def create(self, kind: Kind, body: Json, *, dry_run: bool = False) -> Json:
         """Create an object, once; see the seam.
 
-        Another try is safe because the name is the caller's: the server takes it once. What it has of that name after
-        an answer that leaves a doubt is compared by the submit id. Source: generateName gives two objects for two
-        requests.
+        A retry is safe because the client chooses the name, which the server accepts once. After an inconclusive
+        response, an existing object of that name is compared by its submit id. Source: generateName creates two
+        objects for two requests.
         """
         name, own = str(body["metadata"].get("name") or ""), _submit_id(body)
         query = {**_MANAGER, **({"dryRun": "All"} if dry_run else {})}
@@ -235,7 +235,7 @@ class Kubernetes:
                 return self._settled(kind, name, own, doubt)
 
     def _settled(self, kind: Kind, name: str, own: str, doubt: Refusal | Unreachable) -> Json:
-        """What was created after all, by its submit id. Raises the doubt, as Uncertain where it stays one."""
+        """The object that was created after all, by its submit id. Else raises the error, as Uncertain if in doubt."""
         try:
             found = self.get(kind, name)
         except Refusal as refusal:
@@ -249,14 +249,14 @@ class Kubernetes:
         raise doubt if isinstance(doubt, Unreachable) else Uncertain(str(doubt)) from None
 
     def _found(self, kind: Kind, name: str) -> Json | None:
-        """An object, if it is there and can be read."""
+        """An object, if it exists and can be read."""
         try:
             return self.get(kind, name)
         except (Refusal, Unreachable):
             return None
 
     def replace(self, kind: Kind, body: Json) -> Json:
-        """Put an object in the place of the version that it was made from. Raises Refusal (409 if it changed)."""
+        """Replace an object in the version that was read. Raises Refusal (409 if it has changed)."""
         metadata = body["metadata"]
         return self._call(
             "PUT",
@@ -269,11 +269,11 @@ class Kubernetes:
         )
 
     def patch(self, kind: Kind, name: str, patch: Json, *, namespace: str | None = None) -> Json:
-        """Merge a patch (RFC 7396) into an object."""
+        """Apply a merge patch (RFC 7396) to an object."""
         return self._call("PATCH", "patch", kind, name, namespace, body=patch, query=_MANAGER, content=_MERGE)
 
     def delete(self, kind: Kind, name: str, *, uid: str = "", namespace: str | None = None) -> None:
-        """Delete an object, of a `uid` only that one; what depends on it follows."""
+        """Delete an object, and its dependents; with a `uid` only the object with that uid."""
         body: Json = {"propagationPolicy": "Background"}
         if uid:
             body["preconditions"] = {"uid": uid}
@@ -284,7 +284,7 @@ class Kubernetes:
                 raise
 
     def act(self, verb: Verb, workflow: Json, options: Mapping[str, Any] | None = None) -> Json:
-        """Do something to a run; see the seam."""
+        """Perform an action on a run; see the seam."""
         return verbs.act(self, verb, workflow, options or {})
 
     # --- requests ------------------------------------------------------------------------------------------
@@ -292,9 +292,9 @@ class Kubernetes:
     def _call(
         self, method: str, verb: str, kind: Kind, name: str, namespace: str | None, **more: Any
     ) -> Json:
-        """The object that answers a request that may be sent again.
+        """Send an idempotent request, with retries; returns the object of the response.
 
-        Raises Unreachable with `sent` if any of the tries may have been received.
+        Raises Unreachable with `sent` if any of the attempts may have been received.
         """
         pauses = self.policy.pauses()
         doubt: Unreachable | None = None
@@ -350,7 +350,7 @@ class Kubernetes:
         query: Mapping[str, object] | None = None,
         **more: Any,
     ) -> Generator[Answer, None, None]:
-        """An answer that is no refusal. Credentials that are not taken are read again, once."""
+        """A successful response. If the credentials are rejected, they are reloaded, once."""
         for renewed in (False, True):
             with self._transport.open(method, path, query, **more) as answer:
                 if answer.status == UNAUTHORIZED and not renewed:
@@ -361,7 +361,7 @@ class Kubernetes:
                 return
 
     def _judge(self, answer: Answer, action: Action) -> None:
-        """Raise Refusal, or Expired, for an answer that is no. What the server says beside it is kept."""
+        """Raise Refusal, or Expired, for an error response. Warnings of the server are kept."""
         said = (one.replace('\\"', '"') for one in _WARNING.findall(answer.header("Warning")))
         self.warnings.extend(one for one in dict.fromkeys(said) if one not in self.warnings)
         if answer.status < 300:
@@ -377,18 +377,18 @@ class Kubernetes:
         raise raised
 
     def _refusal(self, code: int, found: Json, action: Action) -> Refusal:
-        """What the server says with an answer, or in a watch, that is no."""
+        """The Refusal for an error in a response or in a watch."""
         return (Expired if code == EXPIRED else Refusal)(code, found, *action)
 
     def _decoded(self, text: bytes) -> Json:
-        """A JSON object. Raises Unreachable for anything else: the answer was cut, or is not the API's."""
+        """Decode a JSON object. Raises Unreachable for anything else: the response was cut, or is not the API's."""
         found = _object(text)
         if found is None:
             raise self._strange("" if text.lstrip().startswith(b"{") else _plain(text))
         return found
 
     def _checked(self, found: Json, *keys: str) -> Json:
-        """An object, or a list of them, whose metadata have some keys. Raises Unreachable for anything else."""
+        """An object or list whose metadata have certain keys. Raises Unreachable for anything else."""
         metadata: object = found.get("metadata")
         if not isinstance(metadata, dict) or any(key not in metadata for key in keys):
             raise self._strange()
@@ -410,7 +410,7 @@ class Kubernetes:
 
 
 def selectors(labels: str, fields: str) -> dict[str, object]:
-    """The selectors that say something, as a query of the Kubernetes API has them."""
+    """The non-empty selectors, as a query of the Kubernetes API."""
     return {
         **({"labelSelector": labels} if labels else {}),
         **({"fieldSelector": fields} if fields else {}),
@@ -423,12 +423,12 @@ def _submit_id(body: Json) -> str:
 
 
 def _seconds(header: str) -> float:
-    """The seconds of a Retry-After; a date is not waited for."""
+    """The seconds of a Retry-After header; a date is ignored."""
     return float(header) if header.isdecimal() else 0.0
 
 
 def _plain(text: bytes) -> str:
-    """The beginning of what a proxy or a page of a login says, without the tags of HTML."""
+    """The beginning of the page of a proxy or a login, without HTML tags."""
     return " ".join(_TAG.sub(" ", text.decode("utf-8", "replace")).split())[:_SAID]
 
 
@@ -441,7 +441,7 @@ def _object(text: bytes) -> Json | None:
 
 
 def lines(answer: Answer) -> Generator[bytes, None, None]:
-    """The lines of an answer as they arrive, without those that are empty."""
+    """The lines of a response as they arrive, without empty ones."""
     rest: list[bytes] = []
     for piece in answer.pieces():
         *ended, last = piece.split(b"\n")

@@ -37,14 +37,14 @@ _ENDS = ("Complete", "Completed", "Succeeded", "Failed")
 
 
 class Made(NamedTuple):
-    """Jobs of a run, each with its kind, and why some could not be looked for or deleted."""
+    """Jobs of a run, each with its kind, and why some could not be listed or deleted."""
 
     jobs: list[tuple[Kind, Json]]
     problems: list[str]
 
 
 def kinds(workflow: Json) -> list[Kind]:
-    """The kinds of jobs that the templates of a run make, in the versions in which they say it."""
+    """The kinds of jobs that the templates of a run create, in the API versions that they name."""
     found: dict[Kind, None] = {}
     for template in _templates(workflow):
         resource = part(template, "resource")
@@ -69,7 +69,7 @@ def _templates(workflow: Json) -> Iterator[Json]:
 
 
 def jobs(cluster: Cluster, workflow: Json) -> Made:
-    """The jobs that a run has made: those that it owns, and those that have its label."""
+    """The jobs that a run has created: those that it owns, and those that have its label."""
     metadata = workflow["metadata"]
     made = Made([], [])
     for kind in kinds(workflow):
@@ -93,7 +93,7 @@ def _belongs(found: Json, run: Json) -> bool:
 
 
 def named(found: Made, names: Collection[str]) -> list[tuple[Kind, Json]]:
-    """Those jobs that have one of the names, or such a one with the number of an attempt behind it."""
+    """The jobs that have one of the names, or one with the number of an attempt appended."""
     return [
         (kind, job)
         for kind, job in found.jobs
@@ -102,12 +102,12 @@ def named(found: Made, names: Collection[str]) -> list[tuple[Kind, Json]]:
 
 
 def below(kind: Kind) -> tuple[Kind, ...]:
-    """The kind, and the jobs that one of it makes."""
+    """The kind, and the jobs that one of it creates."""
     return (kind, *(one for one in JOBS if kind.name == "TrainJob" and one.name == "JobSet"))
 
 
 def has_ended(job: Json) -> bool:
-    """Whether a job has nothing more to do. Source: the conditions of the six kinds."""
+    """Whether a job is finished. Source: the conditions of the six kinds."""
     status = part(job, "status")
     return bool(status.get("completionTime")) or any(
         one.get("type") in _ENDS and one.get("status") == "True" for one in several(status, "conditions")
@@ -115,7 +115,7 @@ def has_ended(job: Json) -> bool:
 
 
 def delete(cluster: Cluster, made: Made, namespace: str | None) -> Made:
-    """Delete jobs; those that were, and why others could not be."""
+    """Delete jobs; returns those that were deleted, and why others could not be."""
     after = Made([], list(made.problems))
     for kind, job in made.jobs:
         metadata = job["metadata"]

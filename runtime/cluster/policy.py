@@ -20,11 +20,11 @@ _SILENT = 5.0
 
 
 def _nobody(error: Exception, seconds: float) -> None:
-    """Tell nobody."""
+    """Default of callbacks: reports to nobody."""
 
 
 class Policy(NamedTuple):
-    """Deadlines in seconds, and the clock by which they are kept."""
+    """Timeouts in seconds, and the clock that measures them."""
 
     request: float = 15.0
     """How long one request may take."""
@@ -36,35 +36,35 @@ class Policy(NamedTuple):
     """Told what keeps something from being done, and for how many seconds more it is tried."""
 
     def ending(self, seconds: float | None) -> Policy:
-        """The same, with an end so many seconds from now, if any."""
+        """The same policy, with an end so many seconds from now, if any."""
         return self if seconds is None else self._replace(end=min(self.end, self.now() + seconds))
 
     @property
     def over(self) -> bool:
-        """Whether the end has come."""
+        """Whether the end has been reached."""
         return self.now() >= self.end
 
     def within(self, seconds: float) -> float:
-        """So many seconds, but not beyond the end, and never nothing."""
+        """A number of seconds, limited by the end, and never zero."""
         return max(0.1, min(seconds, self.end - self.now()))
 
     @property
     def patience(self) -> float:
-        """How long something is tried again."""
+        """For how long a request is retried."""
         return 4 * self.request
 
     @property
     def contact(self) -> float:
-        """How long a run is followed without an answer before it counts as lost."""
+        """For how long a run is followed without an answer before the contact counts as lost."""
         return 20 * self.request
 
     def pauses(self, patience: float | None = None) -> Pauses:
-        """The pauses between tries of one thing, from now on."""
+        """The pauses between the attempts of one request, from now on."""
         return Pauses(self, self.patience if patience is None else patience)
 
 
 class Pauses:
-    """The pauses between tries of one thing: longer each time, never beyond its end."""
+    """Exponential pauses between the attempts of one request, which end with the policy."""
 
     def __init__(self, policy: Policy, patience: float) -> None:
         self._policy = policy
@@ -72,20 +72,21 @@ class Pauses:
         self.begin()
 
     def begin(self) -> None:
-        """Begin anew: all is well."""
+        """Reset after a success."""
         self._pause = _FIRST_PAUSE
         self._told = False
         self.answered()
 
     def answered(self) -> None:
-        """The contact is not lost; the pauses stay as long as they are."""
+        """The contact is not lost; the length of the pauses stays."""
         self._since = self._policy.now()
         self._end = self._since + self._patience
 
     def again(self, error: Refusal | Unreachable, wait: float = 0) -> None:
-        """Wait before the next try, as long as the server asked for if it did.
+        """Wait before the next attempt, for as long as the server asked if it did.
 
-        Raises the error when patience is at its end or no try would help, and Overdue at the end of the policy.
+        Raises the error when the patience is exhausted or a retry cannot help, and Overdue at the end of the
+        policy.
         """
         if isinstance(error, Unreachable) and error.lasting:
             raise error

@@ -28,9 +28,10 @@ _LABELS = (COMPLETED, ARCHIVING)
 
 
 class Retried(NamedTuple):
-    """A run that is to go on, and the nodes whose pods have to go first: new ones get their names.
+    """A run to be retried, and the nodes whose pods have to be deleted first: new ones get their names.
 
-    So have the `objects` of steps on several pods, where they have ended: their names, which a number may follow.
+    The same holds for the `objects` of steps on several pods, where they have ended: their names, which a number
+    may follow.
     """
 
     workflow: Json
@@ -39,9 +40,9 @@ class Retried(NamedTuple):
 
 
 def retried(workflow: Json, chosen: Collection[str], parameters: Mapping[str, str], now: str) -> Retried:
-    """A run as it has to be for the controller to go on with it; the one that is given stays as it is.
+    """A run in the state from which the controller continues; the given one is not changed.
 
-    What failed runs again, and what comes after it; and so do the nodes `chosen` by their ids, though they
+    What failed runs again, and what comes after it; and so do the nodes `chosen` by their ids, even if they
     succeeded. `now` is the time in RFC 3339. Raises Unfit.
     """
     name = str(workflow["metadata"]["name"])
@@ -75,7 +76,7 @@ def retried(workflow: Json, chosen: Collection[str], parameters: Mapping[str, st
 
 
 def _begin(made: Json, parameters: Mapping[str, str], now: str) -> None:
-    """Take out of a workflow what says that it has ended."""
+    """Remove the fields and labels of a workflow that mark it as ended."""
     for label in _LABELS:
         part(made["metadata"], "labels").pop(label, None)
     spec, status = made["spec"], made["status"]
@@ -100,7 +101,7 @@ def _begin(made: Json, parameters: Mapping[str, str], now: str) -> None:
 
 
 def _reset(node: Json, now: str) -> Json:
-    """A node that holds others, as it is while they run."""
+    """A node with children, in the state in which it was while they ran."""
     node.pop("message", None)
     node.pop("finishedAt", None)
     node["startedAt"] = now
@@ -110,19 +111,19 @@ def _reset(node: Json, now: str) -> Json:
 
 
 def _of_exit(run: str, name: str) -> bool:
-    """Whether a node is the exit handler of the run, or a part of it."""
+    """Whether a node is, or is inside of, the exit handler of the run."""
     rest = name.removeprefix(f"{run}.onExit")
     return rest != name and rest[:1] in ("", ".", "[", "(")
 
 
 def _object_of(node: Json) -> str:
-    """The name of the object of a step on several pods of which a node is a part; else nothing."""
+    """The name of the object of a step on several pods that contains a node; else nothing."""
     inputs = several(part(node, "inputs"), "parameters")
     return next((str(one.get("value") or "") for one in inputs if one["name"] == WORKERS), "")
 
 
 class _Graph:
-    """The nodes of a run, and where each hangs. One that hangs on several counts as below the last of their ids."""
+    """The nodes of a run and their parents. A node with several parents counts as below the one with the last id."""
 
     def __init__(self, run: str, nodes: Mapping[str, Json]) -> None:
         self.run = run
@@ -143,7 +144,7 @@ class _Graph:
             raise Unfit(f"`{run}` cannot be retried: its first node is missing; submit it again instead")
 
     def below(self, start: str) -> set[str]:
-        """All that comes after a node or is part of it, without the node."""
+        """All descendants and parts of a node, without the node."""
         found: set[str] = set()
         waiting = [start]
         while waiting:
@@ -158,14 +159,14 @@ class _Graph:
         return {found for each in among if (found := _object_of(self.nodes[each]))}
 
     def first_parts(self, removed: Collection[str]) -> set[str]:
-        """Of the objects of which parts run again, the part that all others come after."""
+        """Of the objects of which parts run again, the part that precedes all others."""
         asked = self.objects(removed)
         parts = [each for each, node in self.nodes.items() if _object_of(node) in asked] if asked else []
         later = {below for each in parts for below in self.below(each)}
         return {each for each in parts if each not in later}
 
     def seeds(self, chosen: Collection[str]) -> list[str]:
-        """Where running again begins, from the top: what was chosen, and failures that nothing made good."""
+        """The topmost nodes to run again: those chosen, and failures that nothing compensated."""
         wanted = set(chosen)
         retries = {
             child: each
@@ -183,7 +184,7 @@ class _Graph:
         return [each for each in self._from_the_top() if each in wanted]
 
     def _from_the_top(self) -> list[str]:
-        """All but the exit handler, each node after one that it hangs on."""
+        """All nodes except the exit handler, each after one of its parents."""
         found = {each: None for each, node in self.nodes.items() if node["name"] == self.run}
         waiting = list(found)
         for each in waiting:
@@ -194,9 +195,9 @@ class _Graph:
         return list(found)
 
     def effect(self, seeds: list[str], *, everything: bool) -> tuple[set[str], set[str]]:
-        """The nodes that are removed, and those around them that go on.
+        """The nodes that are removed, and those around them that continue.
 
-        With `everything`, the items of the loops around are made anew: they may be others.
+        With `everything`, the items of the surrounding loops are computed again: they may differ.
         """
         removed: set[str] = set()
         reset: set[str] = set()
@@ -212,7 +213,7 @@ class _Graph:
         return removed, reset - removed
 
     def _around(self, start: str, reset: set[str], removed: set[str]) -> None:
-        """From a node that runs again up to the first: what it is part of."""
+        """The nodes around one that runs again, up to the root."""
         at: str | None = start
         while at is not None:
             node = self.nodes[at]
@@ -228,7 +229,7 @@ class _Graph:
             at = self._parent.get(at)
 
     def _bounds(self, at: str, reset: set[str]) -> str | None:
-        """What a group is part of, up to the outermost; the node that this hangs on."""
+        """The nodes that contain a group, up to the outermost; and the parent of that."""
         while True:
             above = self._parent.get(at)
             if above is not None and self.nodes[above]["type"] == "Retry":
@@ -243,7 +244,7 @@ class _Graph:
             reset.add(at)
 
     def _up(self, at: str, key: str, value: str) -> str:
-        """The first node at or above one that has a value."""
+        """The first node with a value, from a node upwards."""
         found: str | None = at
         while found is not None:
             if self.nodes[found][key] == value:

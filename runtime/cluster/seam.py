@@ -26,7 +26,7 @@ EVERYWHERE = ""
 
 
 class Kind(NamedTuple):
-    """A kind of object, and where the API keeps it. An empty group is the core of Kubernetes."""
+    """A kind of object, and its place in the API. An empty group is the core API of Kubernetes."""
 
     group: str
     version: str
@@ -36,17 +36,17 @@ class Kind(NamedTuple):
 
     @property
     def resource(self) -> str:
-        """Its name in rules of access, as `kubectl auth can-i` takes it: `workflows.argoproj.io`."""
+        """Its name in RBAC rules, as `kubectl auth can-i` takes it: `workflows.argoproj.io`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
     def api_version(self) -> str:
-        """What stands under `apiVersion`."""
+        """The value of `apiVersion`."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
     def said(self) -> str:
-        """What it is called in a sentence: `Workflow`."""
+        """Its name in a sentence: `Workflow`."""
         return self.name
 
 
@@ -55,31 +55,31 @@ Keep = Callable[[Json], Json]
 
 
 def whole(found: Json) -> Json:
-    """All of it."""
+    """Keeps a whole object."""
     return found
 
 
 def metadata_of(found: Json) -> Json:
-    """Its metadata alone."""
+    """Keeps only the metadata of an object."""
     return {"metadata": found["metadata"]}
 
 
 class Listing(NamedTuple):
-    """Objects as they were at one moment; a watch goes on from its version."""
+    """Objects at one moment; a watch continues from its resource version."""
 
     items: list[Json]
     version: str
 
 
 class Change(NamedTuple):
-    """What happened to an object, and the object after it; of one that is deleted, its last state."""
+    """A change of an object, and the object after it; of a deleted one, its last state."""
 
     type: Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
     object: Json
 
 
 class Cluster(Protocol):
-    """A way to a cluster, as one user. A namespace that is not named is that of the user's settings."""
+    """Access to a cluster as one user. The default namespace is that of the user's settings."""
 
     namespace: str
     called: str
@@ -90,7 +90,7 @@ class Cluster(Protocol):
     """What it said beside its answers, each once, as policies do that warn and refuse nothing."""
 
     def version(self) -> str:
-        """What the server calls itself: `Kubernetes v1.35.4`. Raises Refusal and Unreachable."""
+        """The version that the server reports: `Kubernetes v1.35.4`. Raises Refusal and Unreachable."""
         ...
 
     def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
@@ -106,10 +106,10 @@ class Cluster(Protocol):
         namespace: str | None = None,
         keep: Keep = whole,
     ) -> Listing:
-        """The objects that selectors match. Raises Refusal and Unreachable.
+        """The objects that match selectors. Raises Refusal and Unreachable.
 
-        There may be thousands, each with all of its nodes: `keep` says what is kept of one as it comes. For
-        `metadata_of` the rest is not even asked for, where that can be said.
+        There may be thousands, each with all of its nodes: `keep` reduces each object as it arrives. For
+        `metadata_of`, the rest is not even requested, if the API allows it.
         """
         ...
 
@@ -123,28 +123,28 @@ class Cluster(Protocol):
         fields: str = "",
         namespace: str | None = None,
     ) -> Generator[Change, None, None]:
-        """What happens after a version, for so many seconds at most.
+        """The changes after a resource version, for so many seconds at most.
 
-        Nothing is asked again here: `flowdsl.runtime.cluster.follow` does. Raises Expired for a version that
-        the server has forgotten, Refusal, and Unreachable when the answer breaks off.
+        Nothing is retried here: `flowdsl.runtime.cluster.follow` does. Raises Expired for a version that the server
+        no longer has, Refusal, and Unreachable when the response breaks off.
         """
         ...
 
     def create(self, kind: Kind, body: Json, *, dry_run: bool = False) -> Json:
-        """Create an object, once, however often the answer is lost; the object as the server has it.
+        """Create an object, once, however often the response is lost; returns the object of the server.
 
-        Its name must be given. An object of that name with the same `flowdsl.dev/submit-id` counts as created by
-        this call. Raises Refusal when nothing was created, Unreachable whose `sent` says whether something may
+        It must have a name. An existing object of that name with the same `flowdsl.dev/submit-id` counts as created
+        by this call. Raises Refusal when nothing was created, Unreachable whose `sent` says whether something may
         have been.
         """
         ...
 
     def delete(self, kind: Kind, name: str, *, uid: str = "", namespace: str | None = None) -> None:
-        """Delete an object, of a `uid` only that one. One that is gone is no error. Raises Refusal, Unreachable."""
+        """Delete an object; with a `uid` only that one. One that is gone is no error. Raises Refusal, Unreachable."""
         ...
 
     def act(self, verb: Verb, workflow: Json, options: Mapping[str, Any] | None = None) -> Json:
-        """Do something to a run that was read before; the Workflow after it. Raises Refusal, Unreachable."""
+        """Perform an action on a run that was read; returns the Workflow after it. Raises Refusal, Unreachable."""
         ...
 
     def log(
@@ -159,15 +159,15 @@ class Cluster(Protocol):
         seconds: float = 30,
         namespace: str | None = None,
     ) -> Generator[bytes, None, None]:
-        """What a container printed, as pieces of bytes; each line begins with its time and a blank.
+        """The log of a container, in pieces of bytes; each line begins with its timestamp and a space.
 
-        `run` is the name of the run whose pod it is. `since` is a time in RFC 3339, of which the server reads whole
-        seconds only. `tail` is a number of lines, from the end, that an answer begins with. `seconds` is how long
-        nothing may come before the stream counts as broken. Nothing is asked again here. Raises Refusal, and
-        Unreachable when the answer breaks off.
+        `run` is the name of the run that owns the pod. `since` is a time in RFC 3339, of which the server reads
+        whole seconds only. `tail` is the number of lines from the end that a response begins with. `seconds` is how
+        long the stream may be silent before it counts as broken. Nothing is retried here. Raises Refusal, and
+        Unreachable when the response breaks off.
         """
         ...
 
     def proxy(self, pod: str, port: int, path: str, *, namespace: str | None = None) -> bytes:
-        """What a pod's own HTTP server answers at a path. Raises Refusal and Unreachable."""
+        """The response of a pod's own HTTP server at a path. Raises Refusal and Unreachable."""
         ...

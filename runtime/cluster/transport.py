@@ -36,7 +36,7 @@ _SLOWEST = 4 << 10
 
 
 class Access(NamedTuple):
-    """Which cluster is meant, and as whom: the user's settings where nothing is said."""
+    """Which cluster to use, and as which user: by default those of the user's settings."""
 
     context: str | None = None
     namespace: str | None = None
@@ -44,7 +44,7 @@ class Access(NamedTuple):
 
 
 class Way(NamedTuple):
-    """How connections are made, and who makes them. `identity`: further headers that say who that is."""
+    """A connection pool with its configuration. `identity`: further headers that say who connects."""
 
     host: str
     pool: Any
@@ -55,7 +55,7 @@ class Way(NamedTuple):
 
 
 class Answer:
-    """An answer whose body is read by the caller, while the connection is open."""
+    """A response whose body the caller reads while the connection is open."""
 
     def __init__(self, response: Any, seconds: float, way: Way) -> None:
         self._response = response
@@ -64,7 +64,7 @@ class Answer:
         self.status: int = response.status
 
     def header(self, name: str) -> str:
-        """A header; empty if there is none."""
+        """A header; empty if it is missing."""
         return str(self._response.headers.get(name) or "")
 
     def pieces(self) -> Iterator[bytes]:
@@ -77,7 +77,7 @@ class Answer:
             raise Unreachable(f"the answer broke off: {_why(error)}", sent=True) from error
 
     def body(self) -> bytes:
-        """All of it. Raises Unreachable when it breaks off, or comes so slowly that nobody could wait for it."""
+        """The whole body. Raises Unreachable when it breaks off, or is too slow to wait for."""
         end = time.monotonic() + self._seconds
         found: list[bytes] = []
         for piece in self.pieces():
@@ -92,7 +92,7 @@ class Answer:
 
 
 class Transport:
-    """Connections to one API server, as one user. May be used by many threads."""
+    """Connections to one API server, as one user. Thread-safe."""
 
     def __init__(self, access: Access) -> None:
         _allow_connections()
@@ -141,9 +141,10 @@ class Transport:
         packed: bool = False,
         seconds: float,
     ) -> Generator[Answer, None, None]:
-        """An answer, of whatever code. `seconds` is how long nothing may come, `packed` that it may be compressed.
+        """Send a request; returns the response, whatever its code. `seconds`: how long it may be silent.
 
-        Raises Unreachable, which says whether the request may have reached the server.
+        `packed`: it may be compressed. Raises Unreachable, which says whether the request may have reached the
+        server.
         """
         import urllib3
 
@@ -192,7 +193,7 @@ class Transport:
                 response.close()
 
     def _credentials(self, way: Way) -> Any:
-        """The headers that say who asks, to which others can be added."""
+        """The headers that authenticate the user, to which others can be added."""
         several: Any = import_module("urllib3._collections")  # where versions 1 and 2 have it
         headers = several.HTTPHeaderDict()
         with self._lock, _errors():  # a token whose time is over is asked for by one thread
@@ -207,9 +208,9 @@ class Transport:
         return headers
 
     def renew(self, stale: Way) -> None:
-        """Read the settings again, unless another thread has: the credentials may have been replaced.
+        """Reload the settings, unless another thread has: the credentials may have been replaced.
 
-        Raises Unreachable where there are none now, as when their program has no network for a while.
+        Raises Unreachable if there are none now, as when their program has no network for a while.
         """
         with self._lock:
             if self._way is stale:
@@ -222,12 +223,12 @@ class Transport:
 
 
 def _files(access: Access) -> str:
-    """Where the settings are: a file, or several as in `$PATH`."""
+    """The files of the settings: one, or several as in `$PATH`."""
     return str(access.kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config")
 
 
 def _settings(access: Access, config: Any, configuration: Any) -> tuple[str, str, Sequence[tuple[str, str]]]:
-    """Fill in a configuration; the names of the context and of the namespace, and headers of the user."""
+    """Fill in a configuration; returns the names of the context and the namespace, and headers of the user."""
     files = _files(access)
     if not any(Path(one).expanduser().exists() for one in files.split(os.pathsep)):
         if access.kubeconfig or not _ACCOUNT.is_dir():
@@ -255,7 +256,7 @@ def _settings(access: Access, config: Any, configuration: Any) -> tuple[str, str
 
 
 def _entry(what: str, merged: Any, name: str, named: Mapping[str, str], files: str) -> Mapping[str, Any]:
-    """The cluster or the user that a context names. Raises Misconfigured: the client goes on as nobody then."""
+    """The cluster or the user that a context names. Raises Misconfigured: the client would go on anonymously."""
     for each in merged.get(f"{what}s") or ():
         if each.value["name"] == named.get(what):
             return each.value.get(what) or {}
@@ -265,7 +266,7 @@ def _entry(what: str, merged: Any, name: str, named: Mapping[str, str], files: s
 
 
 def _impersonated(user: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The headers of a user who asks as another one, which the client does not send.
+    """The headers of a user who impersonates another one, which the client does not send.
 
     Source: client-go, transport/round_trippers.go.
     """
@@ -280,7 +281,7 @@ def _impersonated(user: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _lacking(user: Mapping[str, Any]) -> str:
-    """The program of the credentials of a user that is not there, and how its cluster says it is installed."""
+    """The missing program of a user's credentials, and the installation hint of its cluster."""
     asked: Mapping[str, Any] = user.get("exec") or {}
     program = str(asked.get("command") or "")
     if not program or os.sep in program or shutil.which(program):
@@ -292,7 +293,7 @@ def _lacking(user: Mapping[str, Any]) -> str:
 def _load_context(name: str, user: Mapping[str, Any], files: str, config: Any, configuration: Any) -> None:
     """Fill in a configuration for a context.
 
-    What the client cannot get credentials from it only writes to a log, and goes on as nobody.
+    If the client cannot get credentials, it only logs that, and goes on anonymously.
     """
     configuration.host = ""
     with _errors() as said:
@@ -311,7 +312,7 @@ def _load_context(name: str, user: Mapping[str, Any], files: str, config: Any, c
 
 @contextmanager
 def _errors() -> Generator[_Said, None, None]:
-    """What the client only logs, and would otherwise write to standard error."""
+    """Collects errors that the client only logs, and would otherwise write to standard error."""
     said = _Said()
     logging.getLogger().addHandler(said)
     try:
@@ -321,21 +322,21 @@ def _errors() -> Generator[_Said, None, None]:
 
 
 class _Said(logging.Handler):
-    """Keeps the errors that are logged."""
+    """A log handler that collects errors."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
         self.errors: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep one, as one line."""
+        """Collect one record, as one line."""
         self.errors.append(_NUMBER.sub("", " ".join(record.getMessage().split())))
 
 
 def _allow_connections() -> None:
-    """Let more files be open than the 256 or 1024 that are usual: each log that is followed is a connection.
+    """Raise the limit of open files from the usual 256 or 1024: each followed log is a connection.
 
-    Source: the programs of Go do so, package `os`, rlimit.go.
+    Source: programs in Go do so, package `os`, rlimit.go.
     """
     try:
         import resource
@@ -349,14 +350,14 @@ def _allow_connections() -> None:
 
 
 def unverified() -> None:
-    """Say nothing of certificates that are not looked at: it is what the user asked for."""
+    """Suppress warnings about unverified certificates, which the user asked for."""
     import urllib3
 
     urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
 
 
 def _untrusted(error: BaseException) -> bool:
-    """Whether a server was reached whose certificate is not accepted."""
+    """Whether a server was reached whose certificate is not trusted."""
     import ssl
 
     causes = (*error.args, error.__cause__, error.__context__)
@@ -364,7 +365,7 @@ def _untrusted(error: BaseException) -> bool:
 
 
 def _why(error: BaseException) -> str:
-    """What an error says, without the objects that urllib3 puts before it."""
+    """The message of an error, without the objects that urllib3 prepends."""
     error = getattr(error, "original_error", error)  # of a proxy, in urllib3
     text = _NUMBER.sub("", " ".join(str(error).split()).rpartition("): ")[2])
     cause = error.__cause__ or error.__context__

@@ -19,11 +19,11 @@ _GATEWAY = (502, 504)
 
 
 class ClusterError(Exception):
-    """Something that went wrong with a cluster."""
+    """Base of the errors of a cluster."""
 
 
 class Misconfigured(ClusterError):
-    """There are no usable settings for a cluster: nothing was asked of it."""
+    """There are no usable settings for a cluster: no request was sent."""
 
 
 class Unconfigured(Misconfigured):
@@ -31,9 +31,9 @@ class Unconfigured(Misconfigured):
 
 
 class Unreachable(ClusterError):
-    """A cluster that gave no usable answer. `sent`: whether it may have done what was asked.
+    """A cluster gave no usable response. `sent`: whether it may have done what was requested.
 
-    `lasting`: whether another try would end in the same way.
+    `lasting`: whether a retry would fail in the same way.
     """
 
     wait = 0.0
@@ -46,44 +46,44 @@ class Unreachable(ClusterError):
 
 
 class Uncertain(Unreachable):
-    """A change that may have been made: no answer came, and none to the question whether it was."""
+    """A change that may have been made: there was no response, and none to the question whether it was."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, sent=True)
 
 
 class Unread(Unreachable):
-    """A log that cannot be read, of a cluster that answers otherwise."""
+    """A log cannot be read, although the cluster responds otherwise."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, sent=True)
 
 
 class Unfit(ClusterError):
-    """What cannot be done to a run as it is: nothing was changed."""
+    """An action that is impossible in the state of the run: nothing was changed."""
 
 
 class Vanished(ClusterError):
-    """A run that was there is gone, or another one has its name."""
+    """A run no longer exists, or another one has its name."""
 
 
 class Overdue(ClusterError):
-    """What was waited for did not happen in time."""
+    """The expected event did not happen in time."""
 
 
 class Unreadable(ClusterError):
-    """What a cluster has of a run cannot be read."""
+    """The data of a run in the cluster cannot be read."""
 
 
 class Unsupported(ClusterError):
-    """What a way to a cluster cannot do."""
+    """The API in use does not support this operation."""
 
 
 class Refusal(ClusterError):
-    """An answer that is no.
+    """An error response of the server.
 
-    `code` is that of HTTP, `status` the Status object that came with it (empty if none did). The text names
-    the verb, the object, its namespace, the reason and the way out.
+    `code` is that of HTTP, `status` the Status object that came with it (empty if none did). The text names the
+    verb, the object, its namespace, the reason and the remedy.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Refusal(ClusterError):
 
     @property
     def message(self) -> str:
-        """What the server says, in one line."""
+        """The message of the server, in one line."""
         return " ".join(str(self.status.get("message") or "no reason given").split())
 
     @property
@@ -120,15 +120,15 @@ class Refusal(ClusterError):
 
     @property
     def absent(self) -> bool:
-        """Whether there is no such object, of a kind that the server knows."""
+        """Whether the object does not exist, although the server knows its kind."""
         return self.code == NOT_FOUND and not self.no_such_kind
 
     @property
     def permanent(self) -> bool:
         """Whether the same request would be refused again.
 
-        A 5xx is worth another try, except two of etcd's about size. Source: kube-apiserver 1.35 answers 500
-        with these texts for an object above etcd's limit of 1.5 MiB or the 2 MiB of its transport.
+        A 5xx is worth a retry, except two of etcd's about size. Source: kube-apiserver 1.35 answers 500 with these
+        texts for an object above etcd's limit of 1.5 MiB or the 2 MiB of its transport.
         """
         if self.code < 500:
             return self.code not in (408, 429)
@@ -136,17 +136,17 @@ class Refusal(ClusterError):
 
     @property
     def for_good(self) -> bool:
-        """Whether that holds also for somebody who was let in before: a login may end, and begin anew."""
+        """Whether it is permanent also for a user who had access before: a login may expire, and be renewed."""
         return self.permanent and self.code != UNAUTHORIZED
 
     @property
     def doubtful(self) -> bool:
-        """Whether what was asked for may have been done all the same, as of a server that did not get to its end."""
+        """Whether the request may have been executed nevertheless, as by a server that failed halfway."""
         return self.code >= 500 and not self.permanent
 
     @property
     def lost(self) -> bool:
-        """Whether a proxy on the way says that it has no answer: a later look does not tell what comes of it."""
+        """Whether a proxy reports that it got no response: a later look does not tell the outcome of the request."""
         return self.code in _GATEWAY
 
     def _text(self) -> str:
@@ -180,4 +180,4 @@ class Refusal(ClusterError):
 
 
 class Expired(Refusal):
-    """The server has forgotten the version from which to continue: list again."""
+    """The server no longer has the resource version from which to continue: list again."""

@@ -43,24 +43,24 @@ _SHUTDOWNS = {"stop": "Stop", "terminate": "Terminate"}
 
 
 class Editable(Cluster, Protocol):
-    """A cluster that also takes changed objects: what is done to a run is a change of its object."""
+    """A cluster whose objects can be changed: actions on a run are changes of its object."""
 
     def replace(self, kind: Kind, body: Json) -> Json:
-        """Put an object in the place of the version that it was made from. Raises Refusal (409 if it changed)."""
+        """Replace an object in the version that was read. Raises Refusal (409 if it has changed)."""
         ...
 
     def patch(self, kind: Kind, name: str, patch: Json, *, namespace: str | None = None) -> Json:
-        """Merge a patch (RFC 7396) into an object. Raises Refusal and Unreachable."""
+        """Apply a merge patch (RFC 7396) to an object. Raises Refusal and Unreachable."""
         ...
 
 
 def act(cluster: Editable, verb: Verb, workflow: Json, options: Mapping[str, Any]) -> Json:
-    """Do something to a run that was read before; the Workflow after it.
+    """Perform an action on a run that was read before; returns the Workflow after it.
 
     Options: `parameters`, texts by their names, for `resume` and `retry`; `gate`, the id of a suspended node, for
-    `resume`; `nodes`, the ids of nodes that run again though they succeeded, for `retry`. Raises Unfit when the run
-    as it is cannot have that done, Vanished, Refusal, Unreachable, and Uncertain when nobody can say whether it
-    was done.
+    `resume`; `nodes`, the ids of nodes that run again even if they succeeded, for `retry`. Raises Unfit when the
+    state of the run does not allow it, Vanished, Refusal, Unreachable, and Uncertain when nobody can tell whether
+    it was done.
     """
     parameters = cast("Mapping[str, str]", options.get("parameters") or {})
     if verb == "retry":
@@ -101,7 +101,7 @@ def done(verb: Verb, workflow: Json) -> bool:
 
 
 def again(cluster: Cluster, workflow: Json) -> Json:
-    """A run as it is now. Raises Vanished when it is gone, or another one has its name."""
+    """The current state of a run. Raises Vanished when it is gone, or another one has its name."""
     metadata = workflow["metadata"]
     gone = f"`{metadata['name']}` is gone"
     try:
@@ -116,9 +116,9 @@ def again(cluster: Cluster, workflow: Json) -> Json:
 
 
 def settled(cluster: Cluster, workflow: Json, send: Callable[[], Json], made: Callable[[Json], bool]) -> Json:
-    """What came of a change: what `send` answers, or, when no answer came, what the run says when asked.
+    """The result of a change: the response to `send`, or, when there was none, the run as it is read then.
 
-    A refusal counts only if the run does not say that the change was `made`: an earlier try may have made it.
+    A refusal counts only if the run does not show that the change was `made`: an earlier attempt may have made it.
     """
     try:
         return send()
@@ -140,20 +140,21 @@ def settled(cluster: Cluster, workflow: Json, send: Callable[[], Json], made: Ca
 
 
 def may_be_done(refusal: Refusal) -> bool:
-    """Whether a change may have been made though its last try was refused: by an earlier try, or half-way."""
+    """Whether a change may have been made although its last attempt was refused: by an earlier one, or halfway."""
     return refusal.doubtful or refusal.code in (CONFLICT, NOT_FOUND)
 
 
 def uncertain(workflow: Json, problem: Exception) -> Uncertain:
-    """What is raised when nobody can say whether a run was changed."""
+    """The error for when nobody can tell whether a run was changed."""
     name = workflow["metadata"]["name"]
     return Uncertain(f"it is not known whether `{name}` was changed: {problem}; the command may be repeated")
 
 
 def change(cluster: Editable, workflow: Json, edit: Callable[[Json], bool]) -> Json:
-    """Read a run, change it in place, and put it back, again if somebody was faster; the Workflow after it.
+    """Read a run, change it in place, and replace it, again after a conflict; returns the Workflow after it.
 
-    `edit` has the nodes before it, packed or not, and says whether it changed anything. Raises what it raises.
+    `edit` sees its nodes even if they were compressed, and returns whether it changed anything. Raises what it
+    raises.
     """
     mark = uuid.uuid4().hex
     pauses = cluster.policy.pauses()
@@ -188,10 +189,10 @@ def change(cluster: Editable, workflow: Json, edit: Callable[[Json], bool]) -> J
 
 
 def _retry(cluster: Editable, workflow: Json, nodes: Collection[str], parameters: Mapping[str, str]) -> Json:
-    """Let a run that has ended go on.
+    """Retry a run that has ended.
 
-    The pods and jobs are listed before the run is read, so that one of somebody else's retry is never among those
-    that are deleted. They go before the run is put back: the controller would take them for the new ones.
+    The pods and jobs are listed before the run is read, so that those of a concurrent retry are never among the
+    deleted ones. They are deleted before the run is replaced: the controller would take them for the new ones.
     """
     metadata = workflow["metadata"]
     name, namespace = str(metadata["name"]), metadata.get("namespace")
@@ -225,7 +226,7 @@ def _node_of(pod: Json) -> str:
 
 
 def _away(cluster: Editable, run: str, kind: Kind, old: list[Json], namespace: str | None) -> None:
-    """Delete pods or jobs, and wait until they and the jobs that these have made are gone. Raises Overdue."""
+    """Delete pods or jobs, and wait until they and the jobs that these have created are gone. Raises Overdue."""
     left = {str(one["metadata"]["uid"]): str(one["metadata"]["name"]) for one in old}
     for uid, name in left.items():
         try:
