@@ -36,7 +36,7 @@ _KEYLESS = "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_UR
 
 
 class Keys(NamedTuple):
-    """What a store asks for, by the names of Argo's fields; empty where this machine's own are to be used."""
+    """The credentials of a store, by the names of Argo's fields; empty to use those of this machine."""
 
     secrets: dict[str, str]
     endpoint: str | None = None
@@ -44,7 +44,7 @@ class Keys(NamedTuple):
 
 
 class Bucket:
-    """One object of a store, or all below a key as a folder."""
+    """One object of a store, or all objects below a key as a folder."""
 
     def __init__(self, store: Any, location: Location, endpoint: str | None) -> None:
         self._obstore = import_module("obstore")
@@ -55,7 +55,7 @@ class Bucket:
         self.digests = location.kind == "s3"
 
     def entries(self) -> list[Entry]:
-        """The object of the key; if there is none, those below it. Source: Load of Argo's drivers."""
+        """The object with the key; if there is none, those below it. Source: Load of Argo's drivers."""
         key = self._key
         if not key:
             raise Unfit("the workflow does not say under which key it is")
@@ -108,7 +108,7 @@ class Bucket:
         return Entry(path, int(meta["size"]), _tag(meta))
 
     def _trouble(self, error: Exception) -> Exception:
-        """An error of obstore as one line. Anything that it does not say is passed on as it is."""
+        """An error of obstore in one line. Any other exception is returned as it is."""
         names = {one.__name__ for one in type(error).__mro__}
         text = " ".join(str(error).partition("\n\nDebug source")[0].split())
         status = _STATUS.search(text)
@@ -156,19 +156,19 @@ class Bucket:
 
 
 def _aboves(path: str) -> Iterator[str]:
-    """The folders that a path is in."""
+    """The parent folders of a path."""
     while "/" in path:
         path = path.rpartition("/")[0]
         yield path
 
 
 def _tag(meta: Any) -> str:
-    """The ETag; of a store without them, when the object was written."""
+    """The ETag; for a store without them, the time of the last write."""
     return str(meta.get("e_tag") or f"{_WRITTEN}{meta['last_modified'].isoformat()}")
 
 
 def checked(endpoint: str) -> str:
-    """The address of a store: a URL, or a host with or without a port. Raises ValueError for any other text."""
+    """The address of a store: a URL, or a host with an optional port. Raises ValueError for any other text."""
     wrong = f"`{endpoint}` is not an address: one looks like http://localhost:9000"
     try:
         parts = urlsplit(endpoint if "://" in endpoint else f"//{endpoint}")
@@ -182,7 +182,7 @@ def checked(endpoint: str) -> str:
 
 
 def opened(location: Location, keys: Keys) -> Any:
-    """The store of a location. Raises StoreError."""
+    """Open the store of a location. Raises StoreError."""
     try:
         for one in (keys.endpoint, location.fields.get("endpoint")):
             if one:
@@ -267,7 +267,7 @@ def _retries() -> dict[str, Any]:
 
 
 def _profile() -> dict[str, str]:
-    """Keys that `aws configure` wrote, where the environment has none: obstore does not read that file."""
+    """Keys written by `aws configure`, if the environment has none: obstore does not read that file."""
     if any(os.environ.get(name) for name in _KEYLESS):
         return {}
     path = Path(os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or "~/.aws/credentials").expanduser()

@@ -43,7 +43,7 @@ _ENDINGS = {"tar": ".tgz", "zip": ".zip"}
 
 
 class Settings(NamedTuple):
-    """How pieces are brought."""
+    """Options of a download."""
 
     jobs: int = 8
     unpacked: bool = True
@@ -53,7 +53,7 @@ class Settings(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a piece."""
+    """The result for a piece."""
 
     piece: Piece
     record: Json | None = None
@@ -66,7 +66,7 @@ class Outcome(NamedTuple):
 
 
 class Collector:
-    """The way of pieces into a folder. `open` gives the source of a piece."""
+    """Downloads pieces into a folder. `open` returns the source of a piece."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Collector:
         """Stores whose ETags have been seen not to be digests."""
 
     def collect(self, pieces: Sequence[Piece]) -> list[Outcome]:
-        """Bring them; what became of each, in their order. Raises NoRoom, and KeyboardInterrupt after a Ctrl-C."""
+        """Download pieces; returns their outcomes, in order. Raises NoRoom, and KeyboardInterrupt after a Ctrl-C."""
         try:
             plans: list[_Plan] = []
             for plan in self._each([partial(self._plan, one) for one in _apart(pieces)]):
@@ -106,9 +106,9 @@ class Collector:
             self._tell(outcome)
 
     def _each(self, work: Sequence[Callable[[], T]]) -> Iterator[T]:
-        """Do things in threads, several at a time; their results as they come.
+        """Call functions in threads, several at a time; yields their results as they arrive.
 
-        The threads end with the process: one that waits for a store does not hold up a Ctrl-C.
+        The threads are daemons: one that waits for a store does not delay a Ctrl-C.
         """
         todo: queue.SimpleQueue[Callable[[], T] | None] = queue.SimpleQueue()
         done: queue.SimpleQueue[tuple[list[T], BaseException | None]] = queue.SimpleQueue()
@@ -134,7 +134,7 @@ class Collector:
     # --- a piece ---------------------------------------------------------------------------------------------
 
     def _plan(self, one: tuple[Piece, str]) -> _Plan:
-        """What is to be brought of a piece."""
+        """The files of a piece that have to be downloaded."""
         piece, clash = one
         plan = _Plan(piece)
         try:
@@ -171,7 +171,7 @@ class Collector:
 
     @property
     def _modes(self) -> tuple[str, ...]:
-        """How what is there may have been treated, to be as it is wanted now."""
+        """The ways in which an existing target may have been unpacked, to be what is wanted now."""
         return ("", "unpacked", self._refused) if self._settings.unpacked else ("", "packed")
 
     @property
@@ -194,7 +194,7 @@ class Collector:
             self._stop.set()
 
     def _bring(self, plan: _Plan, at: int) -> Outcome | None:
-        """Bring one file of a piece; what became of the piece when that was the last one."""
+        """Download one file of a piece; returns the outcome of the piece if it was the last one."""
         try:
             self._alive(plan.piece)
             if not plan.broken:
@@ -217,7 +217,7 @@ class Collector:
         return plan.outcome
 
     def _file(self, plan: _Plan, at: int) -> str:
-        """Bring one file to its place in the work folder; by what it was checked."""
+        """Download one file to its path in the work folder; returns how it was verified."""
         entry = plan.entries[at]
         target = plan.staged(entry)
         with room(target):
@@ -238,7 +238,7 @@ class Collector:
             return checked
 
     def _download(self, plan: _Plan, entry: Entry, part: Path) -> str:
-        """Bring all bytes of a file; by what they were checked."""
+        """Download all bytes of a file; returns how they were verified."""
         assert plan.source is not None
         store = plan.piece.location.store
         tag = entry.tag if plan.source.digests and store not in self._plain else ""
@@ -248,7 +248,7 @@ class Collector:
         return checked
 
     def _settle(self, plan: _Plan) -> None:
-        """Unpack what is packed, and put it in its place."""
+        """Unpack archives, and move the piece to its place."""
         piece, staged = plan.piece, plan.work / "whole"
         target, mode = piece.target, ""
         single = [one.path for one in plan.entries] == [""]
@@ -282,7 +282,7 @@ class Collector:
             shutil.rmtree(plan.work)
 
     def _unpack(self, staged: Path, folder: Path, kind: str) -> Path:
-        """Take an archive apart; of what cannot be, nothing is left."""
+        """Unpack an archive; if that fails, nothing of it is left."""
         if folder.exists():
             shutil.rmtree(folder)
         try:
@@ -293,7 +293,7 @@ class Collector:
 
 
 class _Plan:
-    """A piece on its way."""
+    """A piece during its download."""
 
     def __init__(self, piece: Piece) -> None:
         self.piece = piece
@@ -310,23 +310,23 @@ class _Plan:
         self.outcome: Outcome | None = None
 
     def staged(self, entry: Entry) -> Path:
-        """Where a file is put together with the others."""
+        """The path at which a file is assembled with the others."""
         return self.work / "whole" / entry.path if entry.path else self.work / "whole"
 
     def known(self, record: Json, found: Content, *, new: bool = False) -> None:
-        """It is in its place."""
+        """Set the outcome: the piece is in its place."""
         trouble = self.trouble
         if not new:
             trouble = [Unfit(*record["refused"])] if record["refused"] else []
         self.outcome = Outcome(self.piece, record, found, tuple(trouble), new)
 
     def fail(self, error: FetchError) -> None:
-        """It is not."""
+        """Set the outcome: the piece has failed."""
         self.outcome = Outcome(self.piece, None, None, (error,))
 
 
 def _apart(pieces: Sequence[Piece]) -> list[tuple[Piece, str]]:
-    """Pieces, and why one cannot be put beside those before it."""
+    """The pieces, each with the reason why it conflicts with those before it."""
     names = Names()
     for one in (MANIFEST, WORK):
         names.add(one)
@@ -340,13 +340,13 @@ def _clash(piece: Piece, names: Names) -> str:
 
 
 def _version(entries: Sequence[Entry]) -> str:
-    """What changes when any file of a piece does."""
+    """A text that changes when any file of a piece does."""
     text = json.dumps([list(one) for one in entries], ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _kept(entries: Sequence[Entry], trouble: list[FetchError]) -> list[Entry]:
-    """The files of a piece that may be made; of the others, why not."""
+    """The files of a piece with valid names; for the others, what is wrong."""
     if [one.path for one in entries] == [""]:
         return list(entries)
     names = Names()

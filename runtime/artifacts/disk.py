@@ -26,7 +26,7 @@ _TAG = regex(r'"?([0-9a-f]{32})(?:-(\d+))?"?')
 
 @contextmanager
 def room(path: Path) -> Generator[None, None, None]:
-    """Errors of the file system below a path as those of a fetch: NoRoom, Unfit."""
+    """Converts errors of the file system below a path to those of a fetch: NoRoom, Unfit."""
     try:
         yield
     except OSError as error:
@@ -36,14 +36,14 @@ def room(path: Path) -> Generator[None, None, None]:
 
 
 def write_all(file: int, data: bytes) -> None:
-    """Write all of some bytes. Raises OSError."""
+    """Write all of the bytes. Raises OSError."""
     view = memoryview(data)
     while view:
         view = view[os.write(file, view) :]
 
 
 def save(path: Path, data: bytes, work: Path) -> None:
-    """Write a file that is there whole or not at all, by way of a folder for what is not yet. Raises OSError."""
+    """Write a file atomically, by way of a folder for incomplete files. Raises OSError."""
     part = work / f"{path.name}.part"
     file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     try:
@@ -58,13 +58,13 @@ def save(path: Path, data: bytes, work: Path) -> None:
 
 
 def move(source: Path, target: Path) -> None:
-    """Rename, and have the folder remember it. Raises OSError."""
+    """Rename, and sync the folder. Raises OSError."""
     source.rename(target)
     keep(target.parent)
 
 
 def keep(folder: Path) -> None:
-    """Have the disk remember the names in a folder; where a file system cannot, it need not. Raises OSError."""
+    """Sync the names in a folder to the disk, if the file system can. Raises OSError."""
     file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(file)
@@ -76,7 +76,7 @@ def keep(folder: Path) -> None:
 
 
 class Digest:
-    """The SHA-256 of bytes as they come, and whether they are those of an ETag of S3.
+    """The SHA-256 of bytes as they arrive, and whether they match an ETag of S3.
 
     Source: the ETag of an object that was uploaded at once is its MD5, of one in parts the MD5 of the parts' and
     their number; of one that is encrypted with a customer's key or by KMS it is neither.
@@ -98,7 +98,7 @@ class Digest:
         self._sums = [_Parts(one, bool(parts)) for one in sizes]
 
     def update(self, data: bytes) -> None:
-        """Some more bytes."""
+        """Add more bytes."""
         self._all.update(data)
         for one in self._sums:
             one.update(data)
@@ -110,12 +110,12 @@ class Digest:
 
     @property
     def matches(self) -> bool:
-        """Whether all bytes are those of the ETag."""
+        """Whether all bytes match the ETag."""
         return any(one.tag() == self._wanted for one in self._sums)
 
 
 class _Parts:
-    """The ETag of bytes that are uploaded in parts of one size."""
+    """The ETag of bytes that were uploaded in parts of equal size."""
 
     def __init__(self, size: int, parts: bool) -> None:
         self._size, self._parts = size, parts
@@ -150,7 +150,7 @@ class Kept(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a target is: the digest of all of it, and each file."""
+    """The content of a target: the digest of all of it, and each file."""
 
     digest: str
     folder: bool
@@ -158,7 +158,7 @@ class Content(NamedTuple):
 
 
 def content(path: Path) -> Content:
-    """What is at a path. Raises OSError, and Unfit for what no fetch makes."""
+    """The content at a path. Raises OSError, and Unfit for what no fetch creates."""
     if not path.is_symlink() and path.is_dir():
         lines: list[str] = []
         files: list[Kept] = []

@@ -22,10 +22,10 @@ _TRIES = 4
 
 
 def download(source: Source, entry: Entry, tag: str, part: Path, stop: threading.Event, pause: float) -> str:
-    """Bring all bytes of a file to a path; by what they were checked: `etag`, `twice` or `size`.
+    """Download a file to a path; returns how it was verified: by `etag`, `twice` or `size`.
 
-    `tag`: an ETag that may be a digest. `pause`: seconds before a store that broke off is asked again; each time
-    longer. Raises Broken, Changed, Missing, StoreError, Stopped, and OSError of the file system.
+    `tag`: an ETag that may be a digest. `pause`: seconds before a store that broke off is asked again, increasing
+    each time. Raises Broken, Changed, Missing, StoreError, Stopped, and OSError of the file system.
     """
     seen = ""
     while True:
@@ -50,7 +50,7 @@ def download(source: Source, entry: Entry, tag: str, part: Path, stop: threading
 
 
 def _resumed(file: int, size: int, digest: Digest) -> int:
-    """What an earlier try has left, for the digest; how much."""
+    """Add what an earlier attempt has left to the digest; returns its size."""
     if os.fstat(file).st_size > size:
         os.ftruncate(file, 0)
     have = 0
@@ -64,7 +64,7 @@ def _resumed(file: int, size: int, digest: Digest) -> int:
 def _stream(
     source: Source, entry: Entry, file: int, have: int, digest: Digest, stop: threading.Event, pause: float
 ) -> None:
-    """Write what is left, however often it breaks off, as long as there is progress."""
+    """Write the rest, resuming after each interruption, as long as there is progress."""
     tries = 0
     while have < entry.size:
         begun = have

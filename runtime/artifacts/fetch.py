@@ -24,7 +24,7 @@ Json = dict[str, Any]
 
 
 class Told(NamedTuple):
-    """Whom a fetch tells what happens."""
+    """The callbacks of a fetch."""
 
     outcome: Callable[[Outcome], None]
     waits: Callable[[], None]
@@ -33,10 +33,10 @@ class Told(NamedTuple):
 def fetch(
     run: Run, pieces: Sequence[Piece], path: Path, opener: Opener, settings: Settings, told: Told
 ) -> list[Outcome]:
-    """Bring pieces of a run into a folder; what became of each.
+    """Fetch pieces of a run into a folder; returns the outcome of each.
 
     Raises NotOurs for a folder that holds something else, NoRoom, ClusterError, KeyboardInterrupt. After any of
-    these the same call goes on where this one ended.
+    these the same call resumes where this one ended.
     """
     folder = Folder(path, identity(run.status.workflow))
     folder.open(told.waits)
@@ -50,7 +50,7 @@ def fetch(
 
 
 def identity(workflow: Json) -> Json:
-    """By what one run is told from another of its name."""
+    """What distinguishes a run from another one of its name."""
     metadata = workflow["metadata"]
     return {
         "name": str(metadata["name"]),
@@ -60,7 +60,7 @@ def identity(workflow: Json) -> Json:
 
 
 def manifest(run: Run, outcomes: Sequence[Outcome], before: Json) -> Json:
-    """What `run.json` says. What an earlier fetch brought and this one was not asked for stays in it."""
+    """The content of `run.json`. What an earlier fetch brought, and this one was not asked for, stays in it."""
     status = run.status
     metadata, said = status.workflow["metadata"], part(status.workflow, "status")
     mine = {(one.piece.step.path, one.piece.output) for one in outcomes}

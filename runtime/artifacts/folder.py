@@ -47,7 +47,7 @@ class Folder:
         self._file = -1
 
     def open(self, waits: Callable[[], None]) -> None:
-        """Take hold of the folder; `waits` is called when another process has it. Raises NotOurs, NoRoom, Unfit."""
+        """Lock the folder; `waits` is called if another process holds it. Raises NotOurs, NoRoom, Unfit."""
         with room(self.work / "lock"):
             self.work.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self.work / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
@@ -61,11 +61,11 @@ class Folder:
             raise
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release the folder."""
         os.close(self._file)
 
     def before(self) -> Json | None:
-        """The `run.json` of an earlier fetch, where nothing has changed since. Raises NotOurs."""
+        """The `run.json` of an earlier fetch, if nothing has changed since. Raises NotOurs."""
         try:
             read: Any = json.loads(self._manifest.read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -90,7 +90,7 @@ class Folder:
             raise NotOurs(f"{self.path} holds {which}: name another folder with -o")
 
     def _load(self) -> None:
-        """Read what was put in place."""
+        """Read the records of what is in place."""
         found = self.before()
         try:
             text = self._journal.read_bytes() if self._journal.exists() else b""
@@ -110,7 +110,7 @@ class Folder:
     def there(
         self, target: str, source: str, version: str, modes: Collection[str]
     ) -> tuple[Json, Content] | None:
-        """The record of a target and what it is, if that version of a source is in its place as it is wanted."""
+        """The record of a target and its content, if that version of a source is in its place as requested."""
         for record in reversed(self._records.get(target, ())):
             if (record["source"], record["version"]) == (source, version) and record["mode"] in modes:
                 try:
@@ -121,7 +121,7 @@ class Folder:
         return None
 
     def put(self, staged: Path, record: Json) -> None:
-        """Put what is complete in its place. Raises Unfit for a place where something else is, NoRoom."""
+        """Move a complete file or folder to its place. Raises Unfit if something else is there, NoRoom."""
         target, digest = record["target"], record["digest"]
         path = self.path / target
         with self._lock, room(path):
@@ -142,7 +142,7 @@ class Folder:
             move(staged, path)
 
     def _parents(self, path: Path) -> None:
-        """Make the folders above a target; none may be a link."""
+        """Create the parent folders of a target; none may be a link."""
         at = self.path
         for name in path.relative_to(self.path).parts[:-1]:
             at /= name
@@ -153,7 +153,7 @@ class Folder:
                 keep(at.parent)
 
     def _note(self, record: Json) -> None:
-        """Write a line of the journal; what the manifest said goes there, too, for it is no longer all."""
+        """Append a line to the journal; what `run.json` said is moved there, too, since it is no longer complete."""
         new = [record]
         if self._listed or not self._journal.exists():
             known = [one for several in self._records.values() for one in several]
@@ -175,7 +175,7 @@ class Folder:
         self._records.setdefault(record["target"], []).append(record)
 
     def finish(self, manifest: Json) -> None:
-        """Write `run.json` and tidy up. Raises NoRoom, Unfit."""
+        """Write `run.json` and clean up. Raises NoRoom, Unfit."""
         data = json.dumps(manifest, indent=1, ensure_ascii=True).encode() + b"\n"
         with room(self._manifest):
             if not self._listed or self._manifest.read_bytes() != data:

@@ -27,7 +27,7 @@ Json = dict[str, Any]
 
 
 class Ways(NamedTuple):
-    """How the places of a run are reached."""
+    """How the stores of a run are accessed."""
 
     mounts: Mapping[str, Path]
     """Folders of this machine that claims are mounted at."""
@@ -45,7 +45,7 @@ class Ways(NamedTuple):
 
 
 class Opener:
-    """Sources of pieces. May be used by many threads."""
+    """Opens the sources of pieces. Thread-safe."""
 
     def __init__(self, ways: Ways, run: str, namespace: str) -> None:
         self._ways, self._run, self._namespace = ways, run, namespace
@@ -104,7 +104,7 @@ class Opener:
             return self._stores[key]
 
     def _secrets(self, place: Location) -> dict[str, str]:
-        """The credentials that a location refers to; none when this machine's own are to be used."""
+        """The credentials that a location refers to; none to use those of this machine."""
         fields = place.fields
         if self._ways.own or fields.get("useSDKCreds") or self._ways.cluster is None:
             return {}

@@ -20,7 +20,7 @@ _CONTROL = regex(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def fault(path: str) -> str:
-    """Why a path is not made below a folder; empty if it may be."""
+    """Why a path is not created below a folder; empty if it may be."""
     if path.startswith("/"):
         return "it is absolute"
     if "\\" in path:
@@ -50,19 +50,19 @@ def fault(path: str) -> str:
 
 
 def folded(path: str) -> str:
-    """What two paths have in common that some file system takes for one."""
+    """A form that is equal for paths which some file system takes for one."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
 
 
 class Names:
-    """The names of one folder, as they are made."""
+    """The names of one folder, as they are created."""
 
     def __init__(self) -> None:
         self._spelled: dict[str, str] = {}
         self._kinds: dict[str, str] = {}
 
     def add(self, path: str, kind: str = "file") -> str:
-        """Note a `file`, `folder` or `link`; why it cannot be beside what is there, empty if it can."""
+        """Add a `file`, `folder` or `link`; returns why it conflicts with what is there, empty if it does not."""
         names = path.split("/")
         for end in range(1, len(names) + 1):
             part = "/".join(names[:end])
@@ -83,15 +83,15 @@ class Names:
         return ""
 
     def file(self, path: str) -> bool:
-        """Whether a file of this very name was made."""
+        """Whether a file of exactly this name was created."""
         return self._spelled.get(folded(path)) == path and self._kinds.get(folded(path)) == "file"
 
 
 def link_fault(path: str, target: str) -> str:
-    """Why a symbolic link is not made; empty if it stays in the folder.
+    """Why a symbolic link is not created; empty if it stays in the folder.
 
-    Its target may go up only at its beginning, and not above the folder. As nothing is made below a link, the
-    folder of the link is what its path says, so that no chain of links leads out.
+    Its target may go up only at its beginning, and not above the folder. Since nothing is created below a link, the
+    real folder of the link is the one in its path, so that no chain of links leads out.
     """
     if not target or target.startswith("/"):
         return "it leads to an absolute path"

@@ -28,7 +28,7 @@ VOLUME = "volume"
 
 
 class Location(NamedTuple):
-    """Where something lies. `kind`: what Argo calls the store, or `volume`; `fields`: the store; `key`: in it."""
+    """A location. `kind`: Argo's name of the store, or `volume`; `fields`: the store; `key`: the key in it."""
 
     kind: str
     key: str
@@ -36,7 +36,7 @@ class Location(NamedTuple):
 
     @property
     def store(self) -> str:
-        """The store, as it is known by."""
+        """What identifies the store."""
         fields = self.fields
         match self.kind:
             case "s3":
@@ -53,7 +53,7 @@ class Location(NamedTuple):
 
     @property
     def said(self) -> str:
-        """It in one text, without anything secret."""
+        """The location as one text, without secrets."""
         match self.kind:
             case "s3" | "gcs":
                 scheme = "s3" if self.kind == "s3" else "gs"
@@ -84,12 +84,12 @@ class Piece(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called on the command line."""
+        """Its name on the command line."""
         return f"{self.step.path}.{self.output}"
 
     @property
     def target(self) -> str:
-        """Its path in the folder, when nothing is packed."""
+        """Its path in the folder, if nothing is packed."""
         return "/".join((*self.step.folder, self.output))
 
     @property
@@ -99,7 +99,7 @@ class Piece(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A run: its steps, and what there is of each."""
+    """A run: its steps, and the pieces of each."""
 
     status: Status
     steps: list[Step]
@@ -112,7 +112,7 @@ class Run(NamedTuple):
 
     @property
     def repository(self) -> Json:
-        """Where its artifacts are that say no place of their own."""
+        """The repository of the artifacts that name no store of their own."""
         return _repository(self.status.workflow)
 
 
@@ -121,7 +121,7 @@ def _repository(workflow: Json) -> Json:
 
 
 def read(workflow: Json) -> Run:
-    """What a Workflow object says that there is."""
+    """The steps and pieces of a Workflow object."""
     status = Status(workflow)
     found = steps(status)
     claims = _Claims(status)
@@ -141,7 +141,7 @@ def read(workflow: Json) -> Run:
 
 
 def values(step: Step) -> dict[str, str]:
-    """The parameters of a step's outputs, its result and its exit code."""
+    """The output parameters of a step, its result and its exit code."""
     outputs = step.outputs
     found = {
         str(one["name"]): str(one["value"])
@@ -183,7 +183,7 @@ def _location(artifact: Json, repository: Json) -> Location:
 
 
 class _Claims:
-    """Which claim a path on a volume is on. flowdsl mounts each volume at a place of its name."""
+    """The claim that a path on a volume belongs to. flowdsl mounts each volume at a path with its name."""
 
     def __init__(self, status: Status) -> None:
         self._templates = status.templates
@@ -191,7 +191,7 @@ class _Claims:
         self._common = _named([*several(status.templates.spec, "volumes"), *made])
 
     def location(self, text: str, step: Step) -> Location | None:
-        """The place that a text is the path of; None for any other text."""
+        """The location that a path refers to; None for any other text."""
         if not text.startswith(f"{VOLUMES}/"):
             return None
         name, _, key = text.removeprefix(f"{VOLUMES}/").partition("/")
@@ -214,7 +214,7 @@ def _named(volumes: Sequence[Json]) -> dict[str, str]:
 
 
 class Chosen(NamedTuple):
-    """What some names mean: files, values with the step and the name of each, and names that mean nothing."""
+    """What names refer to: files, values with the step and the name of each, and unknown names."""
 
     pieces: list[Piece]
     values: list[tuple[Step, str, str]]
@@ -222,7 +222,7 @@ class Chosen(NamedTuple):
 
 
 def chosen(run: Run, wanted: Sequence[str]) -> Chosen:
-    """What is meant by steps, graphs with all in them, and STEP.OUTPUT; without a name, everything."""
+    """What is selected by steps, graphs with all in them, and STEP.OUTPUT; without a name, everything."""
     files = {one.name for one in run.pieces}
     texts = [
         (step, name, value)
@@ -248,7 +248,7 @@ def chosen(run: Run, wanted: Sequence[str]) -> Chosen:
 
 
 def _aboves(path: str) -> list[str]:
-    """A step, the loop it is a round of, and the graphs that it is in."""
+    """A step, the loop that it is a round of, and the graphs that contain it."""
     found: list[str] = []
     while path:
         found.append(path)
@@ -259,7 +259,7 @@ def _aboves(path: str) -> list[str]:
 
 
 def aliases(run: Run) -> Mapping[tuple[str, str], list[str]]:
-    """The names under which graphs, and the run, hand on what one of their steps stored, by store and key."""
+    """The names under which graphs, and the run, pass on what one of their steps stored, by store and key."""
     found: dict[tuple[str, str], list[str]] = {}
     texts = {text: piece.location for text, piece in stored(run).items()}
 
@@ -285,7 +285,7 @@ def aliases(run: Run) -> Mapping[tuple[str, str], list[str]]:
 
 
 def stored(run: Run) -> dict[str, Piece]:
-    """The files of a run by the text that a parameter has which hands one on: its key, or its path on a volume."""
+    """The files of a run by the text of a parameter that passes one on: its key, or its path on a volume."""
     found: dict[str, Piece] = {}
     for one in run.pieces:
         if one.location.kind in STORES:

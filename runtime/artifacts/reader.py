@@ -130,7 +130,7 @@ while time.monotonic() - last[0] < IDLE:
 
 
 class Readers:
-    """The pods that read the claims of a run; they end with it, and with `close`."""
+    """The pods that read the claims of a run; they are deleted with it, and by `close`."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class Readers:
         self._closed = False
 
     def source(self, claim: str, place: Location) -> Claimed:
-        """A place on a claim; its pod is started when the first one asks. Raises StoreError."""
+        """A path on a claim; its pod is created on first use. Raises StoreError."""
         with self._lock:
             if self._closed:
                 raise StoreError(f"claim {claim} is no longer read", place.store)
@@ -170,7 +170,7 @@ class Readers:
             return Claimed(self._pods[claim], place)
 
     def close(self) -> list[str]:
-        """Delete the pods; what is said about those that could not be."""
+        """Delete the pods; returns messages about those that could not be deleted."""
         self._closed = True
         left: list[str] = []
         for one in list(self._pods.values()):
@@ -191,7 +191,7 @@ class Reader:
         self._created = False
 
     def start(self, workflow: Json, image: str) -> None:
-        """Create it, and wait until it answers. Raises ClusterError, StoreError."""
+        """Create it, and wait until it responds. Raises ClusterError, StoreError."""
         self._created = True  # it may be, even if the answer is lost
         self.cluster.create(POD, self.body(workflow, image))
         end = time.monotonic() + PENDING
@@ -225,7 +225,7 @@ class Reader:
             self.cluster.delete(POD, self.name, namespace=self.namespace)
 
     def body(self, workflow: Json, image: str) -> Json:
-        """The pod: it may write nothing, knows no account, and goes with the workflow."""
+        """The pod: read-only, without a service account token, and owned by the workflow."""
         metadata = workflow["metadata"]
         owners = [
             {
@@ -280,7 +280,7 @@ class Reader:
         }
 
     def ask(self, **query: str) -> bytes:
-        """What it answers. Raises ClusterError."""
+        """Its response. Raises ClusterError."""
         path = f"{self.token}?{urlencode(query, quote_via=quote, errors='surrogateescape')}"
         return self.cluster.proxy(self.name, PORT, path, namespace=self.namespace)
 
@@ -294,12 +294,12 @@ class Claimed:
         self._reader, self._place = reader, place
 
     def entries(self) -> list[Entry]:
-        """The files, and the links as they are; what is neither is shown as a link that leads out."""
+        """The files, and symbolic links; what is neither is listed as a link that leads out."""
         rows: list[tuple[str, int, str, str]] = json.loads(self._asked(what="list", key=self._place.key))
         return sorted(Entry(str(path), int(size), str(tag), str(link)) for path, size, tag, link in rows)
 
     def read(self, entry: Entry, offset: int) -> Iterator[bytes]:
-        """Its bytes, so many at a time as come in time."""
+        """Its bytes, in chunks that arrive in time."""
         key = f"{self._place.key}/{entry.path}" if entry.path else self._place.key
         length = _MOST
         while offset < entry.size:
@@ -348,7 +348,7 @@ def _ready(status: Json) -> bool:
 
 
 def _why(status: Json) -> str:
-    """Why a pod does not run: what its container waits for, or the scheduler says."""
+    """Why a pod does not run: the reason of its container, or of the scheduler."""
     for one in several(status, "containerStatuses"):
         state = part(one, "state")
         for kind in ("waiting", "terminated"):

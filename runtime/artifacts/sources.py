@@ -23,7 +23,7 @@ NO_FILE = "/dev/null"
 
 
 class Entry(NamedTuple):
-    """A file of a piece: below it, or with an empty path the piece itself. `link`: of a symbolic link its target."""
+    """A file of a piece: its path in it, empty for the piece itself. `link`: the target of a symbolic link."""
 
     path: str
     size: int
@@ -33,22 +33,22 @@ class Entry(NamedTuple):
 
 
 class Source(Protocol):
-    """A piece where it is stored. May be used by many threads."""
+    """A piece in its store. Thread-safe."""
 
     digests: bool
     """Whether the tags may be MD5 digests, as those of S3 are."""
 
     def entries(self) -> list[Entry]:
-        """Its files, in order of their paths. Raises Missing, Unfit, StoreError."""
+        """Its files, sorted by path. Raises Missing, Unfit, StoreError."""
         ...
 
     def read(self, entry: Entry, offset: int) -> Iterator[bytes]:
-        """The bytes of a file from an offset below its size on. Raises Changed, Missing, StoreError, Broken."""
+        """The bytes of a file, from an offset smaller than its size. Raises Changed, Missing, StoreError, Broken."""
         ...
 
 
 class Text:
-    """A raw artifact: its text is in the workflow."""
+    """A raw artifact, whose text is in the workflow."""
 
     digests = False
 
@@ -65,7 +65,7 @@ class Text:
 
 
 class Local:
-    """A file or folder of this machine: of a run that was here, or on a volume that is mounted."""
+    """A file or folder of this machine: of a local run, or on a mounted volume."""
 
     digests = False
 
@@ -74,7 +74,7 @@ class Local:
         self._path = root / key
 
     def entries(self) -> list[Entry]:
-        """The files, and the links as they are."""
+        """The files and symbolic links."""
         top = self._path
         try:
             if not top.resolve().is_relative_to(self._root.resolve()):
@@ -89,7 +89,7 @@ class Local:
             raise StoreError(f"{error.filename} cannot be read: {error.strerror}") from None
 
     def read(self, entry: Entry, offset: int) -> Iterator[bytes]:
-        """The bytes, of the file that was there when it was listed."""
+        """The bytes of the file that was listed."""
         path = self._path / entry.path if entry.path else self._path
         try:
             with path.open("rb") as file:

@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 
 class Step(NamedTuple):
-    """A step, or a graph of steps. `folder` are the names on the way to it, a round of a loop by its number."""
+    """A step, or a graph of steps. `folder`: the names on the path to it, with rounds of loops by number."""
 
     path: str
     """What its author calls it: `search.train(3)`."""
@@ -28,12 +28,12 @@ class Step(NamedTuple):
 
     @property
     def pod(self) -> Node:
-        """What ran: of a step that was tried several times, the last attempt."""
+        """The node that ran: of a retried step, the last attempt."""
         return self.node.result()
 
     @property
     def outputs(self) -> Json:
-        """What it handed on, in Argo's words."""
+        """Its outputs, in Argo's format."""
         return self.node.outputs or self.pod.outputs or {}
 
 

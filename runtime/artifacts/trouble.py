@@ -6,19 +6,19 @@ from typing import ClassVar
 
 
 class FetchError(Exception):
-    """Something that was to be fetched, and was not. `kind`: the word for that in `run.json`."""
+    """Something could not be fetched. `kind`: the word for that in `run.json`."""
 
     kind: ClassVar[str] = "other"
 
 
 class Missing(FetchError):
-    """There is nothing at its place."""
+    """There is nothing at the location."""
 
     kind = "missing"
 
 
 class Unfit(FetchError):
-    """It breaks a rule, so it is not put into the folder. `reasons`: one for each part that does."""
+    """It breaks a rule, so that it is not put into the folder. `reasons`: one for each part that does."""
 
     kind = "unfit"
 
@@ -28,13 +28,13 @@ class Unfit(FetchError):
 
 
 class Changed(FetchError):
-    """What is at its place has changed while it was read."""
+    """The content of the location has changed during the download."""
 
     kind = "changed"
 
 
 class StoreError(FetchError):
-    """A store, or the cluster, that refused or gave no usable answer. `store`: which one, where all of it is meant."""
+    """A store, or the cluster, refused or gave no usable response. `store`: which one, if all of it is affected."""
 
     kind = "store"
 
@@ -44,24 +44,24 @@ class StoreError(FetchError):
 
 
 class Broken(StoreError):
-    """An answer that broke off: what comes after it may be asked for again."""
+    """A response broke off; the rest can be requested again."""
 
     kind = "broken off"
 
 
 class Stopped(FetchError):
-    """Whoever asked for it wants no more."""
+    """The caller has cancelled the download."""
 
     kind = "stopped"
 
 
 class NoRoom(FetchError):
-    """The file system takes no more."""
+    """The disk, or the quota, is full."""
 
     kind = "no room"
 
 
 class NotOurs(FetchError):
-    """The folder holds something that no fetch of this run has put there."""
+    """The folder contains something that no fetch of this run has put there."""
 
     kind = "not ours"

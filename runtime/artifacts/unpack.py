@@ -45,7 +45,7 @@ _BROKEN = (
 
 
 class Limits(NamedTuple):
-    """What an archive may come to. `ratio`: of its content to itself, looked at above `modest` bytes; 0 for any."""
+    """Limits of an archive's content. `ratio`: of its content to its own size, above `modest` bytes; 0 for any."""
 
     size: int = 64 << 30
     members: int = 200_000
@@ -54,14 +54,14 @@ class Limits(NamedTuple):
 
 
 class _Gauge:
-    """What has come out of an archive, against the limits."""
+    """Counts what has been extracted from an archive, against the limits."""
 
     def __init__(self, limits: Limits, packed: int) -> None:
         self._limits, self._packed = limits, packed
         self.size = 0
 
     def add(self, size: int) -> None:
-        """Some bytes more. Raises Unfit."""
+        """Count more bytes. Raises Unfit."""
         self.size += size
         self.check(self.size)
 
@@ -83,7 +83,7 @@ class _Gauge:
 
 
 def form(path: Path, said: str) -> str:
-    """How a file is packed: `tar`, `zip` or `none`; what nothing is said of is looked at, as Argo does."""
+    """How a file is packed: `tar`, `zip` or `none`; without a declaration the file is inspected, as Argo does."""
     if said in ("none", "zip"):
         return said
     try:
@@ -99,7 +99,7 @@ def form(path: Path, said: str) -> str:
 
 
 def unpack(source: Path, folder: Path, kind: str, limits: Limits) -> Path:
-    """Take a `tar` or `zip` apart into a folder that is not there yet; what it comes to: what is alone in it, or all.
+    """Unpack a `tar` or `zip` into a new folder; returns its only member, or the folder.
 
     Raises Unfit, and OSError of the file system.
     """
@@ -122,14 +122,14 @@ def _text(error: Exception) -> str:
 
 
 class _Bounded:
-    """The content of an archive as a stream that ends in Unfit where too much is asked of it."""
+    """The content of an archive as a stream that raises Unfit beyond the limits."""
 
     def __init__(self, file: IO[bytes], gauge: _Gauge) -> None:
         self._file, self._gauge = file, gauge
         self.until = 2 * _HEADERS
 
     def read(self, size: int) -> bytes:
-        """Some bytes."""
+        """Read bytes."""
         found = self._file.read(size)
         self._gauge.add(len(found))
         if self._gauge.size > self.until:
@@ -138,7 +138,7 @@ class _Bounded:
 
 
 def _tar(source: Path, folder: Path, gauge: _Gauge) -> Iterator[str]:
-    """Extract; why not, for each member that is at fault."""
+    """Extract; returns what is wrong with each bad member."""
     with source.open("rb") as raw:
         packed = raw.read(2) == _GZIP
         raw.seek(0)
@@ -186,7 +186,7 @@ def _member_fault(member: tarfile.TarInfo, path: str, names: Names) -> str:
 
 
 def _zip(source: Path, folder: Path, gauge: _Gauge) -> Iterator[str]:
-    """Extract; why not, for each member that is at fault. Times, owners and links are not taken over."""
+    """Extract; returns what is wrong with each bad member. Times, owners and links are not restored."""
     names = Names()
     with zipfile.ZipFile(source) as archive:
         members = archive.infolist()
@@ -209,14 +209,14 @@ def _zip(source: Path, folder: Path, gauge: _Gauge) -> Iterator[str]:
 
 
 def _zip_fault(member: zipfile.ZipInfo, path: str) -> str:
-    """Why a member of an archive is not put at a path; empty if it is."""
+    """Why a member of an archive is not extracted to a path; empty if it is."""
     if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
         return "it is a link, a device or a pipe"
     return "it is encrypted" if member.flag_bits & 1 else fault(path)
 
 
 def _unzip(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, gauge: _Gauge) -> str:
-    """Extract a member to a file that is not there yet; why that is not possible, or nothing."""
+    """Extract a member to a new file; returns why that is impossible, or nothing."""
     try:
         content = archive.open(member)
     except (NotImplementedError, RuntimeError) as error:
@@ -234,7 +234,7 @@ def _unzip(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, gaug
 
 
 def _sealed(folder: Path) -> None:
-    """Have the disk keep all of it; a link that leads out, in spite of everything, is refused."""
+    """Sync everything to the disk; a link that leads out nevertheless is refused."""
     root = os.path.realpath(folder)
     for at, folders, files in os.walk(folder):
         for name in (*folders, *files):

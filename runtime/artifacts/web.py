@@ -20,7 +20,7 @@ _BROKEN = (http.client.HTTPException, OSError)
 
 
 class Web:
-    """One object behind a URL, as its server gives it to anybody, or with the headers of the artifact."""
+    """One object at a URL, requested anonymously, or with the headers of the artifact."""
 
     digests = False
 
@@ -32,7 +32,7 @@ class Web:
         self._headers = headers
 
     def entries(self) -> list[Entry]:
-        """The object, whose size the server has to say."""
+        """The object, whose size the server has to tell."""
         with self._ask("HEAD") as answer:
             size = answer.headers.get("Content-Length", "")
             if not size.isdecimal():
@@ -42,7 +42,7 @@ class Web:
             ]
 
     def read(self, entry: Entry, offset: int) -> Iterator[bytes]:
-        """Its bytes; a server that knows no ranges gives what is skipped, too."""
+        """Its bytes; a server without support for ranges also sends the skipped ones."""
         more = {"Range": f"bytes={offset}-"} if offset else {}
         if entry.tag.startswith('"'):
             more["If-Match"] = entry.tag

@@ -44,7 +44,7 @@ without a node.
 
 
 class Extent(NamedTuple):
-    """How much of a log is wanted. `since` is in nanoseconds since 1970, `tail` a number of lines."""
+    """The requested part of a log. `since` is in nanoseconds since 1970, `tail` a number of lines."""
 
     follow: bool = False
     since: int | None = None
@@ -61,7 +61,7 @@ def status_of(pod: Json, container: str) -> Json:
 
 
 def state_of(pod: Json, container: str) -> State:
-    """What a container is at."""
+    """The state of a container."""
     state = part(status_of(pod, container), "state")
     if "running" in state:
         return "running"
@@ -76,12 +76,12 @@ def read(
     namespace: str | None = None,
     lost: set[str] | None = None,
 ) -> Generator[list[Part], None, bool]:
-    """The parts of a container's log; with `follow` until it has ended. Returns whether the log is there to its end.
+    """Reads the parts of a container's log, with `follow` until it has ended; returns whether the log is complete.
 
-    A kubelet that breaks looks like the end of a log. So the end is believed when the container has ended, or
-    nothing is to be followed, and another answer brings nothing new. Raises Refusal, Unread when there was no log for
-    as long as the policy allows, though the cluster answers, and Unreachable when it does not. A node that had no log
-    for so long is added to `lost`, where the next one gives it one try.
+    A kubelet that breaks looks like the end of a log. So the end is accepted when the container has ended, or
+    nothing is to be followed, and another request brings nothing new. Raises Refusal, Unread when there was no log
+    for as long as the policy allows, though the cluster answers, and Unreachable when it does not. A node that had
+    no log for so long is added to `lost`; for it the next log gets one attempt.
     """
     policy = cluster.policy
     patience = policy.contact if extent.follow else policy.patience
@@ -130,7 +130,7 @@ def _asked(
     *,
     follow: bool,
 ) -> Generator[list[Part], None, Refusal | Unreachable | None]:
-    """What one more answer brings. Returns why it is not whole, if it is not; raises Refusal where none will be."""
+    """Yields what one more request brings. Returns why it is incomplete, if it is; raises Refusal if none will be."""
     joined.begin()
     try:
         for piece in cluster.log(
@@ -155,12 +155,12 @@ def _asked(
 
 
 def _has_none(refusal: Refusal) -> bool:
-    """Whether a refusal says that there is no log, rather than that it is not given."""
+    """Whether a refusal says that there is no log, rather than that access is denied."""
     return refusal.code == NOT_FOUND or (refusal.code == 400 and bool(_NO_LOG.search(refusal.message)))
 
 
 def _look(cluster: Cluster, source: Source, namespace: str | None) -> State:
-    """What a container is at now. Raises Refusal, Unreachable."""
+    """The current state of a container. Raises Refusal, Unreachable."""
     pauses = cluster.policy.pauses(cluster.policy.contact)
     while True:
         try:

@@ -30,12 +30,12 @@ _MOST = 10_000
 
 
 def asked(tail: int | None) -> int | None:
-    """How many of the last lines to ask for, so that there are enough of the step."""
+    """The number of last lines to request, so that enough of them are the step's."""
     return tail + _MORE if tail is not None and tail <= _MOST else tail
 
 
 def of_the_step(reader: Reader, tail: int | None = None) -> Reader:
-    """A log without the lines of the executor; of what is left the last lines. Raises what the reader raises."""
+    """A log without the lines of the executor, cut to the last lines of the rest. Raises what the reader raises."""
     step = _step(reader)
     return step if tail is None or tail > _MOST else _last(step, tail)
 
@@ -93,5 +93,5 @@ def _is_one(line: bytes) -> bool:
 
 
 def _may_be(text: bytes) -> bool:
-    """Whether a line that begins so may be the executor's."""
+    """Whether a line with this beginning may be one of the executor."""
     return text[: len(_BEGIN)] == _BEGIN[: len(text)]

@@ -26,7 +26,7 @@ _EVERY = 0.1
 
 
 def files_of(folder: Path, workflow: Json, wanted: Wanted, done: Collection[str] = ()) -> dict[Source, Path]:
-    """The logs that are wanted and that there are so far, in the order in which their steps began.
+    """The requested logs that exist so far, in the order in which their steps began.
 
     Those of the nodes in `done` are left out.
     """
@@ -58,7 +58,7 @@ def files_of(folder: Path, workflow: Json, wanted: Wanted, done: Collection[str]
 
 
 class _File:
-    """A log that is read as it grows."""
+    """A log that is read while it grows."""
 
     def __init__(self, path: Path, tail: int | None = None) -> None:
         self._file: BinaryIO = path.open("rb")
@@ -67,7 +67,7 @@ class _File:
             self._file.seek(_start_of_last(self._file, tail))
 
     def parts(self) -> Iterator[list[Part]]:
-        """What has come since the last time."""
+        """What was appended since the last call."""
         while piece := self._file.read(_PIECE):
             found: list[Part] = []
             for line in _lines(piece):
@@ -80,7 +80,7 @@ class _File:
 
 
 def _start_of_last(file: BinaryIO, lines: int) -> int:
-    """Where the last so many lines begin."""
+    """The offset of the last lines."""
     at = end = file.seek(0, 2)
     left = lines
     while at > 0 and lines:
@@ -105,7 +105,7 @@ def _lines(piece: bytes) -> Iterator[bytes]:
 
 
 def written(folder: Path, workflow: Json, wanted: Wanted, tail: int | None = None) -> Iterator[Given]:
-    """The logs of a run as they are now, one after the other."""
+    """The current logs of a run, one after the other."""
     for source, path in files_of(folder, workflow, wanted).items():
         file = _File(path, tail)
         for parts in file.parts():
@@ -115,7 +115,7 @@ def written(folder: Path, workflow: Json, wanted: Wanted, tail: int | None = Non
 
 
 def growing(folder: Path, workflow: Json, wanted: Wanted, tail: int | None = None) -> Iterator[Given]:
-    """The logs of a run as they are written, until nobody runs it any more."""
+    """The logs of a run as they are written, until no process runs it any more."""
     files: dict[Source, _File] = {}
     done: set[str] = set()
     begun = last = False
@@ -142,7 +142,7 @@ def growing(folder: Path, workflow: Json, wanted: Wanted, tail: int | None = Non
 
 
 def read(folder: Path, before: Json) -> Json:
-    """The Workflow of a run as it is now, or as it was if it cannot be read."""
+    """The current Workflow of a run, or the previous one if it cannot be read."""
     try:
         found: Json = json.loads((folder / "workflow.json").read_bytes())
     except (OSError, ValueError):

@@ -41,7 +41,7 @@ class Part(NamedTuple):
 
 
 def nanoseconds(stamp: bytes) -> int:
-    """A time of RFC 3339 in nanoseconds since 1970. Raises ValueError."""
+    """Parse a time of RFC 3339 to nanoseconds since 1970. Raises ValueError."""
     if len(stamp) == len(_USUAL) and stamp[19:20] == b"." and stamp[29:] == b"Z":
         digits = stamp[20:29]
         if digits.isdigit():
@@ -60,7 +60,7 @@ def _seconds(whole: bytes, zone: bytes) -> int:
 
 
 class Joined:
-    """One container's log. `since`, in nanoseconds: lines from before are left out."""
+    """One container's log. `since`, in nanoseconds: earlier lines are left out."""
 
     def __init__(self, since: int | None = None) -> None:
         self._from = since
@@ -79,7 +79,7 @@ class Joined:
 
     @property
     def since(self) -> str:
-        """From which time on the next answer is to be: RFC 3339, empty for all."""
+        """The start of the next request: RFC 3339, empty for all."""
         if self._second is not None:
             return rfc3339(self._second - _MARGIN)
         return "" if self._from is None else rfc3339(self._from // _SECOND)
@@ -90,7 +90,7 @@ class Joined:
         return self._second is not None
 
     def begin(self) -> None:
-        """Another answer begins; it was asked for from `since` on."""
+        """Start another answer, which was requested from `since` on."""
         if self._second is not None:
             least = (self._second - _MARGIN) * _SECOND
             self._known = array("q", (one for one in self._known if one >= least))
@@ -118,7 +118,7 @@ class Joined:
 
     @property
     def reached(self) -> bool:
-        """Whether this answer came as far as those before it, and broke off in no line that they had whole."""
+        """Whether this answer came as far as the earlier ones, and broke off in no line that they had completely."""
         if self._at < len(self._known) or self._head or self._drop_open:
             return False
         met = self._line is not None
@@ -130,7 +130,7 @@ class Joined:
         return self._line is not None and self._drop
 
     def feed(self, piece: bytes) -> list[Part]:
-        """What is new in the next piece of the answer."""
+        """The new parts in the next piece of the answer."""
         found: list[Part] = []
         data = self._head + piece
         self._head = b""
@@ -155,7 +155,7 @@ class Joined:
     # --- lines -----------------------------------------------------------------------------------------
 
     def _begins(self, data: bytes, at: int) -> int | None:
-        """Begin the line at a place: where its text begins; None if that is not there yet."""
+        """Begin the line at an offset: the offset of its text; None if that has not arrived yet."""
         blank = data.find(b" ", at, at + _LONGEST + 1)
         if blank < 0 and len(data) - at <= _LONGEST and data.find(b"\n", at) < 0:
             return None
@@ -176,7 +176,7 @@ class Joined:
         return blank + 1
 
     def _place(self, now: int) -> None:
-        """Say whether the line that begins is known, and how much of it."""
+        """Determine whether the line that begins is known, and how much of it."""
         if not self._aligned:
             first = self._known[0] if self._known else self._open
             if first is not None and now < first:
@@ -199,7 +199,7 @@ class Joined:
             self._open = None
 
     def _goes_on(self, text: bytes, found: list[Part]) -> None:
-        """Take text of the line that goes on, to its end or to that of the piece."""
+        """Take text of the current line, to its end or to that of the piece."""
         stamp, ends = self._line or b"", text.endswith(b"\n")
         if not self._drop:
             new = text[self._skip :]
@@ -220,7 +220,7 @@ class Joined:
             self._line = None
 
     def _pass(self, now: int) -> None:
-        """The newest line is of this time: forget those that no answer will repeat."""
+        """The newest line has this time: forget those that no answer can repeat."""
         second = now // _SECOND
         self._newest = now
         if self._second is None or second > self._second:

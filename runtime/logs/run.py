@@ -28,7 +28,7 @@ MAIN = "main"
 
 
 class Wanted(NamedTuple):
-    """Which logs: those of one step or of all, of one container, of those named, or of all."""
+    """The requested logs: those of one step or of all, of one container, of those named, or of all."""
 
     step: str | None = None
     container: str | None = None
@@ -37,19 +37,19 @@ class Wanted(NamedTuple):
 
     @property
     def as_stored(self) -> bool:
-        """Whether the logs of containers are asked for, and not only what the steps printed."""
+        """Whether the raw logs of containers are requested, and not only the output of the steps."""
         return self.all_containers or self.container is not None
 
 
 class Gone(NamedTuple):
-    """A step whose pod is no longer there. `kept` is the artifact that has its log, if any."""
+    """A step whose pod no longer exists. `kept` is the artifact with its log, if any."""
 
     called: str
     kept: str
 
 
 def pods_of(cluster: Cluster, workflow: Json) -> list[Json]:
-    """The pods of a run; where they are not shown, what its nodes say of them. Raises Refusal, Unreachable."""
+    """The pods of a run; if they cannot be listed, those that its nodes describe. Raises Refusal, Unreachable."""
     namespace = part(workflow, "metadata").get("namespace")
     try:
         return cluster.list(POD, labels=f"{RUN}={name_of(workflow)}", namespace=namespace).items
@@ -58,7 +58,7 @@ def pods_of(cluster: Cluster, workflow: Json) -> list[Json]:
 
 
 def _as_pod(workflow: Json, node: Json) -> Json:
-    """As much of a node's pod as its logs need."""
+    """The part of a node's pod that its logs need, derived from the node."""
     name, template = str(node["name"]), str(node.get("templateName") or "")
     times = {"startedAt": node.get("startedAt")}
     over = node.get("phase") in ENDED
@@ -78,12 +78,12 @@ def _as_pod(workflow: Json, node: Json) -> Json:
 
 
 def _specs(workflow: Json) -> tuple[Json, Json]:
-    """What a run was submitted with, and what the controller made of it if that refers to a template."""
+    """The spec that a run was submitted with, and what the controller made of it if that refers to a template."""
     return part(workflow, "spec"), part(part(workflow, "status"), "storedWorkflowTemplateSpec")
 
 
 def entry_of(workflow: Json) -> str:
-    """The template that a run begins with."""
+    """The entrypoint template of a run."""
     return next(
         (str(one["entrypoint"]) for one in _specs(workflow) if one.get("entrypoint")), name_of(workflow)
     )
@@ -95,7 +95,7 @@ def name_of(workflow: Json) -> str:
 
 
 def of_one_step(workflow: Json) -> bool:
-    """Whether a run has one step only: its entry is no graph, and is tried once."""
+    """Whether a run has one step only: its entrypoint is no graph, and is not retried."""
     return any(
         template.get("name") == entry_of(workflow)
         and not any(key in template for key in ("dag", "steps", "retryStrategy"))
@@ -105,14 +105,14 @@ def of_one_step(workflow: Json) -> bool:
 
 
 def nodes_of(workflow: Json) -> dict[str, Json]:
-    """The pods' nodes of a run, by their names, in the order in which they began."""
+    """The pod nodes of a run by name, in the order in which they began."""
     nodes = [node for node in part(part(workflow, "status"), "nodes").values() if node.get("type") == "Pod"]
     nodes.sort(key=lambda one: str(one.get("startedAt") or ""))
     return {str(node["name"]): node for node in nodes}
 
 
 def names(workflow: Json) -> list[str]:
-    """What steps of a run are or will be called: those that began, and the tasks of its templates."""
+    """The names of steps of a run, begun or not: those that began, and the tasks of its templates."""
     known = [Place(place(name_of(workflow), name).path) for name in nodes_of(workflow)]
     found = [one.called(entry_of(workflow)) for one in known]
     for spec in _specs(workflow):
@@ -122,12 +122,12 @@ def names(workflow: Json) -> list[str]:
 
 
 def means(workflow: Json, wanted: str, where: Place, pod: str = "", node: str = "") -> bool:
-    """Whether a name means a step: what it or what it is part of is called, its pod or its node."""
+    """Whether a name refers to a step: by its name or that of what contains it, its pod or its node."""
     return wanted in (pod, node, entry_of(workflow) if not where.path else "") or where.within(wanted)
 
 
 def knows(workflow: Json, wanted: str, pods: Sequence[Json] = ()) -> bool:
-    """Whether a run has, or may come to have, a step that a name means."""
+    """Whether a run has, or may come to have, a step of that name."""
     run = name_of(workflow)
     for node in part(part(workflow, "status"), "nodes").values():
         if means(workflow, wanted, place(run, str(node["name"])), node=str(node["id"])):
@@ -140,7 +140,7 @@ def knows(workflow: Json, wanted: str, pods: Sequence[Json] = ()) -> bool:
 
 
 def sources(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Source]:
-    """The logs that are wanted and that there are so far, in the order in which they began."""
+    """The requested logs that exist so far, in the order in which they began."""
     found: list[Source] = []
     failed = last_failures(workflow, pods) if wanted.failed else None
     for pod in pods:
@@ -185,7 +185,7 @@ def _containers(workflow: Json, pod: Json, where: Place, wanted: Wanted) -> Iter
 
 
 def chosen_containers(every: Sequence[str], own: Sequence[str], wanted: Wanted) -> list[str]:
-    """Of the containers of a pod those that are wanted: `main`, or where there is none, those of the template."""
+    """The requested containers of a pod: `main`, or if there is none, those of the template."""
     if wanted.all_containers:
         return list(every)
     if wanted.container is not None:
@@ -205,7 +205,7 @@ def _began(pod: Json, container: str) -> str:
 
 
 def last_failures(workflow: Json, pods: Sequence[Json] = ()) -> set[str]:
-    """The nodes of the steps that failed, of each its last attempt."""
+    """The nodes of the steps that failed, each with its last attempt."""
     phases = {name: str(node.get("phase")) for name, node in nodes_of(workflow).items()}
     for pod in pods:
         phases.setdefault(_node_of(pod), str(part(pod, "status").get("phase")))
@@ -217,7 +217,7 @@ def last_failures(workflow: Json, pods: Sequence[Json] = ()) -> set[str]:
 
 
 def gone(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Gone]:
-    """The wanted steps that ran in pods that are no longer there, in the order in which they began."""
+    """The requested steps that ran in pods which no longer exist, in the order in which they began."""
     there = {_node_of(pod) for pod in pods}
     failed = last_failures(workflow, pods) if wanted.failed else None
     found: list[Gone] = []

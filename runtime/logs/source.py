@@ -24,7 +24,7 @@ _CONTROL = regex(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class Place(NamedTuple):
-    """Where a step is in its run."""
+    """The position of a step in its run."""
 
     path: tuple[str, ...]
     """The names on the way to it, of a loop with the number of the round: `("runs", "train(3)")`."""
@@ -32,19 +32,19 @@ class Place(NamedTuple):
     """Where something on the way may be tried again: which attempt it was, from 0."""
 
     def called(self, otherwise: str) -> str:
-        """What it is called; a run of one step has no path."""
+        """Its name; a run of one step has no path."""
         name = _CONTROL.sub("", ".".join(self._short()) or otherwise)
         if not any(self.attempts):
             return name
         return f"{name}, attempt {'.'.join(str(one + 1) for one in self.attempts)}"
 
     def _short(self) -> list[str]:
-        """The path, without graphs that are there for a loop: `train(3)` for `train.train(3)`."""
+        """The path, without graphs that exist only for a loop: `train(3)` for `train.train(3)`."""
         below = (*self.path[1:], "")
         return [one for one, next_ in zip(self.path, below, strict=False) if not next_.startswith(f"{one}(")]
 
     def within(self, wanted: str) -> bool:
-        """Whether a name means it: its own or that of what it is part of, with or without the rounds of loops."""
+        """Whether a name refers to it: its own or that of what contains it, with or without the rounds of loops."""
         names = wanted.split(".")
         return any(
             all(_same(*pair) for pair in zip(path[at:], names, strict=False))
@@ -53,7 +53,7 @@ class Place(NamedTuple):
         )
 
     def ends(self, wanted: str) -> bool:
-        """Whether a name is its own, or the end of the way to it."""
+        """Whether a name is its own, or the end of the path to it."""
         names = [_plain(one) for one in wanted.split(".")]
         return any([_plain(one) for one in path[-len(names) :]] == names for path in _ways(self.path))
 
@@ -78,7 +78,7 @@ def _plain(name: str) -> str:
 
 
 def place(run: str, node: str) -> Place:
-    """Where a node is in a run, by its name."""
+    """The position of a node in a run, by its name."""
     rest = node.removeprefix(run)
     path: list[str] = []
     attempts: list[int] = []

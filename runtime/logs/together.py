@@ -35,9 +35,9 @@ _BATCHES = 64
 
 
 class Given(NamedTuple):
-    """Parts of a log that follow each other; none at its end, with whether it was there to its end.
+    """Consecutive parts of a log; none at its end, with whether it is complete.
 
-    `problem` is why it could not be read, if that is why it was not.
+    `problem` is why it could not be read, if that is the reason.
     """
 
     source: Source
@@ -59,7 +59,7 @@ class _Stream:
         self.time = 0
 
     def more(self) -> bool:
-        """Whether there is a part to give; `time` is its time."""
+        """Whether there is another part; `time` is its time."""
         while self._at >= len(self._parts):
             try:
                 self._parts, self._at = next(self._reader), 0
@@ -73,11 +73,11 @@ class _Stream:
         return True
 
     def end(self) -> Given:
-        """What is given at the end of the log."""
+        """The item at the end of the log."""
         return Given(self.source, [], self._whole, self._problem)
 
     def take(self, until: float) -> list[Part]:
-        """The parts up to a time, as far as they are there; a line that was begun goes on."""
+        """The parts up to a time, as far as they have arrived; a line that was begun is continued."""
         began, parts = self._at, self._parts
         if until == math.inf:
             self._at = len(parts)
@@ -98,7 +98,7 @@ class _Stream:
 
 
 def merged(found: Sequence[Source], reader: Callable[[Source], Reader]) -> Iterator[Given]:
-    """The lines of several logs by their times. A log is asked for when its container began, not before."""
+    """The lines of several logs by time. A log is requested when its container began, not before."""
     waiting = [(_time(source.started), at, source) for at, source in enumerate(found)]
     heapq.heapify(waiting)
     streams: list[tuple[int, int, _Stream]] = []
@@ -134,7 +134,7 @@ def _time(started: str) -> int:
 def as_they_are(
     cluster: Cluster, workflow: Json, pods: Sequence[Json], wanted: Wanted, extent: Extent
 ) -> Iterator[Given]:
-    """The logs of a run as they are now, merged by time. Raises Refusal, Unreachable."""
+    """The current logs of a run, merged by time. Raises Refusal, Unreachable."""
     namespace = workflow["metadata"].get("namespace")
     lost: set[str] = set()
     if wanted.as_stored:
@@ -149,7 +149,7 @@ def as_they_are(
 
 
 class _Follower:
-    """The threads that follow a run, and the queue to which they give what they find."""
+    """The threads that follow a run, and the queue to which they send what they read."""
 
     def __init__(self, cluster: Cluster, workflow: Json, wanted: Wanted, extent: Extent) -> None:
         self._cluster = cluster
@@ -189,7 +189,7 @@ class _Follower:
         return f"{RUN}={name_of(self._workflow)}"
 
     def _begin(self, pods: Sequence[Json]) -> None:
-        """Read what has begun and is not read yet."""
+        """Start reading the containers that have begun and are not read yet."""
         for source in sources(self._workflow, pods, self._wanted):
             if (source.uid, source.container) not in self._begun:
                 self._begun.add((source.uid, source.container))
@@ -206,7 +206,7 @@ class _Follower:
             self._put(error)
 
     def _put(self, found: Given | Json | Exception) -> bool:
-        """Give something, as soon as there is room; whether it is still wanted."""
+        """Put an item into the queue, as soon as there is room; returns whether it is still wanted."""
         while not self._closed.is_set():
             try:
                 self._found.put(found, timeout=0.2)
@@ -248,7 +248,7 @@ class _Follower:
 
 
 def ended(cluster: Cluster, workflow: Json, enough: Callable[[], bool] = bool) -> Json:
-    """Wait until a run has ended; the run then. `enough` says that it is not waited for any more.
+    """Wait until a run has ended, and return it then. `enough` ends the waiting.
 
     Raises Vanished when it goes away, Overdue, Refusal, Unreachable.
     """
@@ -264,7 +264,7 @@ def ended(cluster: Cluster, workflow: Json, enough: Callable[[], bool] = bool) -
 
 
 def followed(cluster: Cluster, workflow: Json, wanted: Wanted, extent: Extent) -> Iterator[Given]:
-    """The logs of a run as they are printed, until it has ended: lines in the order in which they come.
+    """The logs of a run as they are printed, until it has ended: lines in the order of their arrival.
 
     Raises Vanished when the run goes away, Overdue, Refusal, and Unreachable when there was no answer for as long
     as the policy allows.

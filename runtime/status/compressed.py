@@ -31,14 +31,14 @@ _STEP = 1 << 20
 
 
 class _Broken(Exception):
-    """Data that are not what they should be; the text says how."""
+    """Damaged data; the text says how."""
 
 
 def opened(workflow: Json) -> Json:
-    """A Workflow whose nodes can be read; the same object if they could be before.
+    """A Workflow with readable nodes; the same object if they were readable.
 
-    Raises Unreadable for packed nodes that are damaged, too large or packed in an unknown way, and Unsupported where
-    a package is missing here, or the nodes are not in the object at all.
+    Raises Unreadable for compressed nodes that are damaged, too large or in an unknown format, and Unsupported if a
+    package is missing here, or the nodes are not in the object at all.
     """
     status = part(workflow, "status")
     packed = status.get("compressedNodes")
@@ -59,13 +59,13 @@ def opened(workflow: Json) -> Json:
 
 
 def without_nodes(workflow: Json) -> Json:
-    """A Workflow without the largest part of it."""
+    """A Workflow without its nodes, the largest part of it."""
     status = part(workflow, "status")
     return {**workflow, "status": {key: one for key, one in status.items() if key not in _NODES}}
 
 
 def readable(workflow: Json) -> Json:
-    """A Workflow whose nodes can be read, or as it is where they cannot: `hidden` says why."""
+    """A Workflow with readable nodes, or unchanged if they cannot be read: `hidden` says why."""
     try:
         return opened(workflow)
     except (Unreadable, Unsupported):
@@ -91,7 +91,7 @@ def _decoded(packed: object) -> bytes:
 
 
 def _unpacked(data: bytes, name: str) -> bytes:
-    """What packed data hold. The first bytes say how they are packed, except for brotli, which has no such mark."""
+    """Decompresses data. The first bytes tell the format, except for brotli, which has no such mark."""
     if data.startswith(_GZIP):
         pieces = _gzip(data)
     elif data.startswith(_ZSTD):

@@ -22,7 +22,7 @@ _ASKED = 5
 
 
 class Reader(Protocol):
-    """What is needed of a cluster: see `flowdsl.runtime.cluster.seam.Cluster`."""
+    """The part of a cluster that is used here: see `flowdsl.runtime.cluster.seam.Cluster`."""
 
     def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
         """One object."""
@@ -31,12 +31,12 @@ class Reader(Protocol):
     def list(
         self, kind: Kind, *, labels: str = "", fields: str = "", namespace: str | None = None
     ) -> Listing:
-        """The objects that selectors match."""
+        """The objects that match selectors."""
         ...
 
 
 class Gathered(NamedTuple):
-    """A run with what its cluster says, and what could not be asked, a sentence each."""
+    """A run with what its cluster knows about it, and what could not be read, a sentence each."""
 
     run: Run
     events: list[Json]
@@ -44,9 +44,10 @@ class Gathered(NamedTuple):
 
 
 def gathered(cluster: Reader, workflow: Json, *, events: bool = False) -> Gathered:
-    """A run of a cluster, whose nodes are readable; with all of its Events, or those that say why pods wait.
+    """A run of a cluster, with readable nodes; with all of its Events, or those that say why pods wait.
 
-    Who may not read pods, nodes or Events sees less. Raises Unreachable, and Refusal for Events that were asked for.
+    Without permission to read pods, nodes or Events, these are missing. Raises Unreachable, and Refusal for Events
+    that were requested.
     """
     metadata = part(workflow, "metadata")
     name, uid, namespace = (text(metadata, key) for key in ("name", "uid", "namespace"))
@@ -64,7 +65,7 @@ def gathered(cluster: Reader, workflow: Json, *, events: bool = False) -> Gather
 
 
 def _owned(pod: Json, uid: str) -> bool:
-    """Whether a pod is of this run, and not of an earlier one of the same name; one of a Job does not say."""
+    """Whether a pod is of this run, and not of an earlier one of the same name; that of a Job does not tell."""
     metadata = part(pod, "metadata")
     owners = several(metadata, "ownerReferences")
     worker = bool(maker(part(metadata, "annotations")))
@@ -72,7 +73,7 @@ def _owned(pod: Json, uid: str) -> bool:
 
 
 def _hosts(cluster: Reader, run: Run) -> dict[str, Json]:
-    """The nodes that pods with GPUs are on, as far as they may be read."""
+    """The nodes on which pods with GPUs are, as far as they can be read."""
     found: dict[str, Json] = {}
     used = (host for node in run.pods_of() if run.gpus(node) for host in run.hosts(node))
     for name in dict.fromkeys(used):
@@ -85,7 +86,7 @@ def _hosts(cluster: Reader, run: Run) -> dict[str, Json]:
 
 
 def _waiting(cluster: Reader, pods: list[Json], namespace: str) -> list[Json]:
-    """The Events of pods that wait and do not say why."""
+    """The Events of pods that wait and whose status does not say why."""
     found: list[Json] = []
     silent = [one for one in pods if text(part(one, "status"), "phase") == "Pending" and not why(one)]
     for pod in silent[:_ASKED]:
@@ -99,7 +100,7 @@ def _waiting(cluster: Reader, pods: list[Json], namespace: str) -> list[Json]:
 
 
 def _all(cluster: Reader, run: Run) -> list[Json]:
-    """The Events of a run and of its pods, those that are gone among them; the oldest first."""
+    """The Events of a run and of its pods, including deleted ones; the oldest first."""
     names = {"Workflow": {run.name}, "Pod": {run.pod_name(node) for node in run.pods_of()}}
     listed = cluster.list(EVENT, namespace=run.namespace or None).items
     found = [one for one in listed if _about(one) in names.get(_about_kind(one), ())]

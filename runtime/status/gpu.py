@@ -29,17 +29,17 @@ _CARDS = (
 
 
 def of_pod(pod: Json) -> Amounts:
-    """What a pod asks for."""
+    """The GPUs that a pod requests."""
     return gpus(asked(part(pod, "spec")))
 
 
 def of_template(template: Json) -> Amounts:
-    """What the pod of a template asks for; a patch of its pod is not looked at."""
+    """The GPUs that the pod of a template requests; podSpecPatch is ignored."""
     return gpus(asked_by(template))
 
 
 def together(amounts: Iterable[Amounts]) -> Amounts:
-    """What several pods ask for."""
+    """The GPUs that several pods request."""
     found: Amounts = {}
     for one in amounts:
         for name, number in one.items():
@@ -48,12 +48,12 @@ def together(amounts: Iterable[Amounts]) -> Amounts:
 
 
 def total(amounts: Iterable[Amounts]) -> int:
-    """All devices together."""
+    """The number of all devices."""
     return sum(number for one in amounts for number in one.values())
 
 
 def used(node: Node, wanted: Amounts, now: float) -> float:
-    """The seconds of one GPU that a pod with a place had: what the controller says, else devices times how long."""
+    """The GPU-seconds of a scheduled pod: as the controller counts them, else devices times duration."""
     known = [float(value) for name, value in _durations(node.found).items() if is_gpu(name)]
     if known or not wanted:
         return sum(known)
@@ -61,7 +61,7 @@ def used(node: Node, wanted: Amounts, now: float) -> float:
 
 
 def used_by_all(workflow: Json) -> float:
-    """The seconds of one GPU that the controller counts for the pods of a run that have ended."""
+    """The GPU-seconds that the controller counts for the pods of a run that have ended."""
     durations = _durations(part(workflow, "status"))
     return sum(float(value) for name, value in durations.items() if is_gpu(name))
 
@@ -73,6 +73,6 @@ def _durations(found: Json) -> Mapping[str, float]:
 
 
 def card(node: Json, *keys: str) -> str:
-    """The card that a node of the cluster is labelled with, best under one of `keys`; empty if it says none."""
+    """The GPU model in the labels of a node of the cluster, preferably under one of `keys`; empty if there is none."""
     labels = part(part(node, "metadata"), "labels")
     return next((found for label in (*keys, *_CARDS) if (found := text(labels, label))), "")

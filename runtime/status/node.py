@@ -22,10 +22,10 @@ Json = dict[str, Any]
 
 
 class Node:
-    """A node as `status.nodes` has it: what trees are made of, and where its pod ran."""
+    """A node of `status.nodes`: what trees are built from, and where its pod ran."""
 
     def __init__(self, identity: str, found: Json, begun: float) -> None:
-        """A node by its id; `begun` is when the run began, for a node that has no time of its own yet."""
+        """A node by its id; `begun` is the start of the run, for a node that has no time of its own yet."""
         self.found = found
         self.id = identity
         self.name = text(found, "name") or identity
@@ -52,17 +52,17 @@ class Node:
 
     @property
     def fulfilled(self) -> bool:
-        """Whether those that wait for it may go on; for a daemon, when it runs."""
+        """Whether its dependents may continue; for a daemon, once it is ready."""
         return self.phase in FULFILLED or (self.daemoned and self.phase != PENDING)
 
     @property
     def ended(self) -> bool:
-        """Whether its phase is the last one."""
+        """Whether its phase is final."""
         return self.phase in FULFILLED
 
     @property
     def completed(self) -> bool:
-        """Whether it ran and ended."""
+        """Whether it has run and ended."""
         return self.phase in ENDED
 
     def attempts(self) -> list[Node]:
@@ -79,10 +79,10 @@ class Node:
 
 
 def nodes(workflow: Json) -> dict[str, Node]:
-    """The nodes of a Workflow by their ids, in the order in which they began.
+    """The nodes of a Workflow by id, in the order in which they began.
 
-    The API gives them sorted by id. Times are whole seconds: of nodes that began in the same one, what comes before
-    another in the graph is first, then what the object names first.
+    The API sorts them by id. Times are whole seconds: among nodes that began in the same second, predecessors in
+    the graph come first, then what the object names first.
     """
     status = part(workflow, "status")
     metadata = part(workflow, "metadata")

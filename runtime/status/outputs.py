@@ -14,9 +14,9 @@ Json = dict[str, Any]
 
 
 def given(entry: RunNode | None, shared: Json | None) -> tuple[dict[str, Json], dict[str, Json]]:
-    """The parameters and the artifacts that the entrypoint gave, and steps with a global name; its result as one.
+    """The parameters and artifacts of the entrypoint, and of steps with a global name; its result counts as one.
 
-    `shared`: the outputs of the run, which have what such steps gave.
+    `shared`: the outputs of the run, which contain those of such steps.
     """
     of = entry.result().outputs if entry is not None else None
     parameters, artifacts = (_named(kind, of, shared) for kind in ("parameters", "artifacts"))

@@ -15,13 +15,13 @@ Json = dict[str, Any]
 
 
 def is_packed(workflow: Json) -> bool:
-    """Whether the nodes of a workflow are packed."""
+    """Whether the nodes of a workflow are compressed."""
     status: Json = workflow.get("status") or {}
     return bool(status.get("compressedNodes"))
 
 
 def packed(workflow: Json) -> Json:
-    """A workflow with its nodes packed; all else is that of the one that is given."""
+    """A workflow with its nodes compressed; everything else is shared with the given one."""
     status: Json = dict(workflow["status"])
     text = json.dumps(status.pop("nodes", {}), ensure_ascii=False, separators=(",", ":"))
     status["compressedNodes"] = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()

@@ -20,7 +20,7 @@ _USUAL = ("ContainerCreating", "PodInitializing")
 
 
 def why(pod: Json, events: Iterable[Json] = ()) -> str:
-    """Why a pod does not run yet, in the words of the cluster; empty if it runs, or nothing is known."""
+    """Why a pod is not running yet, in the words of the cluster; empty if it runs, or nothing is known."""
     if text(part(pod, "status"), "phase") not in ("Pending", ""):
         return ""
     found = _of_containers(pod) or _of_conditions(pod)
@@ -34,7 +34,7 @@ def why(pod: Json, events: Iterable[Json] = ()) -> str:
 
 
 def usual(pod: Json) -> str:
-    """What a pod that nothing keeps from running is at: `ContainerCreating`, `PodInitializing`."""
+    """The normal state of a pod that nothing keeps from running: `ContainerCreating`, `PodInitializing`."""
     return next((reason for one in _waiting(pod) if (reason := text(one, "reason"))), "")
 
 

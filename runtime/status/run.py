@@ -38,9 +38,9 @@ _FAILED_CHILD = regex(
 
 
 class Run:
-    """A run; `pods`, `hosts` (by name) and `events` are what the cluster says besides, as far as it was asked.
+    """A run; `pods`, `hosts` (by name) and `events` are further objects of the cluster, as far as they were requested.
 
-    The nodes have to be unpacked: see `flowdsl.runtime.status.compressed.opened`.
+    The nodes have to be decompressed: see `flowdsl.runtime.status.compressed.opened`.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Run:
 
     @cached_property
     def nodes(self) -> dict[str, Node]:
-        """Its nodes by their ids, in the order in which they began."""
+        """Its nodes by id, in the order in which they began."""
         return nodes(self.workflow)
 
     @cached_property
@@ -93,17 +93,17 @@ class Run:
 
     @cached_property
     def templates(self) -> Templates:
-        """What it is made of."""
+        """Its templates."""
         return Templates(self.workflow)
 
     @property
     def ended(self) -> bool:
-        """Whether its phase is the last one."""
+        """Whether its phase is final."""
         return self.phase in FULFILLED
 
     @property
     def status(self) -> str:
-        """Its phase, with what somebody did to it: `Running (Suspended)`, `Failed (Terminated)`."""
+        """Its phase, and the action of a user on it: `Running (Suspended)`, `Failed (Terminated)`."""
         shutdown = {"Stop": ("Stopping", "Stopped"), "Terminate": ("Terminating", "Terminated")}
         spec = part(self.workflow, "spec")
         if found := shutdown.get(text(spec, "shutdown")):
@@ -115,9 +115,9 @@ class Run:
 
     @property
     def reason(self) -> str:
-        """What there is to say about it in one line: why it ended so, or what its first waiting step waits for.
+        """The most important message in one line: why it ended so, or what its first waiting step waits for.
 
-        Where it says only that a part has failed, that is the first step that did.
+        If its message only says that a part has failed, it is that of the first step that did.
         """
         if self.phase in FAILURES and (not self.message or of_a_child(self.message)):
             return _first_failure(self.entries) or self.message
@@ -129,7 +129,7 @@ class Run:
         return next((found for node in waiting if (found := self.why(node))), "")
 
     def waits(self, node: Node) -> bool:
-        """Whether a node waits for somebody to resume it, and not for a time."""
+        """Whether a node waits to be resumed by a user, and not for a time."""
         if node.type != "Suspend" or node.phase != RUNNING:
             return False
         return not part(self.templates.of(node), "suspend").get("duration")
@@ -147,22 +147,22 @@ class Run:
         return [node for node in self.nodes.values() if node.type == "Pod"]
 
     def pod(self, node: Node) -> Json | None:
-        """The pod of a node, if it is there still."""
+        """The pod of a node, if it still exists."""
         return self._pods.get(node.id)
 
     def pod_name(self, node: Node) -> str:
-        """What the pod of a node is called."""
+        """The name of a node's pod."""
         pod = self.pod(node)
         if pod is not None:
             return text(part(pod, "metadata"), "name")
         return pod_name(self.name, node.name, node.template)
 
     def workers(self, node: Node) -> list[Json]:
-        """The pods of the Job that a node has made, as far as they are there still."""
+        """The pods of the Job that a node has created, as far as they still exist."""
         return self._workers.get(node.name, [])
 
     def gpus(self, node: Node) -> Amounts:
-        """The GPUs that the pods of a node ask for, or by its template will have asked for."""
+        """The GPUs that the pods of a node request, or by its template will have requested."""
         if node.type != "Pod":
             return {}
         if workers := self.workers(node):
@@ -171,7 +171,7 @@ class Run:
         return gpu.of_template(self.templates.of(node)) if pod is None else gpu.of_pod(pod)
 
     def hosts(self, node: Node) -> list[str]:
-        """The nodes of the cluster that the pods of a node are on."""
+        """The nodes of the cluster on which the pods of a node are."""
         workers = [text(part(one, "spec"), "nodeName") for one in self.workers(node)]
         found = workers or [node.host or text(part(self.pod(node) or {}, "spec"), "nodeName")]
         return [one for one in dict.fromkeys(found) if one]
@@ -181,14 +181,14 @@ class Run:
         return ", ".join(self.hosts(node))
 
     def card(self, node: Node) -> str:
-        """The card of these nodes, for pods that asked for GPUs."""
+        """The GPU model of these nodes, for pods that requested GPUs."""
         if not self.gpus(node):
             return ""
         cards = (gpu.card(self._hosts.get(host, {})) for host in self.hosts(node))
         return ", ".join(card for card in dict.fromkeys(cards) if card)
 
     def why(self, node: Node) -> str:
-        """Why a node is in its phase: of a pod that does not run yet, what the cluster says of it now."""
+        """Why a node is in its phase: of a pod that does not run yet, the current reason of the cluster."""
         if node.ended:
             return plain(node.message)
         pod = self.pod(node)
@@ -204,7 +204,7 @@ class Run:
         return plain(node.message)
 
     def _waiting(self, workers: list[Json]) -> str:
-        """Why pods of a Job do not run yet: how many, and what the cluster says of the first."""
+        """Why pods of a Job do not run yet: how many, and the reason for the first."""
         events = self._events
         reasons = [why(one, events.get(text(part(one, "metadata"), "name"), ())) for one in workers]
         waiting = [reason for reason in reasons if reason]
@@ -213,18 +213,18 @@ class Run:
     # --- its GPUs ------------------------------------------------------------------------------------------
 
     def requested(self) -> int:
-        """The GPUs that its pods ask for now: of those that have not ended."""
+        """The GPUs that its pods request now: those that have not ended."""
         return gpu.total(self.gpus(node) for node in self.pods_of() if not node.ended)
 
     def gpu_hours(self, now: float) -> float:
-        """The hours of one GPU that its pods had, up to now: from when they were made, if they got a place."""
+        """The GPU-hours of its scheduled pods up to now, counted from their creation."""
         placed = (node for node in self.pods_of() if self.host(node))
         return sum(gpu.used(node, self.gpus(node), now) for node in placed) / 3600
 
     # --- what it was given, and gave -------------------------------------------------------------------------
 
     def parameters(self) -> dict[str, str]:
-        """The values that it was given."""
+        """Its arguments."""
         own = part(part(self.workflow, "spec"), "arguments") or part(self.templates.spec, "arguments")
         return {
             text(one, "name"): text(one, "value")
@@ -233,7 +233,7 @@ class Run:
         }
 
     def outputs(self) -> dict[str, str]:
-        """What its entrypoint, and steps with a global name, gave: values, and keys of files."""
+        """The outputs of its entrypoint, and of steps with a global name: values, and keys of files."""
         shared = part(part(self.workflow, "status"), "outputs")
         parameters, artifacts = given(self.nodes.get(self.name), shared)
         values = {
@@ -243,7 +243,7 @@ class Run:
         return values | keys
 
     def conditions(self) -> list[tuple[str, str]]:
-        """The conditions that are bad news, with their messages."""
+        """The conditions that report a problem, with their messages."""
         return [
             (text(one, "type"), text(one, "message"))
             for one in several(part(self.workflow, "status"), "conditions")
@@ -252,7 +252,7 @@ class Run:
 
 
 def _first_failure(entries: Iterable[Entry]) -> str:
-    """Which step failed first, of those because of which what they are part of failed; and why."""
+    """The step that failed first, of those that made their parents fail; and why."""
     for one in entries:
         if one.failed and one.leaf and one.message:
             return f"{one.path}: {one.message}"
@@ -262,12 +262,12 @@ def _first_failure(entries: Iterable[Entry]) -> str:
 
 
 def of_a_child(message: str) -> bool:
-    """Whether a message says only that a part has failed, which says itself why."""
+    """Whether a message says only that a child has failed, whose own message says why."""
     return _FAILED_CHILD.fullmatch(message) is not None
 
 
 def _key(artifact: Json) -> str:
-    """Where a file is in its store, or the volume."""
+    """The location of a file in its store, or on the volume."""
     for kind, field in STORES.items():
         if key := text(part(artifact, kind), field):
             return key

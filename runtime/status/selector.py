@@ -22,7 +22,7 @@ _ONE = regex(
 
 
 def matches(selector: str, labels: Mapping[str, str]) -> bool:
-    """Whether labels are selected. Raises ValueError for what is no selector."""
+    """Whether a selector matches labels. Raises ValueError for an invalid selector."""
     found = True
     at = 0
     more = bool(selector.strip())

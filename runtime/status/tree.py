@@ -31,10 +31,10 @@ _UNEVEN = "the lists that are walked together differ in length"
 
 
 def plain(message: str) -> str:
-    """A message without what Argo puts around the sentence with which a sweep fails that has too few usable trials.
+    """A message without what Argo adds to the sentence with which a sweep fails that has too few usable trials.
 
-    That is the text of an expression; it is no JSON, and the message says which and where it stands. The same of
-    the sentence with which a loop over several lists fails, which is not a number.
+    The sentence is the text of an expression; it is not JSON, and Argo's message says which expression and where.
+    Likewise for the sentence with which a loop over several lists fails, which is not a number.
     """
     if f"({_UNEVEN})" in message:
         return _UNEVEN
@@ -43,11 +43,11 @@ def plain(message: str) -> str:
 
 
 class RunNode(Protocol):
-    """What a tree needs of a node, be it one of the machine or one that a Workflow object shows."""
+    """The interface of nodes in a tree: those of the local controller, and those of a Workflow object."""
 
     @property
     def id(self) -> str:
-        """What it is known by."""
+        """Its id."""
         ...
 
     @property
@@ -57,12 +57,12 @@ class RunNode(Protocol):
 
     @property
     def display(self) -> str:
-        """Its name where it stands: `runs(3:lr:0.1)`."""
+        """Its display name: `runs(3:lr:0.1)`."""
         ...
 
     @property
     def type(self) -> str:
-        """What it stands for: `Pod`, `DAG`, `Retry`."""
+        """Its type: `Pod`, `DAG`, `Retry`."""
         ...
 
     @property
@@ -87,7 +87,7 @@ class RunNode(Protocol):
 
     @property
     def template(self) -> str:
-        """The template that it executes, if it has a name."""
+        """The name of the template that it executes, if it has one."""
         ...
 
     @property
@@ -97,27 +97,27 @@ class RunNode(Protocol):
 
     @property
     def inputs(self) -> Json | None:
-        """What it was given, in Argo's shape."""
+        """Its inputs, in Argo's format."""
         ...
 
     @property
     def outputs(self) -> Json | None:
-        """What it gave."""
+        """Its outputs."""
         ...
 
     @property
     def ip(self) -> str:
-        """Of a daemon that has served: where."""
+        """The address of a daemon that has served."""
         ...
 
     @property
     def memo(self) -> Json | None:
-        """What memoization has to say of it."""
+        """Its memoization status."""
         ...
 
     @property
     def hooked(self) -> bool:
-        """Whether it is that of a hook or an exit handler."""
+        """Whether it belongs to a hook or an exit handler."""
         ...
 
     @property
@@ -127,7 +127,7 @@ class RunNode(Protocol):
 
     @property
     def fulfilled(self) -> bool:
-        """Whether those that wait for it may go on."""
+        """Whether its dependents may continue."""
         ...
 
     def attempts(self) -> Sequence[RunNode]:
@@ -155,7 +155,7 @@ class Entry(NamedTuple):
 
     @property
     def phase(self) -> str:
-        """Its phase; of a loop that goes on, that of its rounds; of an attempt that waits, not that of the step."""
+        """Its phase; of an unfinished loop, that of its rounds; of a waiting attempt, not that of the step."""
         if self.node is not None and (self.node.fulfilled or not self.rounds):
             waits = not self.node.fulfilled and self.node.result().phase == PENDING
             return PENDING if waits else self.node.phase
@@ -166,7 +166,7 @@ class Entry(NamedTuple):
 
     @property
     def message(self) -> str:
-        """Why it is in its phase: of a step that was tried several times, what the last attempt says."""
+        """Why it is in its phase: of a step that was retried, the message of the last attempt."""
         if self.node is None:
             return next((one.message for one in self.rounds if one.failed and one.message), "")
         return plain(self.node.result().message or self.node.message)
@@ -178,13 +178,13 @@ class Entry(NamedTuple):
 
     @property
     def needless(self) -> bool:
-        """Whether it is a daemon that was ended when nothing needed it any more, which Argo may call a failure."""
+        """Whether it is a daemon that was stopped when it was no longer needed, which Argo may call a failure."""
         node = self.node if self.node is None else self.node.result()
         return node is not None and bool(node.ip) and (node.outputs or {}).get("exitCode") in _KILLED
 
     @property
     def culprit(self) -> Entry | None:
-        """The step because of which it failed: itself, or the first within it that did; None if it did not fail."""
+        """The step that made it fail: itself, or the first within it that failed; None if it did not fail."""
         if not self.failed or self.leaf:
             return (
                 self if self.failed and not (self.node is not None and self.node.type == "Skipped") else None
@@ -195,17 +195,17 @@ class Entry(NamedTuple):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing of it is to come."""
+        """Whether nothing more will happen in it."""
         return self.phase not in (RUNNING, PENDING)
 
     @property
     def attempts(self) -> int:
-        """How often it was tried."""
+        """The number of its attempts."""
         return len(self.node.attempts()) if self.node is not None and self.node.type == "Retry" else 1
 
     @property
     def leaf(self) -> bool:
-        """Whether it has no parts."""
+        """Whether it has no children."""
         return not self.children and not self.rounds
 
     def times(self) -> tuple[float, float | None]:
@@ -217,14 +217,14 @@ class Entry(NamedTuple):
         return min(starts), max(known) if len(known) == len(ends) else None
 
     def walk(self) -> Iterator[Entry]:
-        """It, and everything in it."""
+        """Yields it, and everything in it."""
         yield self
         for one in (*self.rounds, *self.children):
             yield from one.walk()
 
 
 def counted(rounds: tuple[Entry, ...]) -> dict[str, int]:
-    """How many rounds have ended well, failed, were skipped, and are still to end."""
+    """The number of rounds that succeeded, failed, were skipped, and have not ended."""
     found = {"done": 0, "failed": 0, "skipped": 0, "open": 0}
     for one in rounds:
         phase = one.phase
@@ -242,9 +242,9 @@ def counted(rounds: tuple[Entry, ...]) -> dict[str, int]:
 
 
 def tree(run: str, nodes: Iterable[RunNode]) -> list[Entry]:
-    """What a run consists of so far, in the order of its nodes. A run of one step is that step.
+    """The steps of a run so far, in the order of its nodes. A run of a single step is that step.
 
-    One that was tried again as a whole is a graph with its attempts.
+    One that was retried as a whole is a graph with its attempts.
     """
     inside: dict[str, list[RunNode]] = {}
     tops: list[RunNode] = []
@@ -268,12 +268,12 @@ def tree(run: str, nodes: Iterable[RunNode]) -> list[Entry]:
 
 
 def idle(node: RunNode) -> bool:
-    """Whether a node stands for a task of no template that never runs: it is there for what waits for it."""
+    """Whether a node stands for a task without a template that never runs: others depend on it."""
     return node.type == "Skipped" and not node.template and node.message == "when 'false' evaluated false"
 
 
 def _all_idle(node: RunNode, inside: dict[str, list[RunNode]]) -> bool:
-    """Whether nothing is done in a node, however the run goes."""
+    """Whether no work can ever be done in a node."""
     nodes = inside.get(node.id, []) if node.type == "DAG" else []
     return idle(node) or (bool(nodes) and all(map(idle, nodes)))
 
@@ -297,7 +297,7 @@ def _entry(node: RunNode, name: str, path: str, inside: dict[str, list[RunNode]]
 
 
 def _learnt(parts: tuple[Entry, ...], path: str) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
-    """What chose the points of a sweep that learns, or failed besides; and its trials, numbered through."""
+    """The step that chose the points of a sweep that learns, or another that failed; and its trials, renumbered."""
     others: list[Entry] = []
     trials: list[Entry] = []
     for one in parts:
@@ -333,7 +333,7 @@ def _below(above: str, name: str) -> str:
 
 
 def _moved(entries: tuple[Entry, ...], old: str, new: str) -> tuple[Entry, ...]:
-    """The same entries, whose paths begin otherwise."""
+    """The same entries, with another beginning of their paths."""
     return tuple(
         one._replace(
             path=new + one.path.removeprefix(old),
