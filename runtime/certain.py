@@ -14,9 +14,9 @@ _FAILURE = regex(r"\.(?:Failed|Errored|AnyFailed|Daemoned|Skipped|Omitted)\b")
 
 
 def unconditional(spec: Json) -> Json:
-    """A spec whose templates call only what runs if all goes well, whatever the values are.
+    """A spec whose templates call only what runs whenever all succeeds, whatever the values are.
 
-    Left out are tasks and steps with `when`, tasks that wait for a failure, and hooks with an expression.
+    Removed are tasks and steps with `when`, tasks that wait for a failure, and hooks with an expression.
     """
     found = {**spec, "templates": [_template(one) for one in several(spec, "templates")]}
     return {**found, "hooks": _hooks(spec)} if spec.get("hooks") else found

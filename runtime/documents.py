@@ -17,12 +17,12 @@ _TEMPLATES = ("WorkflowTemplate", "ClusterWorkflowTemplate")
 
 
 def is_run(document: Json) -> bool:
-    """Whether it is a single run, which may have its name."""
+    """Whether it is a single run, which may have its own name."""
     return document.get("kind") == "Workflow"
 
 
 def is_cron(document: Json) -> bool:
-    """Whether it begins runs by itself."""
+    """Whether it starts runs on a schedule."""
     return document.get("kind") == "CronWorkflow"
 
 
@@ -32,24 +32,24 @@ def is_template(document: Json) -> bool:
 
 
 def base_of(document: Json) -> str:
-    """What a document is called: its name, or what the names of its runs begin with."""
+    """The name of a document, or the prefix of the names of its runs."""
     metadata = part(document, "metadata")
     return str(metadata.get("generateName") or metadata.get("name") or "").rstrip("-")
 
 
 def own_name(document: Json) -> str:
-    """The name of the run that a document is; empty where each run of it gets one."""
+    """The name of the run that a document is; empty if each run of it gets another one."""
     return str(part(document, "metadata").get("name") or "") if is_run(document) else ""
 
 
 def workflow_spec(document: Json) -> Json:
-    """The spec of the workflow that runs, which a CronWorkflow has within its own."""
+    """The spec of the workflow that runs, which in a CronWorkflow is nested."""
     spec = part(document, "spec")
     return part(spec, "workflowSpec") if is_cron(document) else spec
 
 
 def groups(template: Json) -> list[list[Json]]:
-    """The lists of steps of a template, none of one that is no list of steps."""
+    """The groups of a template of steps; malformed ones are left out."""
     found: object = template.get("steps")
     return [list(filter(is_mapping, one)) for one in found if is_list(one)] if is_list(found) else []
 

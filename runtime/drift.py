@@ -58,10 +58,10 @@ def live(cluster: Cluster, document: Json) -> Json | None:
 
 
 def as_stored(cluster: Cluster, document: Json) -> Json:
-    """A document as the server would store it, with its defaults; as it is where that may not be asked.
+    """A document as the server would store it, with its defaults; unchanged if the user may not ask for that.
 
-    It is created in a dry run, under a name that nothing has. Raises Refusal for what the server would not take,
-    and Unreachable.
+    It is created in a dry run, under an unused name. Raises Refusal for what the server would reject, and
+    Unreachable.
     """
     names = ("name", "generateName", "namespace")
     own = {key: value for key, value in part(document, "metadata").items() if key in names}
@@ -81,10 +81,10 @@ def as_stored(cluster: Cluster, document: Json) -> Json:
 
 
 def comparable(found: Json, document: Json) -> Json:
-    """An object with what its author decides, in the order of the document that it is compared with.
+    """The fields of an object that its author decides, in the order of the document that it is compared with.
 
-    Left out are the status, metadata that the server writes, and labels and annotations that the document does not
-    have and nobody has applied: other parts of the cluster wrote them.
+    Left out are the status, metadata that the server writes, and labels and annotations that are not in the
+    document and were applied by nobody: other parts of the cluster wrote them.
     """
     metadata = part(found, "metadata")
     written = part(document, "metadata")
@@ -120,9 +120,9 @@ _NOTHING: tuple[object, ...] = (None, "", 0, [], {})
 
 
 def altered(sent: Json, stored: Json) -> list[str]:
-    """What a cluster changed of a run that it was sent, each as one line.
+    """The changes that a cluster made to a submitted run, one line each.
 
-    Its defaults, labels that it adds, amounts that it writes otherwise, and fields without a value are no change.
+    Defaults, added labels, amounts in another notation, and fields without a value do not count as changes.
     """
     spec = {key: one for key, one in part(stored, "spec").items() if key not in _STEERED}
     found = list(
@@ -154,7 +154,7 @@ def _altered(path: str, before: Any, after: Any) -> Iterator[str]:
 
 
 def _keys(values: list[Any]) -> list[str]:
-    """How the parts of a list are told: by their names, else by their places."""
+    """The keys by which the items of a list are matched: their names, else their positions."""
     named = all(is_mapping(one) and "name" in one for one in values)
     return [str(one["name"]) if named else str(at) for at, one in enumerate(values)]
 
@@ -172,13 +172,13 @@ def _shown(value: object) -> str:
 
 
 def of_run(found: Json, document: Json) -> Json:
-    """A run as if it had no name of its own, to be compared with the document that it is a run of."""
+    """A run as if it had no name of its own, to compare it with its document."""
     metadata = {**part(found, "metadata"), "generateName": part(document, "metadata").get("generateName")}
     return {**found, "metadata": {key: value for key, value in metadata.items() if key != "name"}}
 
 
 def _applied(metadata: Json) -> set[tuple[str, str]]:
-    """The labels and annotations that somebody has applied, so that leaving them out takes them away."""
+    """The labels and annotations that a user has applied, so that leaving them out removes them."""
     found: set[tuple[str, str]] = set()
     try:
         last: object = json.loads(part(metadata, "annotations").get(_APPLIED) or "{}")
@@ -206,7 +206,7 @@ _DEFAULTS = {
 
 
 def ordered(value: Any, like: Any) -> Any:
-    """A value with its keys in the order of another one: those of both first, then the others by name.
+    """A value with its keys in the order of another one: first those of both, then the others by name.
 
     Defaults of the server that the other one does not have are left out.
     """

@@ -24,9 +24,9 @@ Json = dict[str, Any]
 
 
 class Pod(NamedTuple):
-    """A pod that a workflow will have: the step, and its spec as far as the manifest says it.
+    """A pod that a workflow will have: its step, and its spec as far as the manifest determines it.
 
-    `certain`: the step runs whatever happens, not only on a condition.
+    `certain`: the step runs unconditionally.
     """
 
     step: str
@@ -35,7 +35,7 @@ class Pod(NamedTuple):
 
 
 def unfitting(cluster: Cluster, namespace: str, pods: Sequence[Pod]) -> list[Problem]:
-    """Which pods can never run, and which have no node yet. Raises Unreachable and Refusal."""
+    """Pods that can never run, and pods for which there is no node yet. Raises Unreachable and Refusal."""
     found: list[Problem] = []
     quotas = _list(cluster, QUOTA, namespace, f"the quotas of namespace `{namespace}`", found)
     found += over_quota(quotas or (), namespace, pods)
@@ -50,7 +50,7 @@ def unfitting(cluster: Cluster, namespace: str, pods: Sequence[Pod]) -> list[Pro
 def _list(
     cluster: Cluster, kind: Kind, namespace: str | None, what: str, found: list[Problem]
 ) -> list[Json] | None:
-    """The objects of a kind; None, and a word about it, where they may not be read."""
+    """The objects of a kind; None, and a remark, if they cannot be read."""
     try:
         return cluster.list(kind, namespace=namespace).items
     except Unsupported as error:
@@ -72,9 +72,9 @@ _PODS = ("pods", "count/pods")
 
 
 def over_quota(quotas: Iterable[Json], namespace: str, pods: Sequence[Pod]) -> list[Problem]:
-    """What quotas never allow: a run more than there may be, a pod that asks for more than all pods may.
+    """Violations of quotas: more runs than allowed, or a pod that requests more than the total for all pods.
 
-    A quota with scopes is about some pods only, and left out. Source: Kubernetes, "Resource Quotas".
+    A quota with scopes applies to some pods only, and is left out. Source: Kubernetes, "Resource Quotas".
     """
     found: list[Problem] = []
     for quota in quotas:
@@ -104,7 +104,7 @@ def over_quota(quotas: Iterable[Json], namespace: str, pods: Sequence[Pod]) -> l
 
 
 def _counted(spec: Json) -> dict[str, Decimal]:
-    """What a pod counts for under the names that quotas have."""
+    """The amounts of a pod by their names in quotas."""
     requests, limits = asked(spec, "requests"), asked(spec, "limits")
     return {
         **{name: requests[name] for name in ("cpu", "memory") if name in requests},
@@ -117,9 +117,9 @@ def _counted(spec: Json) -> dict[str, Decimal]:
 
 
 def without_node(nodes: Sequence[Json], pods: Iterable[Pod]) -> list[Problem]:
-    """Pods that no node there is would take: a note only, since an autoscaler may add nodes.
+    """Pods that no existing node can take: only a note, since an autoscaler may add nodes.
 
-    Looked at are required labels, devices and taints, in this order; what is in use at the moment is not.
+    Checked are required labels, devices and taints, in this order, but not what is in use at the moment.
     """
     found: dict[tuple[str, str], list[str]] = {}
     for pod in pods:
@@ -134,7 +134,7 @@ _GPUS = "flowdsl top node shows what there is; a pod waits until such a node is 
 
 
 def _against(nodes: Sequence[Json], pod: Pod) -> tuple[str, str] | None:
-    """Why no node takes a pod, and the way out."""
+    """Why no node takes a pod, and the remedy."""
     labelled = [node for node in nodes if _matches(node, pod.spec)]
     if not labelled:
         return f"no node has the labels {_labels(pod.spec)}" if _labels(
@@ -173,7 +173,7 @@ def _terms(spec: Json) -> list[Json]:
 
 
 def _labels(spec: Json) -> str:
-    """The labels that a pod wants, in the words of its manifest."""
+    """The labels that a pod requires, as its manifest writes them."""
     words = [f"{key}={value}" for key, value in part(spec, "nodeSelector").items()]
     for term in _terms(spec)[:1]:
         for one in (*several(term, "matchExpressions"), *several(term, "matchFields")):
@@ -183,7 +183,7 @@ def _labels(spec: Json) -> str:
 
 
 def _matches(node: Json, spec: Json) -> bool:
-    """Whether a node has the labels that a pod wants; one that is known only when it runs counts as had."""
+    """Whether a node has the labels that a pod requires; one that depends on the run counts as present."""
     metadata = part(node, "metadata")
     labels: dict[str, str] = metadata.get("labels") or {}
     selector = part(spec, "nodeSelector")
@@ -199,7 +199,7 @@ def _matches(node: Json, spec: Json) -> bool:
 
 
 def _holds(expression: Json, labels: dict[str, str]) -> bool:
-    """One requirement on labels. Source: k8s.io/apimachinery, pkg/labels, Requirement.Matches."""
+    """Evaluate one label requirement. Source: k8s.io/apimachinery, pkg/labels, Requirement.Matches."""
     key, values = str(expression.get("key")), [str(one) for one in texts(expression, "values")]
     if "{{" in key or any("{{" in value for value in values):
         return True
@@ -224,7 +224,7 @@ def _holds(expression: Json, labels: dict[str, str]) -> bool:
 
 
 def repelling(node: Json, spec: Json) -> list[Json]:
-    """The taints of a node that keep a pod away. A node that is only cordoned for now counts as free of that."""
+    """The taints of a node that keep a pod away. A node that is only cordoned for now counts as untainted."""
     return [
         taint
         for taint in several(part(node, "spec"), "taints")

@@ -6,9 +6,9 @@ import fcntl
 
 
 def take(file: int) -> bool:
-    """Take hold of an open file, until it is closed; whether nobody else had it.
+    """Lock an open file until it is closed; returns whether nobody else had the lock.
 
-    File systems that are mounted without locks, as Lustre and NFS often are, answer with an error: nobody has it.
+    File systems mounted without locks, as Lustre and NFS often are, return an error: then nobody has it.
     """
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -20,5 +20,5 @@ def take(file: int) -> bool:
 
 
 def wait_for(file: int) -> None:
-    """Take hold of an open file as soon as nobody else has it."""
+    """Lock an open file as soon as nobody else has the lock."""
     fcntl.flock(file, fcntl.LOCK_EX)

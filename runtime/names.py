@@ -17,7 +17,7 @@ _SIGNS = "bcdfghjklmnpqrstvwxz2456789"
 
 
 def spelled(name: str, known: Collection[str]) -> str:
-    """The name that is known: as it is asked for, or with hyphens where the one in Python has underscores."""
+    """The known name: as given, or with hyphens in place of the underscores of Python."""
     if name in known:
         return name
     plain = name.replace("_", "-")
@@ -25,29 +25,29 @@ def spelled(name: str, known: Collection[str]) -> str:
 
 
 def meant(name: str, known: Iterable[str], otherwise: str) -> str:
-    """`did you mean ...?` where a name is near one that there is, else what is said otherwise."""
+    """`did you mean ...?` if there is a similar name, else the given alternative."""
     found = near(name, known)
     return otherwise if found is None else f"did you mean `{found}`?"
 
 
 def listed(names: Iterable[str]) -> str:
-    """`there are a, b`, in one or several."""
+    """`there are a, b`, in singular or plural."""
     every = list(names)
     return f"there {'is' if len(every) == 1 else 'are'} {', '.join(every)}"
 
 
 def of_pipeline(name: str, runs: Iterable[str]) -> list[str]:
-    """The runs that begin with the name of a pipeline."""
+    """The runs whose names begin with that of a pipeline."""
     return [one for one in runs if one.startswith(f"{name}-")]
 
 
 def is_hidden(name: str) -> bool:
-    """Whether the compiler has added what is called so: no user knows it."""
+    """Whether a name was added by the compiler, so that no user knows it."""
     return name.startswith("flowdsl-")
 
 
 def is_log(artifact: str) -> bool:
-    """Whether an artifact is the log of a container, which `archiveLogs` keeps: `main-logs`.
+    """Whether an artifact is the log of a container, which `archiveLogs` stores: `main-logs`.
 
     Source: workflow/executor/executor.go of Argo 4.1.
     """
@@ -55,5 +55,5 @@ def is_log(artifact: str) -> bool:
 
 
 def suffix(count: int = 5) -> str:
-    """Letters and digits, as the API server adds five of them to a generateName."""
+    """Random letters and digits, as the API server appends five of them to a generateName."""
     return "".join(_SIGNS[one % len(_SIGNS)] for one in os.urandom(count))

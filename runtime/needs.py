@@ -50,10 +50,10 @@ __all__ = ["Need", "Problem", "missing", "needs", "pods"]
 
 
 def needs(workflow: Json, references: Sequence[Json] = ()) -> list[Need]:
-    """What a workflow of any of Argo's kinds needs, as far as its steps can be reached.
+    """The objects that a workflow of any of Argo's kinds needs, as far as its steps can be reached.
 
-    `references` are the templates that it may refer to; those among them are no needs, but looked into. What a step of
-    its own makes with a manifest is none either.
+    `references` are the templates that it may refer to; those are not needed, but searched. Nor is an object needed
+    that a step of the workflow creates from a manifest.
     """
     spec, uses = _uses(workflow, list(references))
     same: dict[tuple[Kind, str, str | None], list[tuple[Need, str]]] = {}
@@ -70,7 +70,7 @@ def needs(workflow: Json, references: Sequence[Json] = ()) -> list[Need]:
 
 
 def _joined(wanted: list[tuple[Need, str]]) -> Need:
-    """Needs of one object as one; it is soft if each of them is."""
+    """Merges needs of one object; the result is soft if all of them are."""
     return wanted[0][0]._replace(
         keys=tuple(dict.fromkeys(key for need, _ in wanted for key in need.keys)),
         soft=wanted[0][0].soft if all(need.soft for need, _ in wanted) else "",
@@ -79,21 +79,21 @@ def _joined(wanted: list[tuple[Need, str]]) -> Need:
 
 
 def _is_met(need: Need, reference: Json) -> bool:
-    """Whether a template that is there is the one that is needed."""
+    """Whether an existing template is the needed one."""
     name = part(reference, "metadata").get("name")
     same = (reference.get("kind"), name) == (need.kind.name, need.name)
     return same and keys_of(need.kind, reference).issuperset(need.keys)
 
 
 def _unless_made(need: Need, own: set[tuple[str, str]]) -> Need:
-    """A need that a step may see to itself, under a name that is known only when it runs."""
+    """A need that a step may satisfy itself, under a name that depends on the run."""
     if (need.kind.name, "") in own or (need.kind is SERVED and DEFINITION.name in {kind for kind, _ in own}):
         return need._replace(soft=need.soft or "a step makes such an object itself")
     return need
 
 
 def pods(workflow: Json, references: Sequence[Json] = ()) -> list[Pod]:
-    """The pods of a workflow, one for each template that is reached."""
+    """The pods of a workflow, one for each reachable template."""
     spec, uses = _uses(workflow, list(references))
     certain = _certain(workflow, list(references))
     found: list[Pod] = []
@@ -118,7 +118,7 @@ _PLACED = ("nodeSelector", "affinity", "tolerations")
 
 
 def spec_to_run(workflow: Json, references: list[Json]) -> Json:
-    """The spec that is executed; of templates alone without an entrypoint, one that may enter any of them."""
+    """The spec that is executed; of templates without an entrypoint, one that may start with any of them."""
     spec = workflow_spec(workflow)
     with suppress(ArgoError):
         spec = spec_of({"spec": spec}, references)
@@ -131,7 +131,7 @@ def _uses(workflow: Json, references: list[Json]) -> tuple[Json, list[Use]]:
 
 
 def _certain(workflow: Json, references: list[Json]) -> set[tuple[str, str]]:
-    """The templates that run whatever happens: those that are reached without any condition."""
+    """The templates that run unconditionally."""
     plain = [{**one, "spec": unconditional(part(one, "spec"))} for one in references]
     spec = unconditional(spec_to_run(workflow, references))
     return {_named(use) for use in reached(Templates("", spec, plain), spec, Asked(), {})}
@@ -142,7 +142,7 @@ def _named(use: Use) -> tuple[str, str]:
 
 
 def _wanted(spec: Json, uses: Iterable[Use], certain: set[tuple[str, str]]) -> Iterator[tuple[Need, str]]:
-    """What is needed, each with the step that needs it."""
+    """The needs, each with the step that has it."""
     elsewhere = ("templates", "volumes", "templateDefaults")
     for need in named_in({key: value for key, value in spec.items() if key not in elsewhere}):
         yield need, ""
@@ -167,10 +167,10 @@ _TEMPLATES = (TEMPLATE, CLUSTER_TEMPLATE)
 
 
 def missing(cluster: Cluster, workflow: Json, references: Sequence[Json] = ()) -> list[Problem]:
-    """What a cluster does not have of what a workflow needs, in the order of the workflow.
+    """The needs of a workflow that a cluster does not satisfy, in the order of the workflow.
 
-    Templates that the cluster has are looked into, those of `references` are taken for what will be there. Nothing is
-    written. Raises Unreachable, and Refusal for any answer but that an object is not there or may not be read.
+    Templates in the cluster are searched, too; those of `references` are assumed to exist. Nothing is written.
+    Raises Unreachable, and Refusal for any answer except that an object does not exist or may not be read.
     """
     known = list(references)
     namespace = str(part(workflow, "metadata").get("namespace") or cluster.namespace)
@@ -188,7 +188,7 @@ def missing(cluster: Cluster, workflow: Json, references: Sequence[Json] = ()) -
 
 
 def _arguments(workflow: Json, references: list[Json]) -> Iterator[Problem]:
-    """What keeps a run from beginning that refers to a whole template: no entrypoint, or wrong parameters."""
+    """What prevents a run that refers to a whole template: no entrypoint, or wrong parameters."""
     own = part(workflow, "spec")
     reference = part(own, "workflowTemplateRef")
     if not is_run(workflow) or not reference:
@@ -215,7 +215,7 @@ def _arguments(workflow: Json, references: list[Json]) -> Iterator[Problem]:
 
 
 def look(cluster: Cluster, need: Need, namespace: str) -> tuple[Problem | None, Json | None]:
-    """What is wrong with an object that is needed, and the object if there is one."""
+    """The problem with a needed object, and the object if it exists."""
     whose = wanted_by(need.steps)
     where = f" in namespace `{namespace}`" if need.kind.namespaced else ""
     what = f"{need.kind.said} `{need.name}`{where}"
@@ -260,7 +260,7 @@ def _read(cluster: Cluster, need: Need, namespace: str) -> Json:
 
 
 def keys_of(kind: Kind, found: Json) -> set[str]:
-    """What an object has of what a Need names by keys."""
+    """The keys of an object that a Need can name."""
     if kind in _TEMPLATES:
         return {str(one.get("name")) for one in several(part(found, "spec"), "templates")}
     if kind is SERVED:
@@ -282,7 +282,7 @@ def _within(need: Need, namespace: str) -> str:
 
 
 def _made(need: Need, namespace: str) -> str:
-    """The command that makes what is not there, or that shows what is."""
+    """The command that creates a missing object, or that lists the existing ones."""
     name, within = shlex.quote(need.name), _within(need, namespace)
     commands = {
         SECRET: f"kubectl create secret generic {name}{within}{_literals(need.keys)}",

@@ -10,13 +10,13 @@ Json = dict[str, Any]
 
 
 def part(of: Json | None, name: str) -> Json:
-    """A mapping in a mapping."""
+    """A nested mapping."""
     found: Json | None = of.get(name) if isinstance(of, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def several(of: Json | None, name: str) -> list[Json]:
-    """The mappings of a list in a mapping."""
+    """The mappings in a nested list."""
     found: list[Json] | None = of.get(name) if isinstance(of, dict) else None
     if not isinstance(found, list):
         return []
@@ -24,12 +24,12 @@ def several(of: Json | None, name: str) -> list[Json]:
 
 
 def texts(of: Json | None, name: str) -> list[str]:
-    """A list of texts in a mapping."""
+    """A nested list of texts."""
     found: list[str] | None = of.get(name) if isinstance(of, dict) else None
     return found if isinstance(found, list) else []
 
 
 def text(of: Json, name: str) -> str:
-    """A text in a mapping, whatever it was written as."""
+    """A nested value as text, whatever its type."""
     found = of.get(name)
     return "" if found is None else str(found)

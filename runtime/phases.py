@@ -26,7 +26,7 @@ POD_ENDED = (SUCCEEDED, FAILED)
 
 
 def phase(workflow: Json) -> str:
-    """The phase of a run; of one that no controller has seen yet, Pending."""
+    """The phase of a run; Pending if no controller has seen it yet."""
     return text(part(workflow, "status"), "phase") or PENDING
 
 

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 class Problem(NamedTuple):
-    """One sentence about what a cluster does not have, and a command or what else mends it.
+    """One sentence about what a cluster lacks, and a command or another remedy.
 
-    A `problem` keeps the run from succeeding, a `note` may; what is `unchecked` could not be read.
+    A `problem` prevents the run from succeeding, a `note` may; what is `unchecked` could not be read.
     """
 
     text: str
@@ -25,7 +25,7 @@ class Problem(NamedTuple):
 
 
 def wanted_by(steps: Sequence[str]) -> str:
-    """Who wants something, as the end of a sentence."""
+    """The steps that need something, as the end of a sentence."""
     if not steps:
         return "which the workflow needs"
     shown = ", ".join(f"`{step}`" for step in steps[:5]) + (" and others" if len(steps) > 5 else "")

@@ -34,16 +34,16 @@ SERVED = Kind("", "", "", "API", namespaced=False)
 
 
 def served_by(found: Json) -> set[str]:
-    """The kinds in the list that the API gives of what it serves in one version of a group."""
+    """The kinds in the API's list of resources for one version of a group."""
     return {str(one.get("kind")) for one in several(found, "resources")}
 
 
 class Need(NamedTuple):
-    """An object that has to be there, with keys that it has to have.
+    """An object that has to exist, with the keys that it has to have.
 
-    Keys of a Secret or ConfigMap; of a WorkflowTemplate, the names of templates. `namespace`: one that is not that
-    of the workflow. `soft` says why a run may succeed without it; empty where it cannot. `steps` are those that
-    want it, none for the workflow itself.
+    Keys of a Secret or ConfigMap; of a WorkflowTemplate, the names of templates. `namespace`: one other than that
+    of the workflow. `soft` says why a run may succeed without it; empty if it cannot. `steps` are those that need
+    it, none for the workflow itself.
     """
 
     kind: Kind
@@ -55,7 +55,7 @@ class Need(NamedTuple):
 
 
 def named_in(node: object) -> Iterator[Need]:
-    """The objects that fields name, wherever they stand."""
+    """The objects that fields name, at any depth."""
     if is_list(node):
         for one in node:
             yield from named_in(one)
@@ -129,7 +129,7 @@ def _named(field: str, value: Any, around: Json) -> Need | None:
 
 
 def _patched(text: str) -> Iterator[Need]:
-    """What a patch of pods names, if it can be read before it runs."""
+    """The objects that a podSpecPatch names, if it can be read before the run."""
     import yaml
 
     try:
@@ -143,7 +143,7 @@ def _patched(text: str) -> Iterator[Need]:
 
 
 def mounted(volumes: dict[str, Json], template: Json) -> Iterator[Need]:
-    """What the volumes that a template mounts stand for; Argo leaves out the others."""
+    """The objects behind the volumes that a template mounts; Argo leaves out the others."""
     names = (str(mount.get("name")) for one in containers(template) for mount in several(one, "volumeMounts"))
     for name in dict.fromkeys(names):
         yield from _volume(volumes.get(name, {}))
@@ -161,7 +161,7 @@ def _volume(volume: Json) -> Iterator[Need]:
 
 
 def inside(resource: Json) -> Iterator[Need]:
-    """What the pods of the objects name that a resource template makes."""
+    """The objects named by the pods that a resource template creates."""
     for pod in bodies(resource):
         found = [*named_in({key: value for key, value in pod.items() if key != "volumes"})]
         found += [need for volume in several(pod, "volumes") for need in _volume(volume)]
@@ -169,7 +169,7 @@ def inside(resource: Json) -> Iterator[Need]:
 
 
 def served(resource: Json) -> Iterator[Need]:
-    """The kinds of the objects that a resource template is about, where its manifest says them."""
+    """The kinds of the objects of a resource template, if its manifest names them."""
     for one in objects(resource):
         version, kind = str(one.get("apiVersion") or ""), str(one.get("kind") or "")
         if version and kind and is_known(version + kind):
@@ -177,7 +177,7 @@ def served(resource: Json) -> Iterator[Need]:
 
 
 def made(resource: Json) -> Iterator[tuple[str, str]]:
-    """The kinds and names of the objects that a resource template makes; a name known only when it runs is empty."""
+    """The kinds and names of the objects that a resource template creates; a name that depends on the run is empty."""
     if resource.get("action") in ("create", "apply"):
         for one in objects(resource):
             name = str(part(one, "metadata").get("name") or "")

@@ -39,7 +39,7 @@ _DIGITS = 10
 
 
 class Asked(NamedTuple):
-    """How a run is asked for."""
+    """The options of a submission."""
 
     parameters: Mapping[str, str]
     name: str = ""
@@ -59,7 +59,7 @@ def submission(document: Json, asked: Asked) -> Json:
 
 
 def from_template(kind: Kind, template: Json, asked: Asked) -> Json:
-    """The Workflow to create for an object of the cluster: it refers to a template, and copies a CronWorkflow.
+    """The Workflow to create from an object of the cluster: a reference to a template, or a copy of a CronWorkflow's.
 
     Raises RunError. Source: workflow/common/convert.go of Argo 4.1.
     """
@@ -92,7 +92,7 @@ def from_template(kind: Kind, template: Json, asked: Asked) -> Json:
 
 
 def meant(reference: str) -> tuple[Kind, str]:
-    """The kind and the name that `template/NAME`, `cluster-template/NAME` or `cron/NAME` stand for. Raises RunError."""
+    """The kind and the name in `template/NAME`, `cluster-template/NAME` or `cron/NAME`. Raises RunError."""
     word, _, name = reference.partition("/")
     kind = _KINDS.get(word)
     if kind is None or not is_dns_subdomain(name):

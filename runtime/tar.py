@@ -17,9 +17,9 @@ __all__ = ["extract", "tarfile"]
 
 
 def extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
-    """Write a member of an archive into a folder, with the filter `data`. Raises OSError and tarfile.FilterError.
+    """Extract a member of an archive into a folder, with the filter `data`. Raises OSError and tarfile.FilterError.
 
-    Of a link decides what it is called, and not what it goes through, as with newer versions of the filter.
+    A link is judged by its normalized target, not by the links on its way, as in newer versions of the filter.
     """
     if member.issym() or member.islnk():
         member = member.replace(linkname=os.path.normpath(member.linkname), deep=False)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 
 def rfc3339(seconds: float) -> str:
-    """A time, in seconds since 1970, as a text; a fraction is cut off."""
+    """Formats a time, in seconds since 1970; fractions are cut off."""
     return _written(int(seconds))
 
 
@@ -18,7 +18,7 @@ def _written(seconds: int) -> str:
 
 
 def seconds(time: object) -> float | None:
-    """A time in seconds since 1970; None for what is none."""
+    """Parses a time to seconds since 1970; None if it is invalid."""
     if not isinstance(time, str):
         return None
     try:

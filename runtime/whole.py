@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Write a file that others see whole, or as it was. Raises OSError; then nothing is left of it."""
+    """Write a file atomically: readers see the old content or the new. Raises OSError; then nothing is left of it."""
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         part.write_bytes(data)

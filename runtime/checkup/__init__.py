@@ -32,6 +32,6 @@ CHECKS: tuple[Callable[[Visit], Iterator[Check]], ...] = (
 
 
 def checkup(visit: Visit) -> Iterator[Check]:
-    """All checks, in their order, as they are done. Raises Unreachable, and Refusal (401) for bad credentials."""
+    """Runs all checks in order, and yields the results. Raises Unreachable, and Refusal (401) for bad credentials."""
     for check in CHECKS:
         yield from check(visit)

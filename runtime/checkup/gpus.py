@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 
 def gpus(visit: Visit) -> Iterator[Check]:
-    """What the nodes have, and whether steps with `gpu=` can be placed on it."""
+    """The GPUs of the nodes, and whether steps with `gpu=` can be scheduled on them."""
     nodes = visit.list(NODE)
     if nodes is None:
         yield Check("gpus", "unchecked", "nodes may not be read", f"kubectl auth can-i list {NODE.resource}")
@@ -70,7 +70,7 @@ def _labels(visit: Visit, nodes: list[Json]) -> Iterator[Check]:
 
 
 def _taints(visit: Visit, nodes: list[Json]) -> Iterator[Check]:
-    """Taints that a step with a GPU would not tolerate, by the usual toleration and those of the settings."""
+    """Taints that a step with a GPU would not tolerate, given the usual toleration and those of the settings."""
     profile = visit.profile
     found: dict[str, list[str]] = {}
     for node in nodes:

@@ -45,7 +45,7 @@ _INSTALL = (
 
 
 def server(visit: Visit) -> Iterator[Check]:
-    """Whether the server answers, and which it is."""
+    """Whether the server responds, and its version."""
     said = f"{visit.cluster.called}, namespace `{visit.namespace}`"
     try:
         yield Check("server", "ok", f"{said}, {visit.cluster.version()}")
@@ -56,7 +56,7 @@ def server(visit: Visit) -> Iterator[Check]:
 
 
 def credentials(visit: Visit) -> Iterator[Check]:
-    """Who asks, as the server sees it."""
+    """The user's identity, as the server sees it."""
     try:
         found = visit.review(SELF, {})
     except Unread:
@@ -67,7 +67,7 @@ def credentials(visit: Visit) -> Iterator[Check]:
 
 
 def namespace(visit: Visit) -> Iterator[Check]:
-    """Whether the namespace is there."""
+    """Whether the namespace exists."""
     try:
         found = visit.get(NAMESPACE, visit.namespace)
     except Unread:
@@ -81,7 +81,7 @@ def namespace(visit: Visit) -> Iterator[Check]:
 
 
 def definitions(visit: Visit) -> Iterator[Check]:
-    """Argo's kinds, and whether the server knows their fields."""
+    """The CRDs of Argo, and whether the server knows their fields."""
     try:
         kinds = served_by(visit.get(SERVED._replace(group="argoproj.io", version="v1alpha1"), "") or {})
     except Unread as error:
@@ -108,7 +108,7 @@ def definitions(visit: Visit) -> Iterator[Check]:
 
 
 def _fields(definition: Json) -> Json:
-    """The fields of the spec in a definition; none if it keeps any."""
+    """The fields of the spec in a CRD; none if it accepts any."""
     for version in several(part(definition, "spec"), "versions"):
         if version.get("storage"):
             schema = part(part(version, "schema"), "openAPIV3Schema")
@@ -117,7 +117,7 @@ def _fields(definition: Json) -> Json:
 
 
 def controller(visit: Visit) -> Iterator[Check]:
-    """Argo's controller: whether it is there, works, and is of the version that is compiled for."""
+    """Argo's controller: whether it exists, works, and has the version that is compiled for."""
     found = visit.list(DEPLOYMENT, EVERYWHERE)
     if found is None:
         parts = [visit.list(DEPLOYMENT, namespace) for namespace in (_USUAL, visit.namespace)]
@@ -173,7 +173,7 @@ def _number(version: str) -> tuple[int, ...]:
 
 
 def _image(deployment: Json) -> str:
-    """The image of Argo's controller, whoever installed it under whatever name; empty if it is none."""
+    """The image of Argo's controller, however it was installed and named; empty if it is another image."""
     template = part(part(part(deployment, "spec"), "template"), "spec")
     for one in several(template, "containers"):
         image = str(one.get("image") or "")

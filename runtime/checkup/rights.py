@@ -35,7 +35,7 @@ LOCAL_REVIEW = Kind("authorization.k8s.io", "v1", "localsubjectaccessreviews", "
 
 
 class Right(NamedTuple):
-    """What flowdsl does with a kind, or a part of it, and which commands do it.
+    """An action of flowdsl on a kind, or a subresource, and the commands that need it.
 
     `needed`: without it nothing can be submitted and followed.
     """
@@ -72,7 +72,7 @@ RIGHTS = (
 
 
 def rights(visit: Visit) -> Iterator[Check]:
-    """What the user may do of what flowdsl does, a line for each kind."""
+    """The user's permissions for the actions of flowdsl, a line for each kind."""
     for right in RIGHTS:
         try:
             lacking = [verb for verb in right.verbs if not _may(visit, right, verb)]
@@ -105,7 +105,7 @@ def _user(name: str) -> str:
 def _grant(
     name: str, verbs: Sequence[str], resource: str, subject: str, visit: Visit, namespaced: bool = True
 ) -> str:
-    """The commands by which an administrator gives a right."""
+    """The commands with which an administrator grants a permission."""
     within = f" -n {shlex.quote(visit.namespace)}" if namespaced else ""
     word = "role" if namespaced else "clusterrole"
     called = f"{name}-{resource.partition('.')[0].replace('/', '-')}-{verbs[0]}"
@@ -127,7 +127,7 @@ _ANY: Json = {
 
 
 def accounts(visit: Visit) -> Iterator[Check]:
-    """What the accounts of pods need, by the manifests; without any, what every pod of a step needs."""
+    """The permissions that accounts of pods need, by the manifests; without any, those that every step needs."""
     asked: dict[tuple[str, str, str], list[str]] = {}
     for account, group, resource, verbs in _needed(list(visit.manifests) or [_ANY]):
         known = asked.setdefault((account, group, resource), [])
@@ -153,7 +153,7 @@ def accounts(visit: Visit) -> Iterator[Check]:
 
 
 def _needed(manifests: Iterable[Json]) -> Iterator[tuple[str, str, str, list[str]]]:
-    """Account, group, resource and verbs, read off the roles and bindings that go with manifests."""
+    """Account, group, resource and verbs, from the roles and bindings that come with manifests."""
     documents = rbac(manifests).documents
     rules = {
         str(one["metadata"]["name"]): several(one, "rules")

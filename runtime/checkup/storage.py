@@ -81,7 +81,7 @@ def repository(visit: Visit) -> Iterator[Check]:
 
 
 def _keeping(manifest: Json) -> Iterator[str]:
-    """The templates that keep files in the artifact repository."""
+    """The templates that store files in the artifact repository."""
     for template in several(workflow_spec(manifest), "templates"):
         kept = several(part(template, "outputs"), "artifacts")
         if (
@@ -93,7 +93,7 @@ def _keeping(manifest: Json) -> Iterator[str]:
 
 
 def _repository(config: Json, name: str) -> Json:
-    """The repository that a ConfigMap says; empty if it says none, or nothing that can be read."""
+    """The repository in a ConfigMap; empty if there is none, or it cannot be read."""
     import yaml
 
     data = part(config, "data")
@@ -150,7 +150,7 @@ _MODES = {
 
 
 def classes(visit: Visit) -> Iterator[Check]:
-    """Storage classes, which is the default, and what is known of their access modes."""
+    """Storage classes, the default one, and what is known of their access modes."""
     found = visit.list(STORAGE_CLASS)
     if found is None:
         may = f"kubectl auth can-i list {STORAGE_CLASS.resource}"
@@ -190,7 +190,7 @@ def _mode(provisioner: str) -> str | None:
 
 
 def claims(visit: Visit) -> Iterator[Check]:
-    """The claims that the settings of the cluster name: whether they are there, with the access modes said."""
+    """The claims in the settings of the cluster: whether they exist, with the stated access modes."""
     for volume, claim in visit.profile.volumes.items():
         what = f"the claim `{claim.name}` of volume `{volume}`"
         see = f"kubectl describe pvc {shlex.quote(claim.name)} -n {shlex.quote(visit.namespace)}"

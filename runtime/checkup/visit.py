@@ -18,9 +18,9 @@ Json = dict[str, Any]
 
 
 class Check(NamedTuple):
-    """What was looked at, how it is, a sentence, and for what is not well the command or setting that mends it.
+    """The result of a check: its subject, its state, a sentence, and if it is not fine a command or setting as remedy.
 
-    A `problem` keeps something from working; a `note` may; what is `unchecked` could not be read.
+    A `problem` prevents something from working; a `note` may; what is `unchecked` could not be read.
     """
 
     about: str
@@ -30,10 +30,9 @@ class Check(NamedTuple):
 
 
 class Visit:
-    """A cluster with what the settings say of it, and the manifests that shall run on it.
+    """A cluster with its settings, and the manifests to run on it.
 
-    What is found on the way is kept for the checks after it. Objects that may not be read, or that there are none
-    of, are None.
+    Results of requests are cached for later checks. Objects that may not be read, or do not exist, are None.
     """
 
     def __init__(self, cluster: Cluster, profile: Profile = NOWHERE, manifests: Sequence[Json] = ()) -> None:
@@ -47,12 +46,12 @@ class Visit:
 
     @property
     def namespace(self) -> str:
-        """The namespace that is looked at."""
+        """The namespace that is checked."""
         return self.cluster.namespace
 
     @property
     def settings(self) -> str:
-        """Where the settings of the cluster stand."""
+        """The place of the cluster's settings."""
         return f"[clusters.{self.profile.name}]" if self.profile.name else "a [clusters.NAME]"
 
     def list(self, kind: Kind, namespace: str | None = None) -> list[Json] | None:
@@ -67,7 +66,7 @@ class Visit:
         return self._listed[kind, namespace]
 
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> Json | None:
-        """An object; None if there is none. Raises Unread if that cannot be told."""
+        """An object; None if it does not exist. Raises Unread if that is unknown."""
         try:
             return self.cluster.get(kind, name, namespace=namespace)
         except Unsupported as error:
@@ -79,7 +78,7 @@ class Visit:
             return None
 
     def review(self, kind: Kind, question: Json) -> Json:
-        """What the server answers to a question about rights or users. Raises Unread."""
+        """The answer of the server to a review of access or of the user. Raises Unread."""
         within = {"namespace": self.namespace} if kind.namespaced else {}
         body: Json = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": within, **question}
         try:
@@ -93,7 +92,7 @@ class Visit:
 
 
 class Unread(Exception):
-    """Something that cannot be told, because it may not be read."""
+    """The answer is unknown, since it may not be read."""
 
 
 def _only_unread(error: Refusal | Unsupported) -> None:

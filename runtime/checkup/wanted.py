@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 
 def wanted(visit: Visit) -> Iterator[Check]:
-    """What is missing for each of the manifests, which may refer to each other."""
+    """What each of the manifests needs and the cluster lacks; they may refer to each other."""
     for manifest in visit.manifests:
         others = [one for one in visit.manifests if one is not manifest]
         name = base_of(manifest) or str(manifest.get("kind"))

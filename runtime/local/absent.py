@@ -26,7 +26,7 @@ _FAILED = regex(r'failed to evaluate expression(?: "(?P<nil>.*)"|: (?P<said>.*))
 
 
 def absent_key(node: RunNode, nodes: Iterable[RunNode]) -> str:
-    """Which key the value has not that a step was to get, and which it has; nothing where that is not the reason."""
+    """The key that is missing in a value for a step, and the keys that it has; nothing if that is not the cause."""
     found = _FAILED.search(node.message)
     if found is None:
         return ""
@@ -39,7 +39,7 @@ def absent_key(node: RunNode, nodes: Iterable[RunNode]) -> str:
 
 
 def no_json(node: RunNode, messages: Collection[str]) -> str:
-    """What a round of a loop printed that is no JSON, if one of some messages is about that; else nothing."""
+    """The output of a loop's round that is not JSON, if one of the messages is about that; else nothing."""
     text = (node.result().outputs or {}).get("result")
     if text is None or node.phase != SUCCEEDED:
         return ""
@@ -56,7 +56,7 @@ def no_json(node: RunNode, messages: Collection[str]) -> str:
 
 
 def _expressions(nil: str | None, said: str | None) -> Iterator[str]:
-    """What may be the expression in a message: one in quotes, or what stands behind one of its colons."""
+    """The possible expressions in a message: in quotes, or after one of its colons."""
     if nil is not None:
         with contextlib.suppress(ValueError):
             yield json.loads(f'"{nil}"')
@@ -66,7 +66,7 @@ def _expressions(nil: str | None, said: str | None) -> Iterator[str]:
 
 
 def _scope(node: RunNode, nodes: Iterable[RunNode]) -> Json:
-    """What a task could name: the inputs of its graph, and what the tasks beside it gave."""
+    """The variables of a task: the inputs of its graph, and the outputs of its siblings."""
     graph = node.boundary
     beside = {one.display: {"outputs": _outputs(one)} for one in nodes if one.boundary is graph}
     inputs = {} if graph is None else _values(graph.inputs)
@@ -83,7 +83,7 @@ def _values(side: Json | None) -> Json:
 
 
 def _spelled(node: t.Node) -> str:
-    """Where a value comes from, in the words of who wrote the pipeline."""
+    """The origin of a value, as the author of the pipeline would name it."""
     match node:
         case t.Member(of, t.Literal(str(key))):
             way = _way(node)
@@ -99,7 +99,7 @@ def _spelled(node: t.Node) -> str:
 
 
 def _way(node: t.Node) -> list[str]:
-    """The names that lead to a variable."""
+    """The names on the path to a variable."""
     match node:
         case t.Name(name):
             return [name]

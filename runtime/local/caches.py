@@ -24,16 +24,16 @@ Json = dict[str, Any]
 
 
 class Caches:
-    """The caches of a folder, for the run of another one; without a folder there are none."""
+    """The caches in a folder, for one run; without a folder there are none."""
 
     def __init__(self, folder: Path | None, run: Path) -> None:
         self._folder = folder
         self._run = run
 
     def stored(self, documents: Iterable[Json]) -> dict[str, dict[str, Entry]]:
-        """The entries, by cache and key, that templates of some documents may ask for, and whose files are there.
+        """The entries, by cache and key, that templates of the documents may look up, and whose files still exist.
 
-        The files are given to the run. Raises RunError for a cache that cannot be read.
+        The files are made available to the run. Raises RunError for a cache that cannot be read.
         """
         folder = self._folder
         if folder is None or not folder.is_dir():
@@ -50,7 +50,7 @@ class Caches:
         return found
 
     def keep(self, added: list[tuple[str, str, Entry]]) -> None:
-        """Add entries, each with its cache and key, to what other runs add meanwhile. Raises RunError."""
+        """Add entries, each with its cache and key, merging with those that other runs add. Raises RunError."""
         folder = self._folder
         if folder is None:
             return
@@ -64,7 +64,7 @@ class Caches:
 
 @contextmanager
 def _alone(folder: Path) -> Generator[None]:
-    """Let no other run change the caches of a folder meanwhile."""
+    """Lock the caches of a folder against other runs."""
     folder.mkdir(parents=True, exist_ok=True)
     file = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
@@ -76,7 +76,7 @@ def _alone(folder: Path) -> Generator[None]:
 
 
 def _named(node: object) -> Iterator[str]:
-    """The caches that templates name, also those of templates in tasks, and of defaults."""
+    """The caches that templates name, including templates inside of tasks, and defaults."""
     if is_list(node):
         for item in node:
             yield from _named(item)
@@ -89,7 +89,7 @@ def _named(node: object) -> Iterator[str]:
 
 
 def _read(path: Path) -> dict[str, list[Any]]:
-    """The entries of a cache; none where there is no file. Raises RunError."""
+    """The entries of a cache; none if the file does not exist. Raises RunError."""
     try:
         found: dict[str, list[Any]] = json.loads(path.read_bytes())
     except FileNotFoundError:

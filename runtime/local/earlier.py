@@ -21,7 +21,7 @@ _SHOWN = 5
 
 
 def existing(runs: Path, name: str) -> Path:
-    """The folder of a run by its name, or of the last one. Raises RunError."""
+    """The folder of a run by its name, or of the last run. Raises RunError."""
     if name == LATEST and (known := newest_first(runs, FILE)):
         return known[0]
     folder = runs / name
@@ -35,13 +35,13 @@ def existing(runs: Path, name: str) -> Path:
 
 
 def newest_first(runs: Path, having: str) -> list[Path]:
-    """The folders of all runs that have a file of that name, without those that may not be entered."""
+    """The folders of all runs that have a file of that name, without those that cannot be entered."""
     found = [path for path in runs.glob("*") if os.path.isfile(path / having)]  # noqa: PTH113 -- Path.is_file raises
     return sorted(found, key=begun, reverse=True)
 
 
 def begun(folder: Path) -> int:
-    """When a run was begun, in nanoseconds: that of its lock, which is made once and never written."""
+    """When a run was started, in nanoseconds: the time of its lock file, which is created once and never written."""
     try:
         return (folder / "lock").stat().st_mtime_ns
     except OSError:
@@ -49,7 +49,7 @@ def begun(folder: Path) -> int:
 
 
 def settings(folder: Path) -> Json:
-    """How a run was begun, as far as that can be read: of one that another version began, nothing."""
+    """The settings that a run was started with, as far as they can be read: none if another version wrote them."""
     try:
         found: Json = header(folder)["settings"]
     except RunError:
@@ -58,7 +58,7 @@ def settings(folder: Path) -> Json:
 
 
 def line(folder: Path) -> list[Path]:
-    """The folder of a run, and those of the runs that it took results of, the last one first."""
+    """The folder of a run, and those of the runs whose results it reused, the latest first."""
     found = [folder]
     while (name := source(settings(found[-1]))) and (one := folder.with_name(name)) not in found:
         found.append(one)
@@ -66,14 +66,14 @@ def line(folder: Path) -> list[Path]:
 
 
 def source(settings: Json) -> str | None:
-    """The name of the run that another one took results of, as the settings of that say."""
+    """The name of the run whose results another one reused, according to its settings."""
     since = settings.get("from")
     name: str | None = since[0] if since else settings.get("of")
     return name
 
 
 def header(folder: Path) -> Json:
-    """What a run was begun with. Raises RunError."""
+    """The inputs of a run. Raises RunError."""
     try:
         return read(of_run(folder))[0]
     except JournalError as error:
@@ -96,7 +96,7 @@ def chosen(runs: Path, document: Json, name: str | None) -> Path:
 
 
 def _base(folder: Path) -> str:
-    """What the workflow of a run is called; nothing for a run of one step."""
+    """The name of a run's workflow; nothing for a run of one step."""
     try:
         found = header(folder)
     except RunError:
@@ -107,7 +107,7 @@ def _base(folder: Path) -> str:
 
 
 def parameters(folder: Path, document: Json) -> dict[str, str]:
-    """The values that a run had for the parameters of a workflow."""
+    """The arguments of a run for the parameters of the workflow."""
     arguments = part(workflow_spec(document), "arguments")
     known = {str(one["name"]) for one in several(arguments, "parameters")}
     had = part(part(header(folder)["manifest"], "spec"), "arguments")

@@ -19,10 +19,10 @@ Json = dict[str, Any]
 
 
 def in_place_of(step: str, output: t.Output, value: object, template: Json, folder: Path) -> Iterator[str]:
-    """One output with what goes along with it, each as `step.name=text`. Raises WrongValue, OSError.
+    """One output and its companions, each as `step.name=text`. Raises WrongValue, OSError.
 
-    The answer to a request has no name in Argo: it is `step=text`. A file is its path, or nothing if there is none;
-    what has several files is written to `folder`.
+    The response of a request has no name in Argo: it is `step=text`. A file is given by its path, or by an empty
+    text if there is none; a value with several files is written to `folder`.
     """
     name, kind = output.name, output.type
     declared = {str(one["name"]) for one in several(part(template, "outputs"), "parameters")}

@@ -11,13 +11,13 @@ from flowdsl.runtime.local.places import on_volume
 
 
 class Files(NamedTuple):
-    """Where files are: the folder of the run, and the folders of volumes by their names."""
+    """Finds files in the folder of the run, and in the folders of volumes, by their names."""
 
     folder: Path
     volumes: Mapping[str, Path]
 
     def of_text(self, text: str) -> Path | None:
-        """The file of a key, or of a path on a volume; None for any other text."""
+        """The file that a key, or a path on a volume, refers to; None for any other text."""
         if "/" not in text:
             return None
         found = on_volume(text, self.volumes) or self.folder / "artifacts" / text.strip("/")

@@ -41,12 +41,12 @@ _IGNORED = {
 
 
 class Asked(NamedTuple):
-    """How a run is asked for, as far as it matters here.
+    """How a run was requested, as far as it matters here.
 
-    `fakes`: tasks and templates that do not run; `artifacts`: names that are given; `config_maps`, `secrets`: names,
-    each with the keys of what is given.
-    `has`: whether this machine has a program; `mounts`: claims that folders are named for. `earlier`: names and keys
-    of files that an earlier run had, of which not all are wanted. `approve`: whether gates open at once.
+    `fakes`: tasks and templates that do not run; `artifacts`: names that are given; `config_maps`, `secrets`:
+    names, each with the given keys. `has`: whether this machine has a program; `mounts`: claims with a given
+    folder. `earlier`: names and keys of files of an earlier run, not all of which are needed. `approve`: whether
+    gates open immediately.
     """
 
     engine: str | None = None
@@ -62,7 +62,7 @@ class Asked(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Sentences for the user: what is not as in a cluster, and what stands against a run."""
+    """Sentences for the user: differences to a cluster, and reasons why the run is refused."""
 
     notes: list[str]
     refusals: list[str]
@@ -77,7 +77,7 @@ class Use(NamedTuple):
 
 
 def judged(manifest: Json, references: list[Json], asked: Asked) -> Verdict:
-    """What is to be said about a run of a workflow on one machine."""
+    """What a local run of a workflow does differently, or cannot do."""
     try:
         spec = spec_of(manifest, references)
     except ArgoError as error:
@@ -114,12 +114,12 @@ def _claims(spec: Json, uses: list[Use], run: str) -> dict[str, None]:
 
 
 def _jobs(uses: list[Use]) -> list[Json]:
-    """What the pods of Jobs are that templates make."""
+    """The pods of the Jobs that templates create."""
     return [body for use in uses for body in objects.bodies(part(use.template, "resource"))]
 
 
 def _unknown(given: frozenset[str], known: Iterable[str], option: str, word: str) -> Iterator[str]:
-    """What is given for a name that is nowhere: it would be overlooked."""
+    """Values given for names that do not exist: they would have no effect."""
     names = list(known)
     if any("{{" in name for name in names):
         return
@@ -147,7 +147,7 @@ def steps(manifest: Json, references: list[Json]) -> dict[str, Json]:
 
 
 def reached(templates: Templates, spec: Json, asked: Asked, refusals: dict[str, None]) -> Iterator[Use]:
-    """The templates that may run, each once, without those of steps that are faked."""
+    """The templates that may run, each once, without those of faked steps."""
     waiting: list[tuple[str, Json, Base]] = []
     entry = spec.get("entrypoint")
     if entry:
@@ -198,7 +198,7 @@ def _step(task: str) -> str:
 
 
 def _done(uses: Iterable[Use]) -> set[str]:
-    """What `resource` templates do that others rely on."""
+    """The actions of `resource` templates that others rely on."""
     made = [use.template for use in uses if kind(use.template) == "resource"]
     if not made:
         return set()
@@ -208,7 +208,7 @@ def _done(uses: Iterable[Use]) -> set[str]:
 
 
 def _refused(use: Use, asked: Asked, done: set[str]) -> Iterator[str]:
-    """Why a template cannot run here; `done`: what others do."""
+    """Why a template cannot run here; `done`: the actions of others."""
     body = kind(use.template)
     fake = _fake(use)
     programs = list(_programs(use.template))
@@ -249,7 +249,7 @@ def _fake(use: Use) -> str:
 
 
 def _programs(template: Json) -> Iterator[Json]:
-    """The containers that run when a template does: its own, and those of the Job that it makes."""
+    """The containers that a template runs: its own, and those of the Job that it creates."""
     yield from containers(template)
     if body := template.get("resource"):
         yield from objects.containers(body)
@@ -259,7 +259,7 @@ def _programs(template: Json) -> Iterator[Json]:
 
 
 def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[Use], asked: Asked) -> Iterator[str]:
-    """ConfigMaps, Secrets and files that are named, and that nobody gave."""
+    """ConfigMaps, Secrets and files that are needed, but not given."""
     for one in (
         *several(part(spec, "arguments"), "parameters"),
         *(one for use in uses for one in several(part(use.template, "inputs"), "parameters")),
@@ -349,12 +349,12 @@ def _file(artifact: Json, made: set[str], asked: Asked, whose: str) -> Iterator[
 
 
 def _listed(template: Json) -> Json:
-    """Whose keys a `data` template lists."""
+    """The artifact location whose keys a `data` template lists."""
     return part(part(part(template, "data"), "source"), "artifactPaths")
 
 
 def _key(artifact: Json) -> str:
-    """The key of an artifact, without a slash behind it; nothing if it has none."""
+    """The key of an artifact, without a trailing slash; nothing if it has none."""
     return next(_keys([artifact]), "").rstrip("/")
 
 
@@ -410,7 +410,7 @@ def _notes(spec: Json, uses: list[Use], asked: Asked) -> list[str]:
 
 
 def _is_long(wait: str) -> bool:
-    """Whether somebody who looks on may wonder what the run waits for."""
+    """Whether a user who watches may wonder what the run is waiting for."""
     try:
         return duration(wait) >= _LONG
     except GrammarError:

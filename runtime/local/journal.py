@@ -50,7 +50,7 @@ class JournalError(Exception):
 
 
 def begin(path: Path, header: Json) -> Journal:
-    """A new journal, which is there with all that the run begins with, or not at all."""
+    """Create a journal atomically, with all inputs of the run."""
     replace(path, _lines([header]))
     return Journal(path)
 
@@ -60,9 +60,9 @@ def _lines(entries: list[Json]) -> bytes:
 
 
 class Journal:
-    """A journal that is written.
+    """A journal that is open for writing.
 
-    Its methods raise OSError, also where an earlier line did not come to the disk.
+    Its methods raise OSError, also if an earlier line could not be synced to the disk.
     """
 
     def __init__(self, path: Path) -> None:
@@ -76,7 +76,7 @@ class Journal:
         self._thread.start()
 
     def write(self, entries: list[Json]) -> None:
-        """Add lines."""
+        """Append lines."""
         self._check()
         data = _lines(entries)
         while data:
@@ -85,7 +85,7 @@ class Journal:
             self._wanted.set()
 
     def close(self) -> None:
-        """Bring everything to the disk."""
+        """Sync everything to the disk."""
         if not self._closed:
             self._closed = True
             self._closing.set()
@@ -114,7 +114,7 @@ class Journal:
 
 
 def of_event(event: events.Event) -> Json:
-    """The line of an event."""
+    """Converts an event to a line."""
     found: Json = {"event": _NAMES[type(event)], **event._asdict()}
     if isinstance(event, events.PodEnded):
         found["outcome"] = {name: value for name, value in event.outcome._asdict().items() if value}
@@ -122,7 +122,7 @@ def of_event(event: events.Event) -> Json:
 
 
 def event_of(line: Json) -> events.Event:
-    """The event of a line."""
+    """Converts a line to an event."""
     fields = {name: value for name, value in line.items() if name != "event"}
     if "outcome" in fields:
         outcome = fields["outcome"]
@@ -134,7 +134,7 @@ def event_of(line: Json) -> events.Event:
 
 
 def read(path: Path) -> tuple[Json, list[events.Event], int]:
-    """What a run began with, its events, and how many bytes of the file they are. Raises JournalError."""
+    """The inputs of a run, its events, and the size of its complete lines in bytes. Raises JournalError."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -150,6 +150,6 @@ def read(path: Path) -> tuple[Json, list[events.Event], int]:
 
 
 def cache_of(header: Json) -> dict[str, dict[str, Entry]]:
-    """The cache that a run began with."""
+    """The cache with which a run started."""
     caches: dict[str, dict[str, list[Any]]] = header.get("cache") or {}
     return {name: {key: Entry(*entry) for key, entry in entries.items()} for name, entries in caches.items()}

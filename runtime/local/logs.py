@@ -18,25 +18,25 @@ _LONGEST = 500  # characters of a line that are shown
 
 
 def files(folder: Path, node: RunNode) -> list[Path]:
-    """The logs of a step in the folder of its run, that of its main container first; of its last attempt."""
+    """The logs of a step in the folder of its run, that of its main container first; those of its last attempt."""
     last = node.result()
     found = sorted((folder / "logs" / last.id).glob("*.log"), key=lambda one: (one.stem != "main", one.name))
     return [one for one in found if one.stat().st_size]
 
 
 def last(folder: Path, node: RunNode) -> Path | None:
-    """The log that says why a step failed: that of its main container, else the one that was written to last."""
+    """The log that tells why a step failed: that of its main container, else the one written last."""
     found = files(folder, node)
     return max(found, key=lambda one: (one.stem == "main", one.stat().st_mtime_ns), default=None)
 
 
 def text(folder: Path, node: RunNode) -> str:
-    """All that a step wrote."""
+    """The whole output of a step."""
     return "".join(one.read_text(encoding="utf-8", errors="replace") for one in files(folder, node))
 
 
 def tail(path: Path, lines: int = 10) -> list[str]:
-    """The last lines of a log, without what would move the cursor or colour the screen."""
+    """The last lines of a log, without sequences that move the cursor or colour the screen."""
     with path.open("rb") as log:
         log.seek(0, 2)
         log.seek(max(0, log.tell() - lines * 4096))
@@ -45,6 +45,6 @@ def tail(path: Path, lines: int = 10) -> list[str]:
 
 
 def clean(line: str) -> str:
-    """A line as it can be shown anywhere: what a carriage return wrote over is gone."""
+    """A line that is safe to show: text that a carriage return overwrote is removed."""
     line = line.rstrip("\r").rpartition("\r")[2]
     return _CONTROL.sub("", _SEQUENCES.sub("", line.replace("\t", "    ")))[:_LONGEST]

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 
 class Means(NamedTuple):
-    """The interpreter of Python steps, the folder of claims that no folder is named for, and what is named."""
+    """The interpreter of Python steps, the folder of claims without one of their own, and what the user provided."""
 
     python: str
     volumes: Path
@@ -35,7 +35,7 @@ class Means(NamedTuple):
 
 
 def claim_of(manifest: Json, name: str) -> str:
-    """The claim that is meant by a name: it itself, or that of the volume which has the name in the workflow."""
+    """The claim that a name refers to: the claim itself, or that of the workflow's volume with this name."""
     claims = {
         str(one["name"]): str(part(one, "persistentVolumeClaim").get("claimName", ""))
         for one in several(part(manifest, "spec"), "volumes")
@@ -44,7 +44,7 @@ def claim_of(manifest: Json, name: str) -> str:
 
 
 def volumes_of(manifest: Json, mounts: Mapping[str, Path], shared: Path, folder: Path) -> dict[str, Path]:
-    """The folders of the claims of a run in `folder`, by the names that the manifest has for its volumes."""
+    """The folders of the claims of a run in `folder`, by the names of its volumes in the manifest."""
     spec = part(manifest, "spec")
     found: dict[str, Path] = {}
     for one in several(spec, "volumes"):
@@ -58,7 +58,7 @@ def volumes_of(manifest: Json, mounts: Mapping[str, Path], shared: Path, folder:
 
 
 def settings_of(manifest: Json, means: Means) -> Settings:
-    """How the pods of a workflow are executed."""
+    """The settings for the pods of a workflow."""
     metadata, spec = part(manifest, "metadata"), part(manifest, "spec")
     return Settings(
         python=means.python,
@@ -78,7 +78,7 @@ def settings_of(manifest: Json, means: Means) -> Settings:
 
 
 def cache_of(folder: Path, artifacts: Mapping[str, Path]) -> Path:
-    """The folder for the caches of a run: apart by what stands in for artifacts, of which keys know only the place."""
+    """The folder for the caches of a run: separate for each set of artifact files, whose keys tell only their path."""
     if not artifacts:
         return folder
     seen = [found for name, path in sorted(artifacts.items()) for found in (name, *_stats(path.resolve()))]
@@ -86,7 +86,7 @@ def cache_of(folder: Path, artifacts: Mapping[str, Path]) -> Path:
 
 
 def _stats(path: Path) -> Iterator[str]:
-    """A file, or those in a folder but for runs, each with its size and the time when it was changed."""
+    """A file, or the files in a folder without runs, each with its size and modification time."""
     files = [path]
     for at, folders, names in os.walk(path):
         folders[:] = sorted(one for one in folders if one != RUNS)

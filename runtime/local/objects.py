@@ -21,12 +21,12 @@ _MAKING = ("create", "apply", "replace")
 
 
 def objects(resource: Json) -> list[Json]:
-    """The objects of a manifest before it runs, with a word that stands for each tag; none if that is no YAML."""
+    """The objects of a manifest before it runs, with a placeholder for each tag; none if it is not YAML."""
     return _read(_TAG.sub(_HOLE, str(resource.get("manifest") or "")))
 
 
 def replaced(resource: Json) -> list[Json]:
-    """The same of a manifest whose tags are replaced: braces that are left in it are text."""
+    """The same for a manifest whose tags are replaced: remaining braces are text."""
     return _read(str(resource.get("manifest") or ""))
 
 
@@ -41,19 +41,19 @@ def _read(manifest: str) -> list[Json]:
 
 
 def is_known(thing: object) -> bool:
-    """Whether no part of something is known only when it runs."""
+    """Whether no part of a value depends on the run."""
     return _HOLE not in str(thing)
 
 
 def bodies(resource: Json) -> list[Json]:
-    """What the pods of the objects are that a resource template makes: of a Job, a Deployment, a JobSet."""
+    """The pod specs of the objects that a resource template creates: of a Job, a Deployment, a JobSet."""
     if resource.get("action") not in _MAKING:
         return []
     return [body for one in objects(resource) for body in _bodies(one.get("spec"))]
 
 
 def _bodies(thing: Any) -> Iterator[Json]:
-    """What the pods are of a spec, wherever a template of theirs stands in it: that has a spec with containers."""
+    """The pod templates anywhere in a spec: objects whose own spec has containers."""
     if is_mapping(thing):
         pod = part(part(thing, "template"), "spec")
         if isinstance(pod.get("containers"), list):

@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 
 def file_of(artifact: Json, folder: Path) -> Path | None:
-    """The file or folder of an artifact that a run stored, in the folder of the run, as it was stored."""
+    """The stored file or folder of an artifact in the folder of the run."""
     for kind, field in STORES.items():
         key = part(artifact, kind).get(field)
         if key:
@@ -29,7 +29,7 @@ def file_of(artifact: Json, folder: Path) -> Path | None:
 
 
 def on_volume(text: str, volumes: Mapping[str, Path]) -> Path | None:
-    """The file of a path on a volume, in the folders of volumes by their names; None for any other text."""
+    """The file at a path on a volume, given the folders of volumes by name; None for any other text."""
     if not text.startswith(f"{VOLUMES}/"):
         return None
     name, _, rest = text.removeprefix(f"{VOLUMES}/").partition("/")
@@ -37,7 +37,7 @@ def on_volume(text: str, volumes: Mapping[str, Path]) -> Path | None:
 
 
 def linked(source: Path, target: Path) -> None:
-    """Give a file, or the files of a folder, a second name: what a run stores is not written again."""
+    """Hard-link a file, or the files of a folder: stored files are never written again."""
     if target.exists():
         return
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +48,7 @@ def linked(source: Path, target: Path) -> None:
 
 
 def link(source: str, target: str) -> None:
-    """A hard link; a copy where the file system has none."""
+    """Create a hard link, or a copy if the file system has no links."""
     try:
         os.link(source, target)
     except OSError:
@@ -56,7 +56,7 @@ def link(source: str, target: str) -> None:
 
 
 def handed(outputs: Json, source: Path, target: Path) -> bool:
-    """Give the files of a step's outputs to another folder of artifacts; whether all of them were there."""
+    """Link the files of a step's outputs into another folder of artifacts; returns whether all existed."""
     for artifact in several(outputs, "artifacts"):
         if not place(artifact)[1]:
             continue
@@ -68,9 +68,9 @@ def handed(outputs: Json, source: Path, target: Path) -> bool:
 
 
 def unpacked(artifact: Json, folder: Path) -> Path | None:
-    """The file or folder that a step returned: out of its archive, and then below `outputs` of the run.
+    """The file or folder that a step returned, unpacked if it was archived, below `outputs` of the run.
 
-    Links that lead out of the archive are left out: Argo packs them, and refuses them where they are handed on.
+    Links that lead out of the archive are left out: Argo packs them, and refuses them when they are passed on.
     """
     from flowdsl.runtime.local.pods.archive import is_tar, unpack_tar, unpack_zip
 

@@ -23,7 +23,7 @@ _LONGEST = 58  # bytes of generateName that the API server keeps
 def chosen(meant: list[Json], others: list[Json]) -> tuple[Json, list[Json]]:
     """The document to run, and the templates that it may refer to. Raises RunError.
 
-    Of those meant the only one that `runnable` says.
+    It is the only one of the selected documents that is `runnable`.
     """
     templates = [one for one in (*meant, *others) if is_template(one)]
     found = runnable(meant)
@@ -36,13 +36,13 @@ def chosen(meant: list[Json], others: list[Json]) -> tuple[Json, list[Json]]:
 
 
 def runnable(documents: list[Json]) -> list[Json]:
-    """Each Workflow and CronWorkflow; of templates alone, each that has an entrypoint."""
+    """Each Workflow and CronWorkflow; if there are only templates, each with an entrypoint."""
     runs = [one for one in documents if is_run(one) or is_cron(one)]
     return runs or [one for one in documents if is_template(one) and part(one, "spec").get("entrypoint")]
 
 
 def workflow(document: Json, parameters: dict[str, str]) -> Json:
-    """The Workflow that a document stands for, with a name of its own and values for its parameters.
+    """The Workflow of a document, with a name and the values of its parameters.
 
     Raises RunError.
     """
@@ -58,7 +58,7 @@ def workflow(document: Json, parameters: dict[str, str]) -> Json:
 
 
 def scheduled(document: Json, run: Json) -> Json:
-    """The Workflow of a CronWorkflow with the time for which it is started, as Argo notes it: now."""
+    """The Workflow of a CronWorkflow, with its scheduled time as Argo notes it: now."""
     if not is_cron(document):
         return run
     metadata = run["metadata"]
@@ -67,10 +67,10 @@ def scheduled(document: Json, run: Json) -> Json:
 
 
 def _metadata(document: Json) -> Json:
-    """What a run takes over from the metadata of a document.
+    """The metadata that a run takes over from a document.
 
-    Labels and annotations of a template or a CronWorkflow say what is done with that object, not with its runs, other
-    than which controller it is for. Source: workflow/common/convert.go of Argo 4.1.
+    Labels and annotations of a template or a CronWorkflow are about that object, not about its runs, except for the
+    one that selects the controller. Source: workflow/common/convert.go of Argo 4.1.
     """
     own = part(document, "metadata")
     if is_run(document):
@@ -111,7 +111,7 @@ def _with_parameters(spec: Json, given: dict[str, str]) -> Json:
 
 
 def _unread(declared: Json) -> str:
-    """Why the default that is there is none (validateArgumentsValues)."""
+    """Why the default of a parameter is invalid (validateArgumentsValues)."""
     return "" if declared.get("default") is None else "; to Argo the `default` of an argument is no value"
 
 
@@ -127,7 +127,7 @@ def _parameter(declared: Json, given: str | None) -> Json:
 
 
 def valued(declared: Json, given: str) -> Json:
-    """A parameter with a value in place of the one that it has, or is to be read from elsewhere. Raises RunError."""
+    """A parameter with a value in place of its own value or source. Raises RunError."""
     name = str(declared["name"])
     allowed = [any_string(value) for value in texts(declared, "enum")]
     if allowed and given not in allowed:

@@ -15,7 +15,7 @@ _GONE = ".deleted"
 
 
 def delete(folder: Path) -> None:
-    """Delete the folder of a run; of a link, the link. Raises RunError when it goes on, or cannot be deleted."""
+    """Delete the folder of a run; of a link, the link. Raises RunError if it is running, or cannot be deleted."""
     if going_on(folder):
         raise RunError(f"the run {folder.name} is going on in another process: end it there, with Ctrl-C")
     try:
@@ -32,7 +32,7 @@ def delete(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder, also what an earlier attempt left in it, and what steps have made read-only."""
+    """Remove a folder, including leftovers of an earlier attempt, and read-only files of steps."""
     for path, folders, _ in os.walk(folder):
         for inner in (Path(path, name) for name in folders):
             with contextlib.suppress(OSError):  # what cannot be entered is said when it is to be removed

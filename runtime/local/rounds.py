@@ -26,18 +26,18 @@ Json = dict[str, Any]
 
 
 class Objective(NamedTuple):
-    """What a sweep looks for: an output, and whether it is to be large (`max`) or small (`min`)."""
+    """The objective of a sweep: an output, and whether it is maximized (`max`) or minimized (`min`)."""
 
     metric: str
     goal: str
 
     @property
     def output(self) -> str:
-        """The output that the metric is, or is a field of."""
+        """The output that is the metric, or contains it as a field."""
         return self.metric.partition(".")[0]
 
     def usable(self, row: Mapping[str, str]) -> float | None:
-        """The number that counts of what a round gave; NaN and infinities do not."""
+        """The metric of a round as a number; NaN and infinities do not count."""
         value: Any = row.get(self.output, "nan")
         try:
             for field in self.metric.split(".")[1:]:
@@ -48,14 +48,14 @@ class Objective(NamedTuple):
         return number if isfinite(number) else None
 
     def rank(self, number: float) -> float:
-        """What is smaller the better it is."""
+        """A sort key: smaller is better."""
         return -number if self.goal == "max" else number
 
 
 class Round(NamedTuple):
-    """One round: its number and node, the cells of its row that there are, and what is to be said about it.
+    """One round: its number and node, the existing cells of its row, and remarks about it.
 
-    `step` is the step within it that failed, by its name there, and `failed` the node of that, or of the round.
+    `step` is the name of the step within it that failed, and `failed` the node of that, or of the round.
     """
 
     number: int
@@ -69,10 +69,10 @@ class Round(NamedTuple):
 
 
 class Texts(NamedTuple):
-    """Which inputs and outputs of a template are texts themselves; all others are JSON.
+    """The inputs and outputs of a template that are plain text; all others are JSON.
 
-    A column of what a loop hands on is named after the output: `rows.tag`. `order` are all outputs, as they were
-    declared: a manifest has its values and its files in lists of their own.
+    A column of a loop's output is named after the output: `rows.tag`. `order` are all outputs, as they were
+    declared: a manifest lists values and files separately.
     """
 
     inputs: Collection[str] = ()
@@ -83,7 +83,7 @@ class Texts(NamedTuple):
 class Rounds(NamedTuple):
     """The rounds of a loop; `inputs` and `outputs` are the names of the columns; without `texts` no type is known.
 
-    An input that an output shares its name with, and not its values, is called `NAME (input)`.
+    An input with the name of an output, but other values, is called `NAME (input)`.
     """
 
     path: str
@@ -99,9 +99,9 @@ def _place(row: dict[str, Any]) -> list[int]:
 
 
 def value_of(text: str, name: str, texts: Collection[str] | None) -> Any:
-    """What travelled as a text, as JSON has it; of a loop a list of what its items handed on, or of that by name.
+    """The JSON value of a text that was passed on; of a loop, a list of its items' outputs, or of one by name.
 
-    `texts` are the names of what is a text itself; without them nothing is known of its type, and a text is a text.
+    `texts` are the names of the plain texts; without them no type is known, and a text stays a text.
     """
     rows = _rows(text)
     if rows is None:
@@ -115,7 +115,7 @@ def value_of(text: str, name: str, texts: Collection[str] | None) -> Any:
 
 
 def _rows(text: str) -> list[dict[str, Any]] | None:
-    """The rows of what a loop handed on, in order; None of any other text."""
+    """The rows of a loop's output, in order; None for any other text."""
     if not text.startswith("[") or INDEX not in text:
         return None
     try:
@@ -127,7 +127,7 @@ def _rows(text: str) -> list[dict[str, Any]] | None:
 
 
 def _json(text: str) -> Any:
-    """A value of JSON; a number that JSON has not stays a text."""
+    """Parse JSON; a number that JSON does not have stays a text."""
     try:
         return json.loads(text, parse_constant=_refused)
     except ValueError:
@@ -139,19 +139,19 @@ def _refused(name: str) -> Never:
 
 
 def objective_of(text: str) -> Objective | None:
-    """What `accuracy:max` or `loss:min` looks for, or `max` of the one result; None for another text."""
+    """Parse `accuracy:max` or `loss:min`, or `max` for the only result; None for another text."""
     found = metric(text)
     return None if found is None else Objective(found[0] or "return", found[1])
 
 
 def objectives_of(settings: Mapping[str, Any]) -> dict[str, Objective]:
-    """The objectives of sweeps, by template, as the settings of a run keep them."""
+    """The objectives of sweeps, by template, from the settings of a run."""
     found: dict[str, list[str]] = settings.get("objectives") or {}
     return {template: Objective(*one) for template, one in found.items()}
 
 
 def texts(signature: Signature) -> Texts:
-    """What is a text of what a step or pipeline takes and gives."""
+    """The plain texts among the inputs and outputs of a step or pipeline."""
     inputs = [one.name for one in signature.parameters if t.is_text(one.type)]
     return Texts(inputs, [*_texts(signature.returns)], [out.name for out in t.outputs(signature.returns)])
 
@@ -165,7 +165,7 @@ def _texts(returns: t.Type, of: str = "") -> Iterator[str]:
 
 
 def texts_of(settings: Mapping[str, Any]) -> dict[str, Texts]:
-    """What is a text, by template, as the settings of a run keep it."""
+    """The plain texts, by template, from the settings of a run."""
     found: dict[str, list[list[str]]] = settings.get("texts") or {}
     return {template: Texts(*one) for template, one in found.items()}
 
@@ -178,8 +178,8 @@ def tables(
 ) -> list[Rounds]:
     """The tables of all loops that have something to show, outermost first.
 
-    `settings` are those of a run on this machine. `wanted` is looked for in each loop whose rounds have its output,
-    instead of the loop's own objective.
+    `settings` are those of a local run. `wanted` is the objective for each loop whose rounds have its output, in
+    place of the loop's own.
     """
     found: list[Rounds] = []
     objectives, known = objectives_of(settings), texts_of(settings)
@@ -237,7 +237,7 @@ def _table(
 
 
 def _changed(name: str, given: Mapping[str, dict[str, str]], made: Mapping[str, dict[str, str]]) -> bool:
-    """Whether a round hands on something else than it was given by a name; what it was given is one column."""
+    """Whether a round outputs another value than its input of the same name; equal ones share a column."""
     return any(row.get(name) != given[number].get(name) for number, row in made.items() if name in row)
 
 
@@ -249,7 +249,7 @@ def differing(rounds: Iterable[Entry], run: str) -> dict[str, dict[str, str]]:
 
 
 def _differing(given: Mapping[str, dict[str, str]], run: str) -> list[str]:
-    """The inputs in which rounds differ; of a single round, whose item is one of them, all."""
+    """The inputs in which rounds differ; of a single round, all, its item being one of them."""
     return [
         name
         for name in _names(given.values())
@@ -264,7 +264,7 @@ def _order(one: Round, objective: Objective) -> tuple[bool, float, int]:
 
 
 def _best(made: dict[str, dict[str, str]], objective: Objective | None) -> str | None:
-    """The round that a sweep picks: of equal ones the first."""
+    """The round that a sweep picks: the first of equal ones."""
     if objective is None:
         return None
     usable = [
@@ -289,7 +289,7 @@ def _parameters(of: Json | None) -> dict[str, str]:
 
 
 def _outputs(node: RunNode, run: str) -> dict[str, str]:
-    """The outputs of a round that are values; of a round that failed, none."""
+    """The outputs of a round that are values; of a failed round, none."""
     if node.phase != SUCCEEDED:
         return {}
     found = _parameters(node.result().outputs)

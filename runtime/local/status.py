@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def workflow(machine: Machine) -> Json:
-    """The Workflow object of a run, with what is known of it so far."""
+    """The Workflow object of a run, with its current status."""
     manifest = machine.manifest
     metadata = part(manifest, "metadata")
     phase = machine.phase or PENDING
@@ -50,6 +50,6 @@ def workflow(machine: Machine) -> Json:
 
 
 def progress(nodes: Iterable[Node]) -> str:
-    """How many of the pods among some nodes have succeeded: `3/5`."""
+    """The number of succeeded pods among nodes: `3/5`."""
     pods = [node for node in nodes if node.type == "Pod"]
     return f"{sum(node.phase == SUCCEEDED for node in pods)}/{len(pods)}"

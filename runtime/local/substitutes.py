@@ -39,18 +39,18 @@ _ROUNDS = regex(r"(?:\([^()]*\))+$")
 
 
 def task_of(name: str, run: str) -> str:
-    """The name of a task without its rounds and attempts: `train` of `run.train(2:lr:0.1)(0)`."""
+    """The name of a task without rounds and attempts: `train` for `run.train(2:lr:0.1)(0)`."""
     return _ROUNDS.sub("", name.removeprefix(run)).rpartition(".")[2] or run
 
 
 def choices(inputs: Json | None, output: str) -> list[str]:
-    """The answers that a suspended step takes, or none where it takes any: those of its input of that name."""
+    """The answers that a suspended step accepts, those of its input of that name; none if it accepts any."""
     found = next((one for one in several(inputs, "parameters") if one["name"] == output), Json())
     return [any_string(value) for value in texts(found, "enum")]
 
 
 def by_name(steps: Mapping[str, Json]) -> dict[str, Json]:
-    """The templates of steps by all that `--fake` may call them: their own names, and those of tasks before these."""
+    """The templates of steps by all names that `--fake` accepts: their own, and those of the tasks that call them."""
     return {**{str(one.get("name", "")): one for one in steps.values()}, **steps}
 
 
@@ -75,11 +75,11 @@ class Fakes:
 
     @property
     def names(self) -> frozenset[str]:
-        """The steps that are faked."""
+        """The faked steps."""
         return frozenset(self._given)
 
     def check(self, steps: Mapping[str, Json]) -> None:
-        """Refuse what no step is called, or has no value for; `steps` has templates by task. Raises RunError."""
+        """Refuse fakes for unknown steps or without a value; `steps` has templates by task. Raises RunError."""
         known = by_name(steps)
         for asked, given in [*self._given.items()]:
             step = spelled(asked, known)
@@ -112,7 +112,7 @@ class Fakes:
         self._outputs(step, given, last[0] if last else inside[-1], None)
 
     def __call__(self, pod: events.StartPod) -> events.Outcome | None:
-        """The outcome of a step that is faked. Raises RunError where a value is missing."""
+        """The outcome of a faked step. Raises RunError if a value is missing."""
         found = self._named(pod.name, str(pod.template.get("name", "")))
         if found is None:
             return None
@@ -121,7 +121,7 @@ class Fakes:
         )
 
     def supplied(self, node: Node) -> dict[str, str] | None:
-        """What a suspended step is given, if it is faked."""
+        """The answer for a suspended step, if it is faked."""
         found = self._named(node.name, node.template)
         if found is None:
             return None
@@ -208,13 +208,13 @@ class Fakes:
 
 
 def _named_outputs(outputs: Json | None, given: dict[str, str]) -> dict[str, str]:
-    """What is given for outputs; a value without a name is for the only one."""
+    """The given outputs by name; a value without a name is for the only one."""
     names = [str(one["name"]) for one in several(outputs, "parameters")]
     return {names[0]: given[""]} if "" in given and len(names) == 1 else given
 
 
 def _judge(step: str, answers: Mapping[str, str], inputs: Json) -> None:
-    """Refuse an answer that a suspended step does not take, as far as that is known yet. Raises RunError."""
+    """Refuse an answer that a suspended step does not accept, as far as that is known. Raises RunError."""
     for name, value in answers.items():
         allowed = choices(inputs, name)
         if allowed and value not in allowed and "{{" not in "".join(allowed):
@@ -232,13 +232,13 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def said_near(name: str, known: Iterable[str], own: Iterable[str] = ()) -> str:
-    """What was probably meant; or what there is, which `own` says where not all of it is the user's."""
+    """The name that was probably meant; or the existing ones, of which `own` says which are the user's."""
     names = [one for one in known if one]
     return f"; {meant(name, names, listed([one for one in own if one] or names))}" if names else ""
 
 
 class Earlier:
-    """An earlier run: what its steps gave, for all but one step and what follows it."""
+    """An earlier run: the results of its steps, for all but one step and its successors."""
 
     def __init__(self, folder: Path, target: Path, step: str, run: str, option: str) -> None:
         try:
@@ -310,7 +310,7 @@ class Earlier:
         return frozenset(path.relative_to(store).as_posix() for path in store.rglob("*"))
 
     def bring(self) -> None:
-        """Put the files of the earlier run where those of this one are looked for."""
+        """Make the files of the earlier run available to this one."""
         before, now = self._from / "artifacts", self._target / "artifacts"
         if before.is_dir():
             shutil.copytree(before, now, copy_function=link, dirs_exist_ok=True)
@@ -318,23 +318,23 @@ class Earlier:
             linked(before / key, now / moved)
 
     def __call__(self, pod: events.StartPod) -> events.Outcome | None:
-        """What the step of the same name gave in the earlier run, if it is not to run again."""
+        """The outcome of the step of the same name in the earlier run, if it is not to run again."""
         return self._kept.get(self._name + pod.name.removeprefix(self._run))
 
     def supplied(self, node: Node) -> dict[str, str] | None:
-        """What a suspended step was given in the earlier run."""
+        """The answer that a suspended step got in the earlier run."""
         return self._answers.get(self._name + node.name.removeprefix(self._run))
 
 
 def _tasks(nodes: Iterable[Json], run: str, types: Iterable[str]) -> list[str]:
-    """The names of the tasks that nodes of some types stand for."""
+    """The names of the tasks of nodes of some types."""
     wanted = set(types)
     named = (task_of(node["name"], run) for node in nodes if node["type"] in wanted and node["name"] != run)
     return list(dict.fromkeys(named))
 
 
 def _borne(node: Json, nodes: Json) -> bool:
-    """Whether something that a node is in succeeded nevertheless."""
+    """Whether something that contains a node succeeded nevertheless."""
     at: Json | None = nodes.get(node.get("boundaryID", ""))
     while at is not None and at["phase"] != "Succeeded":
         at = nodes.get(at.get("boundaryID", ""))
@@ -342,7 +342,7 @@ def _borne(node: Json, nodes: Json) -> bool:
 
 
 def _following(nodes: Json, first: Iterable[Json], run: str) -> set[str]:
-    """Some nodes, with all that came after them: also the hooks of these, and of the run."""
+    """Nodes with all of their successors: including their hooks, and those of the run."""
     waiting = [str(node["id"]) for node in first]
     hooks: dict[str, list[str]] = {}
     for identity, node in nodes.items():
@@ -364,7 +364,7 @@ def _following(nodes: Json, first: Iterable[Json], run: str) -> set[str]:
 
 
 def _kept(past: Iterable[events.Event], nodes: Json, again: Collection[str]) -> dict[str, events.Outcome]:
-    """What pods gave that do not run again, by the names of their nodes; an attempt that succeeded is the first one."""
+    """The outcomes of pods that do not run again, by node name; an attempt that succeeded becomes the first one."""
     outcomes = {event.node: event.outcome for event in past if isinstance(event, events.PodEnded)}
     kept = {
         str(nodes[identity]["name"]): outcome
@@ -386,7 +386,7 @@ def _kept(past: Iterable[events.Event], nodes: Json, again: Collection[str]) -> 
 
 
 def _answers(nodes: Json, again: Collection[str]) -> dict[str, dict[str, str]]:
-    """What suspended steps were given that are not asked again, by the names of their nodes."""
+    """The answers of suspended steps that are not asked again, by node name."""
     return {
         str(node["name"]): {
             str(one["name"]): any_string(one["value"]) for one in several(part(node, "outputs"), "parameters")
@@ -397,7 +397,7 @@ def _answers(nodes: Json, again: Collection[str]) -> dict[str, dict[str, str]]:
 
 
 def _named(nodes: Collection[Json], step: str, run: str) -> list[Json]:
-    """The nodes of a step: of the tasks of that name, or, where there are none, of those that call that function."""
+    """The nodes of a step: of the tasks of that name, or if there are none, of those that call that function."""
     hyphened = step.replace("_", "-")
     for wanted in (step, hyphened):
         if found := [node for node in nodes if _is(node, wanted, run)]:
@@ -479,12 +479,12 @@ def only(manifest: Json, status: Json, step: str) -> Json:
 
 
 def _some(names: Sequence[str]) -> str:
-    """The first names in quotes, as they hold brackets that shells take for themselves."""
+    """The first names in quotes, since they contain brackets, which are special to shells."""
     return ", ".join(f"'{one}'" for one in names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
 
 
 def _not_had(spec: Json, template: str, arguments: Json) -> list[str]:
-    """The inputs of a template that have no value by themselves and none among arguments, which are those of before."""
+    """The inputs of a template that have no value of their own and none among the earlier arguments."""
     named = {str(one.get("name")): one for one in several(spec, "templates")}
     inputs = part(named.get(template), "inputs")
     had = {(kind, one["name"]) for kind, listed in arguments.items() for one in listed}

@@ -23,10 +23,10 @@ _EVERY = 0.3
 
 
 def states(folder: Path, seconds: float | None = None) -> Generator[Json | None, None, None]:
-    """A run each time that it changes, to its end. None says that time has passed.
+    """The states of a run, whenever it changes, until its end. None means that time has passed.
 
-    Raises Vanished when its folder goes, Overdue after so many seconds, and RunError when nobody runs it, or it
-    cannot be read.
+    Raises Vanished when its folder is removed, Overdue after so many seconds, and RunError if no process executes
+    it, or it cannot be read.
     """
     end = None if seconds is None else time.monotonic() + seconds
     seen = ""

@@ -23,7 +23,7 @@ _PORT = 9400
 
 
 class Sample(NamedTuple):
-    """One number of one metric."""
+    """One value of one metric."""
 
     metric: str
     labels: dict[str, str]
@@ -31,9 +31,9 @@ class Sample(NamedTuple):
 
 
 class Device(NamedTuple):
-    """One device, or one part of one (MIG), and what it does; None where the exporter does not say.
+    """One device, or one MIG instance of it, and its usage; None where the exporter does not tell.
 
-    `duty` in percent, memory in MiB. `number` is `0`, of a part `0/7`.
+    `duty` in percent, memory in MiB. `number` is `0`, of an instance `0/7`.
     """
 
     number: str
@@ -44,12 +44,12 @@ class Device(NamedTuple):
 
     @property
     def memory(self) -> float | None:
-        """All of its memory that can be used, in MiB."""
+        """Its total usable memory, in MiB."""
         return None if self.used is None or self.free is None else self.used + self.free
 
 
 def port(pod: Json) -> int:
-    """The port at which an exporter's pod answers: the one that it calls `metrics`, else the usual one."""
+    """The port of an exporter's pod: the one named `metrics`, else the usual one."""
     ports = [one for each in several(part(pod, "spec"), "containers") for one in several(each, "ports")]
     return next((int(one["containerPort"]) for one in ports if one.get("name") == "metrics"), _PORT)
 
@@ -60,7 +60,7 @@ _ESCAPES = {"\\\\": "\\", '\\"': '"', "\\n": "\n"}
 
 
 def samples(text: str) -> Iterator[Sample]:
-    """The samples of a text in the format of Prometheus. Lines that are none are passed over."""
+    """The samples in a text of Prometheus' format. Invalid lines are skipped."""
     for line in text.split("\n"):
         match = _SAMPLE.fullmatch(line) if not line.startswith("#") else None
         if match is None:

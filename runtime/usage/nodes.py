@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 
 class PodUse(NamedTuple):
-    """A pod that asks for devices, and where it is; `node` is empty while it waits for one."""
+    """A pod that requests devices, and its node; `node` is empty while it is unscheduled."""
 
     namespace: str
     name: str
@@ -30,8 +30,8 @@ class PodUse(NamedTuple):
 class NodeUse(NamedTuple):
     """A node with its devices.
 
-    `total` can be given to pods; `allocated` is held by pods that have not ended; `unhealthy` are those that the
-    device plugin has taken out. `card` is the label of the product, empty without one.
+    `total` can be allocated to pods; `allocated` is held by pods that have not ended; `unhealthy` are those that
+    the device plugin has withdrawn. `card` is the label of the product, empty without one.
     """
 
     name: str
@@ -46,7 +46,7 @@ class NodeUse(NamedTuple):
 
 
 class ClusterUse(NamedTuple):
-    """The nodes of a cluster, and the pods that wait for one."""
+    """The nodes of a cluster, and the unscheduled pods."""
 
     nodes: tuple[NodeUse, ...]
     waiting: tuple[PodUse, ...]
@@ -63,10 +63,10 @@ class ClusterUse(NamedTuple):
 
 
 def pod_uses(pods: Iterable[Json]) -> list[PodUse]:
-    """The pods that have not ended and ask for devices, in the order of their names.
+    """The pods that have not ended and request devices, sorted by name.
 
-    A pod that is bound to a node holds its devices, even before it runs. Source: the scheduler of Kubernetes
-    counts pods by `spec.nodeName` until their phase is Succeeded or Failed.
+    A pod that is bound to a node holds its devices, even before it runs. Source: the scheduler of Kubernetes counts
+    pods by `spec.nodeName` until their phase is Succeeded or Failed.
     """
     found: list[PodUse] = []
     for pod in pods:
@@ -82,14 +82,14 @@ def pod_uses(pods: Iterable[Json]) -> list[PodUse]:
 
 
 def phase(pod: Json) -> str:
-    """The phase of a pod, `Terminating` for one that is being deleted."""
+    """The phase of a pod; `Terminating` if it is being deleted."""
     known = str(part(pod, "status").get("phase") or "Pending")
     deleted = part(pod, "metadata").get("deletionTimestamp")
     return "Terminating" if deleted and known not in POD_ENDED else known
 
 
 def cluster_use(nodes: Iterable[Json], pods: Iterable[Json], *labels: str) -> ClusterUse:
-    """The devices of all nodes; `labels` are keys of labels that name the product of a card, besides the usual."""
+    """The devices of all nodes; `labels` are further label keys that name the product of a card."""
     uses = pod_uses(pods)
     found: list[NodeUse] = []
     for node in nodes:

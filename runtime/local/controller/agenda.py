@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Timer(NamedTuple):
-    """What is to be done at a time."""
+    """An action that is due at a time."""
 
     time: float
     made: int
@@ -22,7 +22,7 @@ class Timer(NamedTuple):
 
 
 class Agenda:
-    """What is to be done, in order."""
+    """The queue of actions."""
 
     def __init__(self) -> None:
         self.passes = 0
@@ -35,32 +35,32 @@ class Agenda:
         self._made = 0
 
     def later(self, *actions: Callable[[], object]) -> None:
-        """Do something after what is being done."""
+        """Append actions to the queue."""
         self._now.extend(actions)
 
     def soon(self, *actions: Callable[[], object]) -> None:
-        """Do something before all else that is to be done: what begins in a part begins before the next part."""
+        """Insert an action before all others: what begins in a part begins before the next part."""
         self._now.extendleft(reversed(actions))
 
     def at_last(self, action: Callable[[], object]) -> None:
-        """Do something in this pass when nothing else is to be done."""
+        """Call an action in this pass once the queue is empty."""
         self._last.append(action)
 
     def in_next_pass(self, action: Callable[[], object]) -> None:
-        """Do something when Argo looks at the run again."""
+        """Call an action in the next pass, when Argo looks at the run again."""
         self._next_pass.append(action)
 
     def at(self, time: float, action: Callable[[], None], wanted: Callable[[], bool] | None = None) -> None:
-        """Do something at a time, or later. Once `wanted` says no, nobody waits for that time any more."""
+        """Call an action at a time, or later. The timer is dropped once `wanted` returns False."""
         self._made += 1
         heapq.heappush(self._timers, Timer(time, self._made, action, wanted or _always))
 
     def put_off(self, seconds: float) -> None:
-        """Let every time that is waited for come later."""
+        """Delay all timers."""
         self._timers = [one._replace(time=one.time + seconds) for one in self._timers]  # a heap as before
 
     def tick(self, now: float) -> None:
-        """Have `work` do what is to be done by a time: one after the other, each with what comes of it."""
+        """Let `work` process the actions that are due, one after the other, each with its consequences."""
         self._due = now
 
     def next_timer(self) -> float | None:
@@ -70,7 +70,7 @@ class Agenda:
         return self._timers[0].time if self._timers else None
 
     def work(self) -> None:
-        """Do what is to be done now, and what comes of it."""
+        """Process the queue until it is empty."""
         while True:
             while self._now:
                 self._now.popleft()()
@@ -82,11 +82,11 @@ class Agenda:
                 return
 
     def more(self) -> bool:
-        """Whether there is something that the next pass does."""
+        """Whether there is work for the next pass."""
         return bool(self._next_pass)
 
     def go_on(self) -> None:
-        """Have the first of what the next pass does now."""
+        """Move the first action of the next pass to the queue."""
         self._now.append(self._next_pass.popleft())
 
 

@@ -19,7 +19,7 @@ _KEY = regex(r"[a-zA-Z0-9][-a-zA-Z0-9]*")
 
 
 class Entry(NamedTuple):
-    """What is kept of an execution."""
+    """The cached result of an execution."""
 
     node: str
     outputs: Json
@@ -27,7 +27,7 @@ class Entry(NamedTuple):
 
 
 class Cache:
-    """The entries that were there when the run began, and those that it added."""
+    """The entries that existed when the run began, and those that it added."""
 
     def __init__(self, entries: dict[str, dict[str, Entry]] | None = None) -> None:
         self._entries = entries or {}

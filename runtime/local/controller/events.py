@@ -15,10 +15,10 @@ Strategy = Literal["Stop", "Terminate"]
 
 
 class Outcome(NamedTuple):
-    """How a pod, or what stands in for one, ended. Source: inferFailedReason of Argo 4.1.
+    """The result of a pod, or of its substitute. Source: inferFailedReason of Argo 4.1.
 
-    `outputs` has Argo's shape: `parameters`, `artifacts`, `result`, `exitCode` (a text); what there is none of is
-    left out. `containers` holds phase and message of each container of a containerSet.
+    `outputs` has Argo's format: `parameters`, `artifacts`, `result`, `exitCode` (a text); missing outputs are left
+    out. `containers` holds phase and message of each container of a containerSet.
     """
 
     phase: Phase
@@ -37,7 +37,7 @@ class Started(NamedTuple):
 
 
 class PodRunning(NamedTuple):
-    """The containers of a pod run; of a daemon: they are ready, and other steps reach it at `ip`."""
+    """The containers of a pod are running; of a daemon: they are ready, and other steps reach it at `ip`."""
 
     now: float
     node: str
@@ -59,7 +59,7 @@ class Woken(NamedTuple):
 
 
 class Resumed(NamedTuple):
-    """A suspended node, or a run that began suspended, goes on, with values for the node's supplied outputs."""
+    """A suspended node, or a run that began suspended, is resumed, with values for the node's supplied outputs."""
 
     now: float
     node: str
@@ -67,13 +67,13 @@ class Resumed(NamedTuple):
 
 
 class TakenUp(NamedTuple):
-    """The run goes on after it was interrupted: its pods have begun anew, and what went by meanwhile counts nowhere."""
+    """The run is resumed after an interruption: its pods have started again, the time in between does not count."""
 
     now: float
 
 
 class ShutDown(NamedTuple):
-    """The run is to stop: `Stop` lets the exit handlers run, `Terminate` does not."""
+    """The run is stopped: `Stop` lets the exit handlers run, `Terminate` does not."""
 
     now: float
     strategy: Strategy
@@ -86,12 +86,11 @@ Event = Started | PodRunning | PodEnded | Woken | Resumed | TakenUp | ShutDown
 
 
 class StartPod(NamedTuple):
-    """A leaf is to run: a container, script, containerSet, resource, data or http template.
+    """Start a leaf: a container, script, containerSet, resource, data or http template.
 
-    `template` is Argo's, with everything replaced: the inputs have their values and the artifacts their places.
-    `volumes` are those of the workflow, with the claims that are made for the run among them. `keeps_result`:
-    standard output is wanted as `outputs.result`. `patches` are those of the workflow's `podSpecPatch`; they come
-    before that of the template.
+    `template` is Argo's, fully substituted: inputs have their values and artifacts their locations. `volumes` are
+    those of the workflow, including the claims created for the run. `keeps_result`: standard output is needed as
+    `outputs.result`. `patches` are those of the workflow's `podSpecPatch`; they precede that of the template.
     """
 
     node: str
@@ -104,9 +103,9 @@ class StartPod(NamedTuple):
 
 
 class StopPod(NamedTuple):
-    """A pod is to be ended: TERM, the grace time of its template, KILL. Its `PodEnded` is awaited still.
+    """Stop a pod: TERM, the grace period of its template, KILL. Its `PodEnded` is still awaited.
 
-    `message` is what the outcome has to say, with the phase `Failed`; no message: its own outcome stands.
+    `message` becomes that of the outcome, with the phase `Failed`; without one, the pod's own outcome stands.
     """
 
     node: str
@@ -114,13 +113,13 @@ class StopPod(NamedTuple):
 
 
 class WakeAt(NamedTuple):
-    """A `Woken` is wanted at this time, or later."""
+    """Request a `Woken` at this time, or later."""
 
     at: float
 
 
 class Ended(NamedTuple):
-    """The run has ended: nothing runs, and nothing is to come."""
+    """The run has ended: nothing runs, and nothing more will happen."""
 
     phase: Phase
     message: str

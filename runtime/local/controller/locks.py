@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 
 class Locks:
-    """The locks of a run, by name, with those that hold them and those that wait, in order."""
+    """The locks of a run by name, with their holders and the queue of those that wait."""
 
     def __init__(self, namespace: str, config: dict[str, dict[str, str]]) -> None:
         self._namespace = namespace
@@ -34,10 +34,10 @@ class Locks:
     def acquire(
         self, holder: str, wanted: Json, again: Callable[[], None], stop: Callable[[str], None]
     ) -> tuple[str, str] | None:
-        """Take all locks that a template asks for, or none: then the name of one that is taken, and what to say.
+        """Acquire all locks of a template, or none: then the name of one that is taken, and a message.
 
-        `again` is called when that one is free, `stop` with a message when it is waited for no longer.
-        Raises ArgoError.
+        `again` is called when that one is free, `stop` with a message when the waiting is given up. Raises
+        ArgoError.
         """
         names = self._names(wanted)
         self._late.pop(holder, None)
@@ -56,7 +56,7 @@ class Locks:
         return None
 
     def release(self, holder: str) -> list[Callable[[], None]]:
-        """Give back what somebody holds; what is to be tried again now."""
+        """Release the locks of a holder; returns the actions to retry now."""
         names = self._held.pop(holder, ())
         for name in names:
             self._holders[name].discard(holder)
@@ -72,33 +72,33 @@ class Locks:
                 self._next.append(waiting.popleft()[1])
 
     def decline(self, wanted: Json, holder: str = "", stop: Callable[[str], None] | None = None) -> None:
-        """Somebody whose turn it was does not want these locks any more, or with `stop` not yet. Raises ArgoError."""
+        """Decline locks whose turn has come, as no longer wanted, or with `stop` not yet. Raises ArgoError."""
         if stop is not None:
             self._late[holder] = stop
         self._pass_on(self._names(wanted))
 
     def woken(self) -> list[Callable[[], None]]:
-        """What is to be tried again now that another could not take all its locks."""
+        """The actions to retry now, because another one could not acquire all its locks."""
         found, self._next = self._next, []
         return found
 
     def forget(self, holder: str) -> None:
-        """Somebody that waits waits no longer."""
+        """Remove a waiting holder."""
         self._late.pop(holder, None)
         for name, waiting in self._waiting.items():
             self._waiting[name] = deque(one for one in waiting if one[0] != holder)
 
     def waiting(self) -> list[tuple[str, Callable[[str], None]]]:
-        """Who waits for a lock, and how to tell them to stop."""
+        """Those that wait for a lock, and how to tell them to stop."""
         waiting = [(holder, stop) for waiting in self._waiting.values() for holder, _, stop in waiting]
         return [*waiting, *self._late.items()]
 
     def held(self) -> dict[str, set[str]]:
-        """Who holds what."""
+        """The holders of each lock."""
         return {name: set(holders) for name, holders in self._holders.items() if holders}
 
     def limit(self, name: str) -> int:
-        """How many may hold a lock at once."""
+        """The number of holders that a lock allows."""
         return self._limits[name]
 
     def _names(self, wanted: Json) -> list[str]:

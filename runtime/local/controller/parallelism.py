@@ -26,7 +26,7 @@ _ACTIVE = frozenset((PENDING, RUNNING))
 
 
 class Turn(NamedTuple):
-    """What waits for a place, and when Argo comes to it, which no other shares."""
+    """A request that waits for a place, and when Argo visits it, which is unique."""
 
     turn: tuple[int, ...]
     call: Call
@@ -52,11 +52,11 @@ class Places:
         """The ranks of the children that wait for a place in the workflow; a heap."""
 
     def wait(self, call: Call, action: Callable[[], None]) -> None:
-        """Do something when there is a place for it here."""
+        """Call an action when there is a place for it here."""
         heapq.heappush(self.waiting, Turn(call.turn, call, action))
 
     def turn_down(self, frame: Boundary) -> None:
-        """Take away what waits for a place in a template that lets none begin any more."""
+        """Remove what waits for a place in a template that does not start anything more."""
         while self.waiting:
             turn = heapq.heappop(self.waiting)
             if not frame.turns_down(turn.call):
@@ -78,7 +78,7 @@ class Places:
 
 
 class Parallelism:
-    """The places of a workflow, and who gets one that becomes free."""
+    """The places of a workflow, and the order in which they are given."""
 
     def __init__(self, agenda: Agenda, within: Callable[[Node | None, Callable[[], None]], None]) -> None:
         self._agenda = agenda
@@ -97,7 +97,7 @@ class Parallelism:
         self._freed: dict[str, Boundary] = {}
 
     def saturated(self) -> bool:
-        """Whether the workflow lets no pod begin."""
+        """Whether the workflow's limit of pods is reached."""
         return bool(self.limit) and self._active_pods >= self.limit
 
     def begin_pass(self) -> None:
@@ -130,7 +130,7 @@ class Parallelism:
         return True
 
     def task_in(self, frame: Boundary) -> str:
-        """The name of a task that waits in a template for a place, in it or in the workflow; or nothing."""
+        """The name of a task in a template that waits for a place, in it or in the workflow; or nothing."""
         turns = (*frame.places.waiting, *(turn for turn in self._waiting if turn.call.frame is frame))
         return next((turn.call.name for turn in turns if not turn.call.hooked), "")
 
@@ -142,7 +142,7 @@ class Parallelism:
             action()
 
     def hand_out(self) -> bool:
-        """Give a free place to the first that waits for one, and say whether there may be more to give."""
+        """Give a free place to the first that waits for one; returns whether there may be more to give."""
         if not self._freed and not self._waiting:
             return False
         freed = len(self._freed)
@@ -174,7 +174,7 @@ class Parallelism:
     def count(
         self, node: Node, frame: Boundary | None, before: str, after: str, pod_before: str, pod_after: str
     ) -> None:
-        """Note that the phase of a node in a template has changed.
+        """Count the change of a node's phase.
 
         A node that waits for a lock is active, but its pod is not.
         """

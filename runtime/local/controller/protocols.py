@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Boundary(Protocol):
-    """A template of kind steps or dag that is executed, as those see it that run in it."""
+    """A template of type steps or dag in execution, as its children see it."""
 
     execution: Leaf
     node: Node
@@ -29,56 +29,56 @@ class Boundary(Protocol):
     lost: str
 
     def abandon(self) -> None:
-        """Begin nothing more, here and within."""
+        """Start nothing more, here and in the frames inside."""
 
     def start(self) -> None:
-        """Begin with what waits for nothing."""
+        """Start the children without dependencies."""
 
     def blocked(self) -> bool:
-        """Whether no child may be started now."""
+        """Whether no child may start now."""
         ...
 
     def full(self) -> bool:
-        """Whether Argo does not look at it in this pass, as all of its places were taken by pods when that began."""
+        """Whether Argo skips it in this pass, because pods had all of its places when that began."""
         ...
 
     def gives_up(self) -> bool:
-        """Whether `failFast` of the template lets nothing more begin."""
+        """Whether `failFast` of the template prevents any further start."""
         ...
 
     def turns_away(self, again: Callable[[], None]) -> bool:
-        """Whether the exit hook of a child does not wait for a place where there is none; it may be asked again."""
+        """Whether the exit hook of a child does not wait for a missing place; it may be requested again."""
         ...
 
     def turns_down(self, call: Call) -> bool:
-        """Whether `failFast` of the template lets what is asked for not begin, which may end it."""
+        """Whether `failFast` of the template prevents the requested start, which may end the frame."""
         ...
 
     def fail_fast(self, *, begins: bool = False) -> bool:
-        """End where `failFast` of the template asks for it, also as a child `begins`, and say whether it has ended."""
+        """End if `failFast` of the template requires it, also as a child `begins`; returns whether it has ended."""
         ...
 
     def comes_to(self, node: Node) -> bool:
-        """Whether it goes on, and looks at a node in it that has ended."""
+        """Whether it is unfinished, and visits a node in it that has ended."""
         ...
 
     def frozen(self) -> bool:
-        """Whether nothing goes on in it but its pods, for `failFast`."""
+        """Whether, because of `failFast`, only its running pods go on."""
         ...
 
     def finish(self, phase: str, message: str | None = None) -> None:
         """End with a phase."""
 
     def stuck(self) -> list[str]:
-        """What waits for something that never comes."""
+        """The children that wait for something that never happens."""
         ...
 
     def shut_down(self) -> None:
-        """The run is to stop."""
+        """The run was stopped."""
 
 
 class Call(NamedTuple):
-    """What asks for a template. `failed` gets the node, and an error of Argo's that was not the step's."""
+    """A request to execute a template. `failed` gets the node, and an error of Argo's that was not the step's."""
 
     name: str
     holder: Json
@@ -103,7 +103,7 @@ class Call(NamedTuple):
 
 
 class Leaf(Protocol):
-    """The execution of a template, as its pod sees it."""
+    """The execution of a template, as seen by its pod."""
 
     call: Call
     template: Json
@@ -119,10 +119,10 @@ class Leaf(Protocol):
 
 
 class Retries(Protocol):
-    """The execution of a template that is tried again."""
+    """The execution of a template with retries."""
 
     def ended(self, attempt: Node, error: str | None) -> None:
-        """Find out whether there is to be another attempt."""
+        """Determine whether there is another attempt."""
 
     def give_up(self, message: str) -> None:
         """Fail without another attempt."""

@@ -23,7 +23,7 @@ def _given(record: Mapping[str, Value]) -> Record:
 
 
 class Variables(dict[str, Value]):
-    """Variables by dotted name, with their tree, which is made when an expression asks for it."""
+    """Variables by dotted name, and their tree, which is built when an expression needs it."""
 
     _tree: dict[str, Value] | None = None
 
@@ -37,14 +37,14 @@ class Variables(dict[str, Value]):
 
     @property
     def tree(self) -> dict[str, Value]:
-        """The variables as objects in objects."""
+        """The variables as nested objects."""
         if self._tree is None:
             self._tree = nested(self)
         return self._tree
 
 
 class Globals(Variables):
-    """The variables of a workflow, whose changes are noted."""
+    """The variables of a workflow, with a record of their changes."""
 
     def __init__(self, found: Mapping[str, Value] | None = None) -> None:
         super().__init__(found or {})
@@ -68,7 +68,7 @@ class Globals(Variables):
 
 
 def nested(variables: Mapping[str, Value]) -> dict[str, Value]:
-    """Variables as objects in objects; of `a` and `a.b` the latter stays."""
+    """Variables as nested objects; of `a` and `a.b` the latter stays."""
     found: dict[str, Value] = {}
     for name in sorted(variables, reverse=True):
         *path, last = name.split(".")
@@ -80,9 +80,9 @@ def nested(variables: Mapping[str, Value]) -> dict[str, Value]:
 
 
 class Results(dict[str, Value]):
-    """`tasks` or `steps` of an expression: what each task handed on; made for a task when it is asked for.
+    """`tasks` or `steps` of an expression: the outputs of each task, built on first use.
 
-    A dict, because expressions know no other objects.
+    It is a dict, because expressions know no other objects.
     """
 
     def __init__(self, names: Callable[[], Iterator[str]], record: Callable[[str], Record | None]) -> None:
@@ -91,7 +91,7 @@ class Results(dict[str, Value]):
         self._record = record
 
     def given(self) -> Results:
-        """The same without what skipped tasks did not give."""
+        """The same without the outputs of skipped tasks."""
 
         def record(name: str) -> Record | None:
             found = self._record(name)
@@ -130,7 +130,7 @@ class Results(dict[str, Value]):
         return super().__getitem__(task)
 
     def get(self, task: str, default: Value = None) -> Value:
-        """What a task handed on, or the default."""
+        """The outputs of a task, or the default."""
         try:
             return self[task]
         except KeyError:
@@ -143,20 +143,20 @@ class Results(dict[str, Value]):
         return len(list(iter(self)))
 
     def keys(self) -> Any:
-        """The tasks that handed something on."""
+        """The tasks with outputs."""
         return list(self)
 
     def items(self) -> Any:
-        """The tasks with what they handed on."""
+        """The tasks with their outputs."""
         return [(name, self[name]) for name in self]
 
     def values(self) -> Any:
-        """What the tasks handed on."""
+        """The outputs of the tasks."""
         return [self[name] for name in self]
 
 
 class Scope:
-    """The variables that a replacement sees: layers, the first of which counts, and what tasks handed on."""
+    """The variables of a replacement: layers, the first of which takes precedence, and the outputs of tasks."""
 
     def __init__(self, *layers: Variables, prefix: str = "", results: Results | None = None) -> None:
         self._layers = layers
@@ -175,7 +175,7 @@ class Scope:
 
     @property
     def tree(self) -> dict[str, Value]:
-        """What an expression sees."""
+        """The variables of an expression."""
         if self._tree is None:
             found: dict[str, Value] = {}
             for layer in reversed(self._layers):
@@ -187,14 +187,14 @@ class Scope:
         return self._tree
 
     def given(self) -> Scope:
-        """The same without what skipped tasks did not give."""
+        """The same without the outputs of skipped tasks."""
         results = None if self._results is None else self._results.given()
         return Scope(
             *(Variables(_given(one)) for one in self._layers), prefix=self._prefix[:-1], results=results
         )
 
     def with_layer(self, layer: Variables) -> Scope:
-        """The same with a layer that counts before the others."""
+        """The same with a further layer that takes precedence."""
         made = Scope(layer, *self._layers)
         made._prefix, made._results = self._prefix, self._results
         if self._results is not None:

@@ -36,11 +36,11 @@ ESCAPES = {"\\u003c": "<", "\\u003e": ">", "\\u0026": "&"}
 
 
 class ArgoError(Exception):
-    """What makes Argo end a node with the phase Error."""
+    """An error that ends a node with the phase Error."""
 
 
 class Missing(ArgoError):
-    """A reference to what is not there: Argo tries it again and again, and for ever where it never comes."""
+    """A reference to a missing value: Argo retries it, forever if the value never appears."""
 
 
 def replaced(part: Any, scope: Scope, strict: Strict) -> Any:
@@ -55,7 +55,7 @@ def replaced(part: Any, scope: Scope, strict: Strict) -> Any:
 
 
 def tagged(part: Any) -> bool:
-    """Whether there is the beginning of a tag in any text of a part."""
+    """Whether any text of a part contains the beginning of a tag."""
     todo = [part]
     for one in todo:
         if isinstance(one, str):

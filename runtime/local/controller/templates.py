@@ -27,11 +27,11 @@ _RESULT = regex(r"""(?:tasks|steps)(?:\.([-\w]+)|\[\\?['"]([-\w]+)\\?['"]\])\.ou
 
 
 class Unknown(ArgoError):
-    """A template of the cluster that is not among those that are known here."""
+    """A template of the cluster that is not among the given documents."""
 
 
 class Base(NamedTuple):
-    """The object whose templates a name is looked up in."""
+    """The object in which the names of templates are looked up."""
 
     scope: str
     templates: dict[str, Json]
@@ -113,7 +113,7 @@ def _base(scope: str, spec: Json) -> Base:
 
 
 def located(artifact: Json) -> bool:
-    """Whether an artifact has a place."""
+    """Whether an artifact has a location."""
     return any(artifact.get(name) is not None for name in LOCATIONS)
 
 

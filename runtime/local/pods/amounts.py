@@ -66,7 +66,7 @@ def gpus(wanted: Amount) -> Amount:
 
 
 def memory_limit(body: Json) -> float:
-    """The most bytes that a container may use; 0 for no limit."""
+    """The memory limit of a container in bytes; 0 for none."""
     limits = part(part(body, "resources"), "limits")
     try:
         return float(quantity(str(limits.get("memory", 0))))
@@ -81,7 +81,7 @@ def cores() -> int:
 
 
 def machine(cpu: float | None, memory: int | None) -> tuple[float, float]:
-    """The cores and bytes that pods may ask for in total."""
+    """The total of cores and bytes that pods may request."""
     size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     most = allowed()
     return (
@@ -110,10 +110,10 @@ def found_gpus(vendor: str) -> list[str]:
 
 
 class Allocatable:
-    """What pods share: how much there is in total, and which GPUs are free.
+    """The resources that pods share: their total, and the free GPUs.
 
-    `cpu`, `memory`, `gpus`: where these are given they count, and not what the machine has. `offer` is told how much
-    there is of a resource, before one is asked for.
+    `cpu`, `memory`, `gpus`: given totals, in place of those of the machine. `offer` is told the total of a resource
+    before it is first requested.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class Allocatable:
             self.offer(found)
 
     def bounded(self, step: str, wanted: Amount) -> Amount:
-        """No more than there is: a step that asks for more cores or memory has all of them, and runs alone."""
+        """An amount limited to the total: a step that requests more cores or memory gets all, and runs alone."""
         if all(count <= self.total.get(name, 0) for name, count in wanted.items()):
             return wanted
         self._look(wanted)
@@ -171,12 +171,12 @@ class Allocatable:
         return {name: count for name, count in found.items() if count}
 
     def take(self, wanted: Amount) -> dict[str, list[str]]:
-        """The GPUs of one that begins, by vendor."""
+        """Allocate the GPUs of a pod that begins, by vendor."""
         return {
             vendor: [self.free[vendor].pop(0) for _ in range(count)] for vendor, count in gpus(wanted).items()
         }
 
     def give(self, taken: dict[str, list[str]]) -> None:
-        """The GPUs of one that has ended."""
+        """Free the GPUs of a pod that has ended."""
         for vendor, names in taken.items():
             self.free[vendor] = sorted(self.free[vendor] + names, key=lambda one: (len(one), one))

@@ -29,14 +29,14 @@ def folders(declared: Iterable[str], places: Mapping[str, Path]) -> list[str]:
 
 
 def binds(places: Mapping[str, str]) -> list[tuple[str, str, bool]]:
-    """These folders as mounts; they are made."""
+    """Create these folders; returns them as mounts."""
     for source in places.values():
         Path(source).mkdir(parents=True, exist_ok=True)
     return [(source, path, False) for path, source in sorted(places.items())]
 
 
 def trouble(engine: str) -> str | None:
-    """Why Docker or Podman runs no images here; None if it does."""
+    """Why Docker or Podman cannot run images here; None if it can."""
     try:
         done = subprocess.run(
             [engine, "version"],
@@ -102,7 +102,7 @@ class Run:
         return [*found, str(body.get("image", "")), *(words[1:] if named else words)]
 
     def stop(self, grace: float, then: Callable[[], None]) -> None:
-        """End it: TERM, and KILL after so many seconds; then its command, if it still runs."""
+        """Stop it: TERM, and KILL after so many seconds; then its command, if it still runs."""
         words = [self.engine, "stop", "--time", str(max(0, round(grace))), self.name]
 
         def work() -> None:

@@ -32,7 +32,7 @@ _USUAL = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin",
 
 
 class About(NamedTuple):
-    """What a container may ask about its pod."""
+    """What a container may read about its pod."""
 
     start: StartPod
     account: str
@@ -65,7 +65,7 @@ def base(settings: Settings, shims: Path) -> dict[str, str]:
 
 
 def variables(container: Json, about: About) -> dict[str, str]:
-    """The variables that a manifest gives to a container, in order; each sees those before it. Raises Refusal.
+    """The variables that a manifest gives to a container, in order; each can refer to those before it. Raises Refusal.
 
     Source: makeEnvironmentVariables of the kubelet.
     """
@@ -111,7 +111,7 @@ def _data(kind: str, settings: Settings) -> Mapping[str, Mapping[str, str]]:
 
 
 def missing(kind: str, name: str, key: str | None, settings: Settings, container: str) -> Refusal:
-    """What Kubernetes says about a ConfigMap or Secret, or a key of one, that is not there."""
+    """The message of Kubernetes about a missing ConfigMap or Secret, or a missing key of one."""
     config = kind.startswith("configMap")
     way = (GIVE_CONFIG_MAP if config else GIVE_SECRET).format(name=name)
     if key is None:
@@ -124,7 +124,7 @@ def missing(kind: str, name: str, key: str | None, settings: Settings, container
 
 
 def keyed(kind: str, reference: Json, settings: Settings, container: str) -> str | None:
-    """The value of a key of a ConfigMap or Secret; none where it may be missing. Raises Refusal."""
+    """The value of a key of a ConfigMap or Secret; none if it is missing and optional. Raises Refusal."""
     data = _data(kind, settings).get(reference["name"])
     if data is not None and reference["key"] in data:
         return data[reference["key"]]
@@ -147,7 +147,7 @@ def _value(source: Json, container: Json, about: About) -> str | None:
 
 
 def field(path: str, about: About) -> str:
-    """What the downward API gives for a field of the pod. Raises Refusal."""
+    """The value of a pod field in the downward API. Raises Refusal."""
     settings = about.settings
     plain = {
         "metadata.name": about.start.pod,
@@ -180,7 +180,7 @@ def _quoted(value: str) -> str:
 
 
 def resource(reference: Json, container: Json, settings: Settings) -> str:
-    """What the downward API gives for a request or limit; without one, what the machine has. Raises Refusal."""
+    """The value of a request or limit in the downward API; without one, that of the machine. Raises Refusal."""
     what = str(reference["resource"])
     kind, _, name = what.partition(".")
     resources = part(container, "resources")

@@ -16,7 +16,7 @@ _REFERENCE = regex(r"\$(?:\$|\(([^)]*)\))")
 
 
 def expanded(text: str, known: Mapping[str, str]) -> str:
-    """`$(NAME)` by the value of a known variable, `$$` by `$`, the rest as it is.
+    """Replaces `$(NAME)` by the value of a known variable, and `$$` by `$`.
 
     Source: third_party/forked/golang/expansion of Kubernetes; a name ends at the first `)`, whatever stands in it.
     """

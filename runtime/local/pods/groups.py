@@ -16,7 +16,7 @@ OWN = Path("/proc/self/cgroup")
 
 
 class Allowed(NamedTuple):
-    """Cores, and bytes of memory; infinite where nothing is said."""
+    """Cores, and bytes of memory; infinite without a limit."""
 
     cpu: float
     memory: float
@@ -24,7 +24,7 @@ class Allowed(NamedTuple):
 
 @cache
 def allowed() -> Allowed:
-    """The least that a group of this process, or one around it, says; asked once."""
+    """The lowest limits of the cgroups of this process and their parents; read once."""
     found = Allowed(math.inf, math.inf)
     for line in _text(OWN).splitlines():
         _, controllers, path = line.split(":", 2)

@@ -19,9 +19,9 @@ _PLAIN = regex(r"[\w@+=:,.-]*")
 
 
 class View:
-    """What a container sees: its root folder, if it has one, the machine behind that, and what is mounted.
+    """The file system of a container: its root folder, if it has one, the machine behind that, and its mounts.
 
-    `root`: empty where it has none. `mounts`: the folders and files of this machine by path; the longest path counts.
+    `root`: empty if it has none. `mounts`: the folders and files of this machine by path; the longest path counts.
     """
 
     def __init__(self, root: str, mounts: Mapping[str, Path]) -> None:
@@ -29,15 +29,15 @@ class View:
         self.mounts = dict(sorted(mounts.items(), key=lambda one: -len(one[0])))
 
     def place(self, path: str, volumes: Sequence[str] = ()) -> Path:
-        """The place of a path, its links followed as the container follows them.
+        """The path on this machine, with links followed as the container follows them.
 
-        `volumes`: the mounts of another container that has them elsewhere, if it is that one that looks. Raises
-        FileNotFoundError for a link in them to a whole path.
+        `volumes`: the mounts of another container, if it is that one that looks. Raises FileNotFoundError for an
+        absolute link in them.
         """
         return self._of(self._followed(path, volumes) or "/")
 
     def entry(self, path: str) -> Path:
-        """The place of a path, which may be that of a link."""
+        """The path on this machine, which may be that of a link."""
         above, _, name = posixpath.normpath("/" + path).rpartition("/")
         return self._of(f"{self._followed(above)}/{name}")
 
@@ -87,14 +87,14 @@ def _of_machine(path: str) -> bool:
 
 
 class Links:
-    """Other names for places of this machine that have a space, a quote or another sign in them."""
+    """Aliases for paths of this machine that contain spaces, quotes or other special characters."""
 
     def __init__(self) -> None:
         self.folder = ""
         self.made: dict[str, Path] = {}
 
     def plain(self, place: Path) -> Path:
-        """The place, by a name that can stand in any script. Raises OSError."""
+        """The path, by an alias that is safe in any script. Raises OSError."""
         parts = str(place).split("/")
         odd = max((number for number, part in enumerate(parts, 1) if not _PLAIN.fullmatch(part)), default=0)
         if not odd:
@@ -107,15 +107,15 @@ class Links:
         return Path(self.made[behind], *parts[odd:])
 
     def close(self) -> None:
-        """None of the names is needed any more."""
+        """Remove the aliases."""
         if self.folder:
             remove(self.folder)
 
 
 class Rewriting:
-    """The paths of a container in its texts, where it cannot see them itself.
+    """Replaces the paths of a container in its texts, if it has no file system of its own.
 
-    `names`: how the places are called in texts, if not as they are.
+    `names`: how the paths of this machine are written in texts, if not as they are.
     """
 
     def __init__(self, places: Mapping[str, Path], names: Mapping[str, Path] | None = None) -> None:
@@ -126,11 +126,11 @@ class Rewriting:
         self.known = re.compile(rf"(?<![\w./-])(?:{known})(?![\w.-])")
 
     def here(self, text: str) -> str:
-        """A text with the places of this machine for the paths of the container, whole parts of paths only."""
+        """A text with paths of this machine in place of the container's; only whole path components count."""
         return self.known.sub(lambda found: self.names[found[0]], text) if self.names else text
 
     def there(self, text: str) -> str:
-        """A text that a program has written, as it would have written it in a container."""
+        """A text written by a program, as it would have written it in a container."""
         for known in (self.names, self.places):
             for path, place in known.items():
                 text = text.replace(place, path)
@@ -138,9 +138,9 @@ class Rewriting:
 
 
 def rewritten(root: Path, mounts: Mapping[str, Path], declared: Iterable[str]) -> dict[str, Path]:
-    """The places for the paths of a container that is not isolated.
+    """The paths of this machine for those of a container that is not isolated.
 
-    Besides what is mounted: the paths that the manifest names, their folders that this machine does not have, and
+    Besides the mounts: the paths that the manifest names, their folders that this machine does not have, and
     `/tmp`.
     """
     found = {"/tmp": root / "tmp", **mounts}

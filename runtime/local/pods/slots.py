@@ -7,7 +7,7 @@ Amount = dict[str, int]
 
 
 class Slots:
-    """They run in their order: nobody passes one that waits, so that who asks for much comes to it too."""
+    """A FIFO queue: no request passes one that waits, so that large requests are granted, too."""
 
     def __init__(self) -> None:
         self.free: Amount = {}
@@ -15,16 +15,16 @@ class Slots:
         self.waiting: dict[str, Amount] = {}
 
     def offer(self, total: Amount) -> None:
-        """There is so much of resources that were not known before."""
+        """Add the total of resources that were not known before."""
         self.free.update(total)
 
     def ask(self, name: str, wanted: Amount) -> list[str]:
-        """One wants to run, which asks for no more than there is in total; those that may from now on."""
+        """Request resources, no more than the total; returns those that may run from now on."""
         self.waiting[name] = wanted
         return self._next()
 
     def leave(self, name: str) -> list[str]:
-        """One has ended, or does not want to run any more; those that may run from now on."""
+        """Release or withdraw a request; returns those that may run from now on."""
         self.waiting.pop(name, None)
         for resource, amount in self.running.pop(name, {}).items():
             self.free[resource] += amount

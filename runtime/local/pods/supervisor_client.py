@@ -40,11 +40,12 @@ _LONGEST_WAIT = 3600.0
 
 
 class SupervisorClient:
-    """A supervisor that runs.
+    """A running supervisor.
 
-    `answered` is called with each answer, by `attend`. The first, `{"isolated"}`, says that programs can be run from
-    now on, and whether they have file systems of their own. What the methods ask for can be asked in any thread, and
-    nobody waits until the supervisor has read it: after the first, the rest is sent together, by `attend`.
+    `attend` calls `answered` with each answer. The first, `{"isolated"}`, says that programs can be run from now
+    on, and whether they have file systems of their own. The other methods can be called in any thread and never
+    wait until the supervisor has read the request: after the first, requests are collected, and sent together by
+    `attend`.
     """
 
     def __init__(self, isolate: bool | None, answered: Callable[[Json], None]) -> None:
@@ -69,7 +70,7 @@ class SupervisorClient:
         self._start()
 
     def begin(self, folder: Path, logs: Path, needed: list[str]) -> None:
-        """Tell the supervisor where it works, once; see there."""
+        """Tell the supervisor its folders, once; see there."""
         self.settings |= {"folder": str(folder), "logs": str(logs), "needed": needed}
         self._send(self.settings)
 
@@ -117,34 +118,34 @@ class SupervisorClient:
         self.unsent = [data[sent:]] if sent < len(data) else []
 
     def run(self, what: Json) -> None:
-        """Run a program; its answer comes later. Programs begin in their order."""
+        """Run a program; its answer comes later. Programs start in order."""
         self.running.add(what["id"])
         self._send({"do": "run", "what": what})
 
     def offer(self, total: Amount) -> None:
-        """There is so much of resources, for all who ask."""
+        """Set the total of a resource, for all requests."""
         self._send({"do": "offer", "total": total})
 
     def ask(self, name: str, wanted: Amount, what: Json | None) -> None:
-        """Ask for a part of the machine, in turn; `next` of an answer says who has been given it.
+        """Request resources, in turn; `next` of an answer says to whom they were granted.
 
-        With a program, that runs at once then, before anybody here knows: between short programs it would take as long
-        as they do until that has been heard and answered. What is asked for is given back when it ends, or by `leave`.
+        A program that comes with the request starts at once then, before this process knows: for short programs,
+        the round trip would take as long as they do. The resources are released when it ends, or by `leave`.
         """
         if what is not None:
             self.running.add(what["id"])
         self._send({"do": "ask", "id": name, "wanted": wanted, "what": what})
 
     def leave(self, name: str) -> None:
-        """Give back what was asked for, also before it was given; a program that came with it does not run, or ends."""
+        """Release or withdraw a request; a program that came with it does not run, or is ended."""
         self._send({"do": "leave", "id": name})
 
     def stop(self, name: str, grace: float) -> None:
-        """TERM, and KILL after so many seconds, also for a program that has not begun."""
+        """Send TERM, and KILL after so many seconds, also to a program that has not started."""
         self._send({"do": "stop", "id": name, "grace": grace})
 
     def free(self, name: str) -> None:
-        """The files of a program are not needed any more."""
+        """The files of a program are no longer needed."""
         self._send({"do": "free", "id": name})
 
     def probe(self, name: str, of: str, argv: list[str], env: dict[str, str], seconds: float) -> None:
@@ -152,7 +153,7 @@ class SupervisorClient:
         self._send({"do": "exec", "id": name, "of": of, "argv": argv, "env": env, "seconds": seconds})
 
     def wake(self) -> None:
-        """Let who waits in `attend` look up; from any thread."""
+        """Make `attend` return; from any thread."""
         with self.lock:
             self._ring()
 
@@ -163,7 +164,7 @@ class SupervisorClient:
             return  # it rings already, or nobody listens any more
 
     def attend(self, seconds: float | None) -> None:
-        """Hand on the answers. Waits for one, or for `wake`, so many seconds at most; called from one thread only."""
+        """Pass on the answers. Waits for one, or for `wake`, at most so many seconds; called from one thread only."""
         with self.lock:
             self._flush()
             self.listening, self.prompt = not self.unsent, False
@@ -224,7 +225,7 @@ class SupervisorClient:
     def close(self) -> None:
         """End the supervisor, and with it everything that it has started.
 
-        It is waited for only while something runs; what is left of its folder goes in the background.
+        Waits for it only while something runs; its folder is removed in the background.
         """
         self.control.close()
         if self.running or not self.greeted:
