@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def collect_seldom() -> None:
-    """Look for garbage less often: most of what a command makes stays to its end, and there is a lot of it."""
+    """Run the garbage collector less often: most objects of a command live to its end, and there are many."""
     gc.set_threshold(400_000, 30, 30)
 
 

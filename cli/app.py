@@ -32,7 +32,7 @@ _NARROWEST = 8
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command; the exit code."""
+    """Run one command; returns the exit code."""
     from cyclopts import CycloptsError
 
     columns = os.environ.get("COLUMNS", "")
@@ -70,7 +70,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _nowhere() -> bool:
-    """Whether the current folder was removed, so that no relative path leads anywhere."""
+    """Whether the current folder was removed, so that relative paths cannot be resolved."""
     try:
         Path.cwd()
     except FileNotFoundError:
@@ -79,7 +79,7 @@ def _nowhere() -> bool:
 
 
 def _of_cluster(error: Exception) -> int | None:
-    """The exit code of an error of a cluster; what talks to none has loaded none of this."""
+    """The exit code for an error of a cluster; commands without a cluster have not loaded any of this."""
     if "flowdsl.runtime.cluster.trouble" not in sys.modules:
         return None
     from flowdsl.cli.clusters.reach import code_of
@@ -89,7 +89,7 @@ def _of_cluster(error: Exception) -> int | None:
 
 
 def _usage(error: CycloptsError) -> str:
-    """What is wrong with the arguments, and where to read how they are right."""
+    """The error about wrong arguments, and where to read about the right ones."""
     from cyclopts.exceptions import (
         MissingArgumentError,
         UnknownCommandError,
@@ -114,5 +114,5 @@ def _usage(error: CycloptsError) -> str:
 
 
 def _words(hint: object) -> list[str]:
-    """The words that an option takes by its type, where it takes no others."""
+    """The values that an option accepts by its type, if they are a fixed set."""
     return [word for one in get_args(hint) for word in ([one] if isinstance(one, str) else _words(one))]

@@ -15,7 +15,7 @@ Shell = Literal["bash", "zsh", "fish", "powershell"]
 
 
 def install(app: App, shell: Shell | None, output: Path | None) -> int:
-    """Write the completion script and have the shell load it, unless it goes to `output`; the exit code."""
+    """Write the completion script, and unless it goes to `output`, have the shell load it; returns the exit code."""
     from cyclopts.completion.detect import ShellDetectionError, detect_shell
 
     try:

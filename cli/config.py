@@ -26,7 +26,7 @@ _AT = regex(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 class Project(NamedTuple):
-    """What the settings of a project say, and what is wrong with them."""
+    """The settings of a project, and what is wrong with them."""
 
     profile: Profile
     """Of the cluster that is compiled for."""
@@ -38,11 +38,11 @@ class Project(NamedTuple):
 def project(
     path: Path, cluster: str | None = None, version: str | None = None, others: bool = True
 ) -> Project:
-    """What the settings of the project of a file say of a cluster: the one called `cluster`, else their default.
+    """The settings of a file's project for a cluster: the one called `cluster`, else their default.
 
-    They are those of the nearest folder, at or above the file's, that has a flowdsl.toml or a pyproject.toml with
-    a table `[tool.flowdsl]`. `version` is that of Argo, if it is not the cluster's. `others`: whether what is wrong
-    with the profiles of other clusters is told, too.
+    They are those of the nearest folder, at or above the file's, that has a flowdsl.toml or a pyproject.toml with a
+    table `[tool.flowdsl]`. `version` is that of Argo, if it is not the cluster's. `others`: whether problems with
+    the profiles of other clusters are reported, too.
     """
     from flowdsl.compiler.profile import NOWHERE
 
@@ -62,7 +62,7 @@ def project(
 
 
 class _Settings(NamedTuple):
-    """The settings of a project, the file that has them with its text, and the table of it that they are."""
+    """The settings of a project, and the file that contains them, with its text and the table in it."""
 
     file: Path | None
     folder: Path
@@ -72,7 +72,7 @@ class _Settings(NamedTuple):
     wrong: tuple[Diagnostic, ...] = ()
 
     def diagnostic(self, finding: Finding, *path: str) -> Diagnostic:
-        """A finding at the place of a key of the file, or of the nearest that there is."""
+        """A finding at the position of a key of the file, or of the nearest existing one."""
         if self.file is None:
             return Diagnostic(finding, None)
         from flowdsl.grammar.toml import place
@@ -81,7 +81,7 @@ class _Settings(NamedTuple):
         return Diagnostic(finding, Span(str(self.file), line, column, line, end))
 
     def bad(self, key: str, want: str, have: object, example: str) -> Diagnostic:
-        """The finding about the value of a setting."""
+        """The finding about an invalid value of a setting."""
         from flowdsl.compiler.findings.profile import BadSetting
 
         finding = BadSetting(".".join(self.within), key, want, repr(have), example)
@@ -89,7 +89,7 @@ class _Settings(NamedTuple):
 
 
 def _misspelt(settings: _Settings) -> Iterator[Diagnostic]:
-    """The findings about settings that there are not."""
+    """The findings about unknown settings."""
     for key in settings.table:
         if key not in KEYS:
             from flowdsl.compiler.findings.profile import UnknownSetting
@@ -99,7 +99,7 @@ def _misspelt(settings: _Settings) -> Iterator[Diagnostic]:
 
 
 def _read_codes(settings: _Settings, known: list[str]) -> Iterator[Diagnostic]:
-    """Adds the codes of warnings that are not wanted to those known; the findings about others."""
+    """Reads the codes of silenced warnings; returns the findings about unknown ones."""
     if "ignore" not in settings.table:
         return
     from flowdsl.compiler.findings.codes import CODES
@@ -114,7 +114,7 @@ def _read_codes(settings: _Settings, known: list[str]) -> Iterator[Diagnostic]:
 
 
 def _profile(settings: _Settings, cluster: str | None, others: bool) -> tuple[Profile, list[Diagnostic]]:
-    """The profile of a cluster, else of the default one, else of none, and what is wrong with it, or with others."""
+    """The profile of a cluster, else the default one, else an empty one, and the problems with it, or with others."""
     from flowdsl.compiler.profile import NOWHERE
 
     wanted: object = settings.table.get("default-cluster") if cluster is None else cluster
@@ -146,12 +146,12 @@ def _profile(settings: _Settings, cluster: str | None, others: bool) -> tuple[Pr
 
 
 def settings_file(path: Path) -> Path | None:
-    """The file with the settings of the project of a file, if there is one."""
+    """The file with the settings of a file's project, if there is one."""
     return _settings_of(path).file
 
 
 def _settings_of(path: Path) -> _Settings:
-    """The settings of the project of a file."""
+    """The settings of a file's project."""
     try:
         folder = path.resolve().parent
     except (OSError, RuntimeError):  # a loop of links; reading the file says so
@@ -177,7 +177,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _read(path: Path) -> _Settings:
-    """A file of settings as a whole; what keeps it from being read is a finding at its place."""
+    """A whole settings file; if it cannot be read, a finding at the position of the error."""
     import tomllib
 
     text, line, column = "", 1, 0

@@ -11,11 +11,10 @@ from flowdsl.cli.process import Refused
 
 
 def save(text: str, path: Path) -> bool:
-    """Write a text as UTF-8; whether that was needed.
+    """Write a text as UTF-8; returns whether that was necessary.
 
-    The new content takes the place of the old in one rename, so a reader never sees half of it. A file
-    keeps its mode and a link its target. What is no file (`/dev/stdout`) is written to as it is.
-    Raises `Refused`.
+    The new content replaces the old in one rename, so that a reader never sees half of it. A file keeps its mode
+    and a link its target. What is no regular file (`/dev/stdout`) is written directly. Raises `Refused`.
     """
     data = text.encode("utf-8")
     try:
@@ -39,7 +38,7 @@ def save(text: str, path: Path) -> bool:
 
 
 def difference(text: str, path: Path) -> str:
-    """What would change in a file, as a unified diff; empty if nothing. Raises `Refused`."""
+    """The changes that writing would make to a file, as a unified diff; empty if none. Raises `Refused`."""
     try:
         before = None if _status(path) is None else path.read_bytes()
     except OSError as error:
@@ -51,7 +50,7 @@ def difference(text: str, path: Path) -> str:
 
 
 def changes(before: str, after: str, name: str, new_name: str, date: str = "", new_date: str = "") -> str:
-    """How a text becomes another one, as a unified diff; empty if they are the same."""
+    """The differences between two texts, as a unified diff; empty if they are equal."""
     import difflib
 
     found = difflib.unified_diff(_lines(before), _lines(after), name, new_name, date, new_date)
@@ -61,13 +60,13 @@ def changes(before: str, after: str, name: str, new_name: str, date: str = "", n
 
 
 def shown(path: Path | str) -> str:
-    """A path as it is short: relative if it is below the current folder."""
+    """The short form of a path: relative if it is below the current folder."""
     relative = os.path.relpath(path)
     return str(path) if relative.startswith("..") else relative
 
 
 def same(one: Path, two: Path) -> bool:
-    """Whether two paths name one file that exists."""
+    """Whether two paths refer to the same existing file."""
     try:
         return one.samefile(two)
     except OSError:

@@ -35,12 +35,12 @@ STDIN = "<stdin>"
 
 
 class Refused(Exception):
-    """A command that cannot be done as it was asked for; the text is one line that says why. Exit code 2."""
+    """A command that cannot be executed as requested; the text is one line with the reason. Exit code 2."""
 
 
 @contextlib.contextmanager
 def extra(option: str, name: str, module: str) -> Generator[None]:
-    """Let an option use a module that comes with an extra; raises `Refused` where there is no such module."""
+    """Allows an option to import a module of an extra; raises `Refused` if the module is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -53,7 +53,7 @@ _THIS_MACHINE = "localhost,127.0.0.1,::1"
 
 
 def ask_this_machine_directly() -> None:
-    """Ask no proxy for what this machine serves: a cluster in a container, or what a port is forwarded to.
+    """Bypass proxies for servers of this machine: a cluster in a container, or a forwarded port.
 
     Source: ProxyFromEnvironment of Go's net/http, by which kubectl and argo go.
     """
@@ -66,7 +66,7 @@ def ask_this_machine_directly() -> None:
 
 @contextlib.contextmanager
 def signals_like_ctrl_c() -> Generator[list[int]]:
-    """Let SIGTERM and SIGHUP do what Ctrl-C does, unless they are ignored, as `nohup` has it; those that came."""
+    """Treat SIGTERM and SIGHUP like Ctrl-C, unless they are ignored, as by `nohup`; returns those received."""
     import signal
 
     came: list[int] = []
@@ -85,17 +85,17 @@ def signals_like_ctrl_c() -> Generator[list[int]]:
 
 
 def on_terminal(stream: TextIO | None) -> bool:
-    """Whether a stream is a terminal that takes more than text: colours, and pictures that are drawn anew."""
+    """Whether a stream is a terminal that supports colours and redrawing."""
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def colored(stream: TextIO | None) -> bool:
-    """Whether a stream is shown with colours."""
+    """Whether output to a stream is coloured."""
     return on_terminal(stream) and not os.environ.get("NO_COLOR")
 
 
 def out(text: str) -> None:
-    """Write to standard output; raises `Refused` when it takes nothing more."""
+    """Write to standard output; raises `Refused` if it accepts no more."""
     if (error := _put(sys.stdout, text)) is not None:
         raise Refused(f"standard output cannot be written: {error.strerror}") from error
 
@@ -106,7 +106,7 @@ def err(text: str) -> None:
 
 
 def _put(stream: TextIO | None, text: str) -> OSError | None:
-    """Write at once; the error, if it is not that the reader has seen enough, as `head` has."""
+    """Write immediately; returns the error, unless the reader has closed the pipe, as `head` does."""
     if stream is None:  # closed by whoever started the process
         return None
     try:
@@ -121,21 +121,21 @@ def _put(stream: TextIO | None, text: str) -> OSError | None:
 
 
 def can_ask() -> bool:
-    """Whether somebody sees a question, and can answer it."""
+    """Whether a user can see a question and answer it."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def agreed(what: str) -> bool:
-    """Ask whether something is wanted; only a yes is one."""
+    """Ask for a confirmation; only a yes counts."""
     err(f"{what}? [y/N] ")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def mute(stream: TextIO | None) -> None:
-    """Let a stream that failed write to nowhere.
+    """Redirect a stream that failed to nowhere.
 
-    What is left in its buffer would fail again when Python ends. Source: the documentation of Python's
-    `signal`, "Note on SIGPIPE".
+    The content of its buffer would fail again when Python exits. Source: the documentation of Python's `signal`,
+    "Note on SIGPIPE".
     """
     if stream is None:
         return

@@ -39,7 +39,7 @@ is gone, 70 a bug of flowdsl, 130 interrupted.""",
 
 
 def _file(hint: Any, tokens: Sequence[Token]) -> Path:
-    """The path of a file to write; a slash at its end, which no path keeps, says that a folder is meant."""
+    """Parses the path of a file to write; a trailing slash, which `Path` drops, means a folder."""
     text = tokens[0].value
     path = Path(text)
     if text == STDIN:
@@ -50,14 +50,14 @@ def _file(hint: Any, tokens: Sequence[Token]) -> Path:
 
 
 def _target(hint: Any, tokens: Sequence[Token]) -> Path:
-    """The path of a file to read, or FILE:NAME."""
+    """Parses the path of a file to read, or FILE:NAME."""
     if not tokens[0].value:  # for a path, that is the current folder
         raise Refused("the name of a file is empty: name one, or `.` for the current folder")
     return Path(tokens[0].value)
 
 
 def _folder(hint: Any, tokens: Sequence[Token]) -> Path:
-    """The path of a folder to write into."""
+    """Parses the path of a folder to write into."""
     if tokens[0].value == STDIN:
         raise Refused("- is not a folder: name the one to write into")
     path = Path(tokens[0].value)
@@ -67,12 +67,12 @@ def _folder(hint: Any, tokens: Sequence[Token]) -> Path:
 
 
 def _output(hint: Any, tokens: Sequence[Token]) -> Path | None:
-    """The path of a file to write; None for `-`, which is standard output."""
+    """Parses the path of a file to write; None for `-`, which is standard output."""
     return None if tokens[0].value == STDIN else _file(hint, tokens)
 
 
 def _output_or_folder(hint: Any, tokens: Sequence[Token]) -> Path | None:
-    """The path of a file to write, or of a folder that is there; None for `-`, which is standard output."""
+    """Parses the path of a file to write, or of an existing folder; None for `-`, which is standard output."""
     text = tokens[0].value
     if text.endswith("/") and not Path(text).is_dir():
         raise Refused(f"{text} is not an existing folder: make it first, or name a file")
@@ -94,7 +94,7 @@ WRITTEN = Parameter(converter=_file)
 
 
 def _phases(hint: Any, tokens: Sequence[Token]) -> list[str]:
-    """Phases of runs in any case; several of them with commas, as argo takes them."""
+    """Parses phases of runs, case-insensitively; several are separated by commas, as in argo."""
     known = {phase.lower(): phase for phase in get_args(RunPhase)}
     wanted = [word for token in tokens for word in token.value.split(",")]
     for word in wanted:
@@ -104,7 +104,7 @@ def _phases(hint: Any, tokens: Sequence[Token]) -> list[str]:
 
 
 def option(*names: str) -> Parameter:
-    """An option by these names, else by that of its argument: nothing says its opposite, and no default is shown."""
+    """An option with these names, else that of its argument; it has no negation, and its default is not shown."""
     return Parameter(name=names or None, negative="", show_default=False)
 
 
@@ -117,14 +117,14 @@ OnlyJsonOption = Annotated[Literal["json"] | None, Parameter(name=["--output", "
 
 
 def in_json(output: str | None, *, as_json: bool) -> bool:
-    """Whether -o or --json ask for JSON: every command takes both that has something for programs. Raises Refused."""
+    """Whether -o or --json request JSON: every command with output for programs takes both. Raises Refused."""
     if as_json and output not in (None, "json"):
         raise Refused(f"--json and -o {output}: choose one of them")
     return as_json or output == "json"
 
 
 def way_to_wait(timeout: str | None, **ways: bool) -> str:
-    """The one option that asks to wait for the end of a run, or nothing; `ways` are all there are. Raises Refused."""
+    """The given option that waits for the end of a run, or nothing; `ways` are the possible ones. Raises Refused."""
     asked = [way for way, is_given in ways.items() if is_given]
     if len(asked) > 1:
         raise Refused(f"--{asked[0]} and --{asked[1]}: choose one of them")
@@ -137,7 +137,7 @@ def way_to_wait(timeout: str | None, **ways: bool) -> str:
 def seconds_of(name: str, text: str, *, zero: bool = True, also: str = "") -> float:
     """The seconds of a duration that was given to an option: `90s`, `1d12h`. Raises Refused.
 
-    `zero`: whether none may be given; `also`: what else the option takes, as it ends a message.
+    `zero`: whether zero is allowed; `also`: the other values that the option accepts, for the end of the message.
     """
     from flowdsl.grammar.duration import seconds_in
     from flowdsl.grammar.error import GrammarError

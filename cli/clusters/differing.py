@@ -24,9 +24,9 @@ Json = dict[str, Any]
 
 
 def differ(reach: Reach, target: str, kind: Kind | None, supply: Supply | None = None) -> int:
-    """Show how the objects of a file differ from those of the cluster; the exit code.
+    """Show how the objects of a file differ from those of the cluster; returns the exit code.
 
-    `supply` writes values into what a pipeline becomes.
+    `supply` sets values in the document that a pipeline compiles to.
     """
     if supply is not None and (target == STDIN or parted(Path(target))[0].suffix in MANIFESTS):
         raise Refused("-p is for a pipeline, which is compiled with it: what YAML says is in it")
@@ -46,7 +46,7 @@ def differ(reach: Reach, target: str, kind: Kind | None, supply: Supply | None =
 
 
 def difference(cluster: Cluster, document: Json) -> str:
-    """How one document differs from what the cluster has, as a unified diff; empty if it does not."""
+    """How one document differs from the object in the cluster, as a unified diff; empty if it does not."""
     metadata: Json = document["metadata"]
     name = str(metadata.get("name") or metadata.get("generateName"))
     title = f"{document['kind']}/{name}"

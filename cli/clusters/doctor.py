@@ -26,7 +26,7 @@ _STYLES = {"ok": "green", "note": "yellow", "problem": "red", "unchecked": "dim"
 
 
 def examine(reach: Reach, targets: Sequence[str], *, as_json: bool) -> int:
-    """Do all checks, and show each as it is done; the exit code."""
+    """Run all checks, and show each result as it arrives; returns the exit code."""
     manifests: list[Json] = []
     if targets:
         right = right_documents(targets, Target(reach.cluster))
@@ -49,14 +49,14 @@ def examine(reach: Reach, targets: Sequence[str], *, as_json: bool) -> int:
 
 
 def shown(check: Check, paint: Paint) -> str:
-    """A check as lines: how it is, what it is about, and below it what mends it."""
+    """A check as lines: its state, its subject, and below it the remedy."""
     status = paint(f"{check.status:<10}", _STYLES[check.status])
     text = f"{status}{line(check.about)}: {line(check.text)}\n"
     return text + (f"{'':<10}{paint(line(check.remedy), 'cyan')}\n" if check.remedy else "")
 
 
 def summary(done: Sequence[Check]) -> str:
-    """How many things were found, in a line."""
+    """The number of problems, in a line."""
     counts = {word: sum(one.status == word for one in done) for word in _STYLES}
     if not counts["problem"]:
         rest = [f"{counts[word]} {name}" for word, name in _REST if counts[word]]

@@ -43,7 +43,7 @@ _LETTERS = "small letters, digits and hyphens, with a letter or digit first and 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Reach:
-    """Which cluster is meant, and how it is reached."""
+    """Which cluster to use, and how to connect to it."""
 
     namespace: Annotated[str | None, Parameter(name=["--namespace", "-n"])] = None
     """The namespace; else that of the cluster's settings, or of the context."""
@@ -60,7 +60,7 @@ class Reach:
 
     @property
     def named(self) -> bool:
-        """Whether a cluster or a namespace is named, so that runs on this machine are not meant."""
+        """Whether a cluster or a namespace is given, so that local runs are not meant."""
         return bool(self.flags())
 
     def of(self, target: str) -> Reach:
@@ -71,7 +71,7 @@ class Reach:
         return self if found in (None, settings_file(_HERE)) else replace(self, beside=found)
 
     def flags(self) -> str:
-        """The options that say the same again in the current folder, each after a blank."""
+        """The options that select the same from the current folder, each preceded by a space."""
         here = self.beside == _HERE
         context, namespace = (self.context, self.namespace) if here else self._settings()
         named = (
@@ -83,7 +83,7 @@ class Reach:
         return "".join(f" {option} {shlex.quote(value)}" for option, value in named if value)
 
     def connect(self) -> Cluster:
-        """The way to the cluster; nothing is asked of it yet. Raises ClusterError and Refused."""
+        """The connection to the cluster; no request is sent yet. Raises ClusterError and Refused."""
         from flowdsl.runtime.cluster.kubernetes import Kubernetes
         from flowdsl.runtime.cluster.policy import Policy
         from flowdsl.runtime.cluster.transport import Access, Transport
@@ -108,7 +108,7 @@ class Reach:
         )
 
     def within(self, namespace: str | None) -> Reach:
-        """The cluster in the namespace that an object names itself, if it does. Raises Refused where both are named."""
+        """The cluster with the namespace that an object names, if it does. Raises Refused if both are given."""
         if not namespace:
             return self
         if self.namespace and self.namespace != namespace:
@@ -116,7 +116,7 @@ class Reach:
         return replace(self, namespace=namespace)
 
     def profile(self) -> Profile:
-        """What the project's settings say of the cluster. Raises Refused."""
+        """The profile of the cluster in the project's settings. Raises Refused."""
         from flowdsl.cli.config import project
 
         profile, _, wrong = project(self.beside, self.cluster, others=False)
@@ -134,13 +134,13 @@ class Reach:
 
 
 class _Trouble:
-    """Says why nothing happens, and that it is tried again; not more than once in a while."""
+    """Reports why nothing happens, and that it is retried; not more than once in a while."""
 
     def __init__(self) -> None:
         self._next = -math.inf
 
     def __call__(self, error: Exception, seconds: float) -> None:
-        """Say it."""
+        """Report it."""
         from flowdsl.cli.display.texts import visible
 
         now = time.monotonic()
@@ -154,7 +154,7 @@ USUAL = Reach()
 
 
 class Found(NamedTuple):
-    """A run: its Workflow, with the nodes readable where they can be, and where it is."""
+    """A run: its Workflow, with readable nodes if possible, and where it is."""
 
     workflow: Json
     folder: Path | None = None
@@ -164,16 +164,16 @@ class Found(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
         return str(self.workflow["metadata"]["name"])
 
 
 def find(name: str, reach: Reach = USUAL, *, nodes: bool = True, within: float | None = None) -> Found:
-    """The run of a name: one on this machine, if there is one and no cluster was named; else one on the cluster.
+    """The run of a name: a local one, if there is one and no cluster was given; else one on the cluster.
 
-    `@latest` is the one that was created last: on this machine, unless one was submitted after it. Without `nodes` they
-    are left as they are. `within` so many seconds everything on the cluster has to end, what is done with the run
-    afterwards too. Raises Refused and ClusterError.
+    `@latest` is the one that was created last: the last local one, unless one was submitted after it. Without
+    `nodes` these are left compressed. `within`: the seconds in which all requests to the cluster have to end,
+    including the later ones for this run. Raises Refused and ClusterError.
     """
     from flowdsl.runtime.cluster.kinds import WORKFLOW
     from flowdsl.runtime.cluster.seam import metadata_of
@@ -225,7 +225,7 @@ def _local(name: str) -> Path | None:
 
 
 def note_submission(reach: Reach) -> None:
-    """Note that a run was submitted, so that `@latest` is that one; without runs on this machine it is anyway."""
+    """Record that a run was submitted, so that `@latest` is that one; without local runs it is so anyway."""
     if RUNS.is_dir() and not reach.named:
         with contextlib.suppress(OSError):
             SUBMITTED.touch()
@@ -250,7 +250,7 @@ def _read(folder: Path) -> Json:
 
 
 def _near(name: str) -> str:
-    """Which run on this machine may be meant: one with nearly that name, else the last ones."""
+    """The local run that may be meant: one with a similar name, else the last ones."""
     from flowdsl.runtime.local.earlier import newest_first
 
     names = [one.name for one in newest_first(RUNS, _WORKFLOW)]
@@ -262,7 +262,7 @@ def _near(name: str) -> str:
 
 
 def code_of(error: ClusterError) -> int:
-    """The exit code of a command that a cluster's error ends, when it created nothing."""
+    """The exit code of a command that fails with an error of a cluster and has created nothing."""
     from flowdsl.runtime.cluster.trouble import (
         Misconfigured,
         Overdue,

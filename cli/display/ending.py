@@ -50,7 +50,7 @@ def summary(
     settings: Mapping[str, Any],
     stood_in: Mapping[str, str],
 ) -> str:
-    """The end of a run as text: `stood_in` says by node what stood in for its pod."""
+    """The end of a run as text: `stood_in` names the substitute of a pod, by node."""
     paint, folder = paint_of_output(), files.folder
     entries = tree(machine.run.name, machine.nodes.values())
     run = machine.run.name
@@ -108,7 +108,7 @@ def took(entry: Entry) -> str:
 
 
 def said(entry: Entry, stood_in: Mapping[str, str]) -> str:
-    """What there is to say about a step: its rounds, its attempts, why it failed or did not run."""
+    """The remarks about a step: its rounds, its attempts, why it failed or did not run."""
     found: list[str] = []
     if entry.rounds:
         found.append(rounds_of(entry))
@@ -127,7 +127,7 @@ def said(entry: Entry, stood_in: Mapping[str, str]) -> str:
 
 
 def rounds_of(entry: Entry) -> str:
-    """How far a loop has come: `20 rounds, 1 failed`, `7/20, 1 failed`."""
+    """The progress of a loop: `20 rounds, 1 failed`, `7/20, 1 failed`."""
     number = counted(entry.rounds)
     total = len(entry.rounds)
     first = f"{total - number['open']}/{total}" if number["open"] else _many(total, "round")
@@ -140,7 +140,7 @@ def _many(number: int, word: str) -> str:
 
 
 def rounds_table(of: Rounds, paint: Paint, reason: Callable[[Round], str], most: int = _ROWS) -> str:
-    """The rounds of a loop, so many at most; `reason` says why one failed."""
+    """The rounds of a loop, up to a number; `reason` tells why one failed."""
     rounds = of.rounds
     if len(rounds) > most and of.objective is None:  # what failed is what is looked for
         kept = {one.number for one in [*(one for one in rounds if one.message), *rounds][:most]}
@@ -170,14 +170,14 @@ def rounds_table(of: Rounds, paint: Paint, reason: Callable[[Round], str], most:
 
 
 def _cell(of: Rounds, one: Round, name: str) -> str:
-    """What stands in a column of a row: JSON as it is read, what a loop gave as a list, a text as it is."""
+    """The text of a cell: JSON in readable form, an output of a loop as a list, a text unchanged."""
     text = one.values.get(name, "")
     known = of.texts and (of.texts.outputs if name in of.outputs else of.texts.inputs)
     return text if known is not None and name in known else _plain(items_of(text, name, known))
 
 
 def reason(nodes: Mapping[str, RunNode], one: Round, folder: Path) -> str:
-    """Why a round of a run on this machine failed: the last line that it wrote, else what Argo says."""
+    """Why a round of a local run failed: the last line of its output, else the message of Argo."""
     node = nodes.get(one.failed or one.node)
     path = logs.last(folder, node) if node is not None else None
     lines = logs.tail(path, 1) if path is not None else []
@@ -196,13 +196,13 @@ def _is_number(text: str | None) -> bool:
 
 
 def failures(entries: Sequence[Entry]) -> list[Entry]:
-    """The steps that failed, not what failed because of them; those last that did not fail the run."""
+    """The steps that failed, but not those that failed because of them; at last those that did not fail the run."""
     failed, borne = _failed(entries)
     return [*failed, *borne]
 
 
 def _failed(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
-    """The steps that failed, and those without which the run continues: of a loop, or daemons that were ended."""
+    """The steps that failed, and those without which the run continues: of a loop, or stopped daemons."""
     failed: list[Entry] = []
     borne: list[Entry] = []
     for one in entries:
@@ -228,7 +228,7 @@ def _failures(failed: list[Entry], folder: Path, paint: Paint) -> str:
 
 
 def absent_keys(entries: Sequence[Entry]) -> list[str]:
-    """What Argo does not say of steps that could not begin: the keys that values do not have."""
+    """Explains steps that could not begin: keys that values do not have, which Argo does not tell."""
     leaves = [one for top in entries for one in top.walk() if one.leaf and one.failed]
     nodes = [one.node for top in entries for one in top.walk() if one.node is not None]
     wrong = ((one.path, absent_key(one.node, nodes)) for one in leaves if one.node is not None)
@@ -236,7 +236,7 @@ def absent_keys(entries: Sequence[Entry]) -> list[str]:
 
 
 def no_results(entries: Sequence[Entry], message: str) -> list[str]:
-    """What Argo does not say of loops that nothing could follow: the rounds that printed no JSON."""
+    """Explains loops that nothing could follow: rounds that printed no JSON, which Argo does not tell."""
     walked = [one for top in entries for one in top.walk()]
     said = [message, *(one.node.message for one in walked if one.failed and one.node is not None)]
     rounds = (one for loop in walked for one in loop.rounds)
@@ -245,7 +245,7 @@ def no_results(entries: Sequence[Entry], message: str) -> list[str]:
 
 
 def log_of(entry: Entry, folder: Path, paint: Paint, lines: int = 10) -> list[str]:
-    """The last lines of what a step wrote, with the file that has all of it."""
+    """The last lines of a step's output, with the file that contains all of it."""
     assert entry.node is not None
     path = logs.last(folder, entry.node)
     if path is None:
@@ -256,12 +256,12 @@ def log_of(entry: Entry, folder: Path, paint: Paint, lines: int = 10) -> list[st
 
 
 def outputs(machine: Machine) -> tuple[dict[str, Json], dict[str, Json]]:
-    """The parameters and artifacts that a run handed on, by their names."""
+    """The parameters and artifacts of a run's output, by name."""
     return given(machine.nodes.get(machine.run.name), machine.run.outputs)
 
 
 def stored(artifact: Json, folder: Path) -> Path | None:
-    """Where an artifact of a run is, if the run stored it."""
+    """The location of an artifact of a run, if the run stored it."""
     from flowdsl.runtime.local.places import unpacked
 
     return unpacked(artifact, folder)
@@ -291,25 +291,25 @@ def _results(machine: Machine, files: Files, settings: Mapping[str, Any], paint:
 
 
 def items_of(value: str, name: str, texts: Collection[str] | None) -> str:
-    """An output as people read it, of a loop as a list; where no type is known, what looks like a value is one."""
+    """An output in readable form, of a loop as a list; without a known type, what looks like a value is one."""
     rows = value_of(value, name, () if texts is None else texts)
     return json.dumps(rows, ensure_ascii=False) if isinstance(rows, list) else value
 
 
 def _types(machine: Machine, settings: Mapping[str, Any]) -> Texts | None:
-    """What is known of the outputs of a run by their types."""
+    """The known types of a run's outputs."""
     entry = machine.nodes.get(machine.run.name)
     return None if entry is None else texts_of(settings).get(entry.template)
 
 
 def _texts(machine: Machine, settings: Mapping[str, Any]) -> Collection[str] | None:
-    """Which outputs of a run are texts themselves; None where no type is known."""
+    """The outputs of a run that are plain text; None if no type is known."""
     known = _types(machine, settings)
     return None if known is None else known.outputs
 
 
 def _plain(text: str) -> str:
-    """A value as it is read: without the escapes that keep braces from Argo."""
+    """A value in readable form: without the escapes that hide braces from Argo."""
     if not text.startswith(("[", "{")):
         return text
     try:
@@ -349,7 +349,7 @@ def _last(
 
 
 def _again(failed: Entry) -> str:
-    """The step that runs again for what failed: that of several pods, of which the compiler made steps, as a whole."""
+    """The step to run again after a failure: one on several pods, which the compiler made steps of, as a whole."""
     inputs = several(failed.node.inputs or {}, "parameters") if failed.node is not None else []
     pods = any(one["name"] == WORKERS for one in inputs) and "." in failed.path
     path = failed.path.rpartition(".")[0] if pods else failed.path
@@ -388,7 +388,7 @@ def listed(of: Rounds) -> Json:
 
 
 def _values(of: Rounds, one: Round) -> Json:
-    """The cells of a row by the names of their columns, as values; None where the round gave nothing."""
+    """The cells of a row by the names of their columns, as values; None if the round has no output."""
     sides = ((of.outputs, of.texts and of.texts.outputs), (of.inputs, of.texts and of.texts.inputs))
     texts = {name: known for names, known in sides for name in names}
     there = one.values

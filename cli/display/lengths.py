@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def duration(seconds: float) -> str:
-    """A length of time, as short as it is read: `0.3s`, `12s`, `3m 20s`, `2h 5m`."""
+    """A duration in short form: `0.3s`, `12s`, `3m 20s`, `2h 5m`."""
     if seconds < 9.95:
         return f"{max(0.0, seconds):.1f}s"
     whole = round(seconds)
@@ -16,7 +16,7 @@ def duration(seconds: float) -> str:
 
 
 def length(of: float | None) -> str:
-    """A length of time; Workflow objects count whole seconds."""
+    """A duration; Workflow objects have a resolution of seconds."""
     return "" if of is None else duration(float(int(of))).replace(".0s", "s")
 
 
@@ -30,7 +30,7 @@ def age(passed: float) -> str:
 
 
 def size(number: int) -> str:
-    """A number of bytes as it is read."""
+    """A number of bytes in readable form."""
     if number < 1024:
         return f"{number} bytes" if number != 1 else "1 byte"
     left = float(number)

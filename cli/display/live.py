@@ -49,7 +49,7 @@ class Row(NamedTuple):
 
 
 class Tree:
-    """The tree of a run on standard error. `stood_in` says by node what stood in for its pod."""
+    """The tree of a run on standard error. `stood_in` names the substitute of a pod, by node."""
 
     def __init__(self, stood_in: Mapping[str, str] | None = None) -> None:
         self._stood_in: Mapping[str, str] = {} if stood_in is None else stood_in
@@ -120,19 +120,19 @@ class Tree:
         )
 
     def pause(self) -> None:
-        """Take the tree away; the next look draws it again."""
+        """Remove the tree; the next update draws it again."""
         if self._screen is not None:
             self._screen.stop()
             self._screen = None
 
     def close(self) -> None:
-        """Take the tree away: the end is shown in its place."""
+        """Remove the tree: the final report replaces it."""
         self.pause()
         err("")
 
 
 class Live(Tree):
-    """Shows a run of this machine as a tree."""
+    """Shows a local run as a tree."""
 
     def __init__(self, folder: Path, stood_in: Mapping[str, str]) -> None:
         super().__init__(stood_in)
@@ -143,7 +143,7 @@ class Live(Tree):
         self.notice(sentences)
 
     def __call__(self, machine: Machine, batch: list[Event]) -> None:
-        """Look at the run, if it is time."""
+        """Update the tree, if it is time."""
         if self.pace.due():
             with self.pace.look():
                 entries = tree(machine.run.name, machine.nodes.values())
@@ -160,7 +160,7 @@ class Live(Tree):
 
 
 def _rows(entry: Entry, depth: int, stood_in: Mapping[str, str]) -> list[Row]:
-    """The lines of a step: what has ended well is one line, of a loop those rounds that run or failed."""
+    """The lines of a step: one for what succeeded; for a loop, those rounds that run or failed."""
     sign, style = SIGNS.get(entry.phase, ("?", ""))
     begun, _ = entry.times()
     runs = entry.phase == "Running"
@@ -185,7 +185,7 @@ def _waits(entry: Entry) -> str:
 
 
 def fitted(rows: list[Row], room: int) -> list[Row]:
-    """The lines that are wanted most, in their order, as many as there is room for."""
+    """The most important lines, in order, as many as fit."""
     if len(rows) <= room:
         return rows
     wanted = sorted(range(len(rows)), key=lambda at: (rows[at].rank, rows[at].depth, at))[: max(1, room)]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Located(NamedTuple):
-    """A finding with its places looked up; files as they are shown."""
+    """A finding with its places resolved, and paths as they are displayed."""
 
     finding: Finding
     span: Span | None
@@ -25,7 +25,7 @@ class Located(NamedTuple):
     sources: Sources
 
     def everywhere(self) -> Iterator[Located]:
-        """The finding at each of its places: a mistake may be at several."""
+        """The finding at each of its places."""
         yield self
         for file, span, text in self.related:
             if text == AGAIN:

@@ -25,7 +25,7 @@ _CODES = {
 
 
 class Paint:
-    """Colours for one stream: none where nobody sees them, or wants them."""
+    """Colours for one stream: none if they are not visible, or not wanted."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self.terminal = stream is not None and stream.isatty()
@@ -36,7 +36,7 @@ class Paint:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.on and style and text else text
 
     def width(self) -> int | None:
-        """The columns that there are: `$COLUMNS`, else those of the terminal; None elsewhere, as for a file."""
+        """The number of columns: `$COLUMNS`, else that of the terminal; None elsewhere, as for a file."""
         asked = os.environ.get("COLUMNS", "")
         if asked.isdecimal() and int(asked):
             return int(asked)

@@ -26,7 +26,7 @@ _CHEAP = 0.01
 
 
 class Shown(RunNode, Protocol):
-    """What the lines about a run need of a node."""
+    """The part of a node that the lines about a run need."""
 
     @property
     def daemoned(self) -> bool:
@@ -35,28 +35,28 @@ class Shown(RunNode, Protocol):
 
 
 class View(Protocol):
-    """What shows a run."""
+    """Displays the progress of a run."""
 
     def begin(self, sentences: Sequence[str], *, resumed: bool) -> None:
-        """Say what is to be known before the run begins; of one that is resumed, what was is not said again."""
+        """Show the notices before the run begins; for a resumed run, the old changes are not repeated."""
 
     def __call__(self, machine: Machine, batch: list[Event]) -> None:
-        """Look at the run after some events; without events, when nothing happens for a while."""
+        """Update the display after some events, or without events when nothing has happened for a while."""
 
     def notice(self, sentences: Sequence[str]) -> None:
-        """Say what came up."""
+        """Show notices."""
 
     def pause(self) -> None:
-        """Leave the terminal to a question."""
+        """Free the terminal for a question."""
 
     def close(self) -> None:
-        """Show nothing more."""
+        """Stop the display."""
 
 
 def view(folder: Path, stood_in: Mapping[str, str], *, quiet: bool) -> View:
-    """What shows the run in a folder, by what standard error is.
+    """The display for the run in a folder, depending on standard error.
 
-    `stood_in` says by node what stood in for its pod.
+    `stood_in` names the substitute of a pod, by node.
     """
     if quiet:
         return Silent()
@@ -68,7 +68,7 @@ def view(folder: Path, stood_in: Mapping[str, str], *, quiet: bool) -> View:
 
 
 class Pace:
-    """How often a run is looked at: a look costs as much as the run has nodes, and may take a tenth of the time.
+    """Limits updates: each costs as much as the run has nodes, and updates may take a tenth of the time.
 
     One that takes less than a few milliseconds is always due, so that of a small run every change is shown.
     """
@@ -78,12 +78,12 @@ class Pace:
         self._next = 0.0
 
     def due(self) -> bool:
-        """Whether it is time for another look."""
+        """Whether it is time for another update."""
         return time.monotonic() >= self._next
 
     @contextmanager
     def look(self) -> Generator[None]:
-        """Measure a look."""
+        """Measure an update."""
         began = time.monotonic()
         yield
         now = time.monotonic()
@@ -92,28 +92,28 @@ class Pace:
 
 
 class Silent:
-    """Shows nothing."""
+    """Displays nothing."""
 
     def begin(self, sentences: Sequence[str], *, resumed: bool) -> None:
-        """Say nothing."""
+        """Does nothing."""
 
     def __call__(self, machine: Machine, batch: list[Event]) -> None:
-        """Show nothing."""
+        """Does nothing."""
 
     def notice(self, sentences: Sequence[str]) -> None:
-        """Say nothing."""
+        """Does nothing."""
 
     def pause(self) -> None:
-        """There is nothing to leave."""
+        """Does nothing."""
 
     def close(self) -> None:
-        """There is nothing to end."""
+        """Does nothing."""
 
 
 class Changes:
-    """The lines about what has changed in a run since it was looked at before.
+    """Formats the changes of a run since the previous update.
 
-    `stood_in` says by node what stood in for its pod; `took` is how a length of time is written.
+    `stood_in` names the substitute of a pod, by node; `took` formats a duration.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Changes:
         return found
 
     def skip(self, nodes: Sequence[Shown]) -> str:
-        """Take what has ended for said; how much that is."""
+        """Take what has ended as reported; returns how much that is."""
         self._seen = {node.id: node.phase for node in nodes if node.fulfilled}
         pods = sum(node.type == "Pod" and node.fulfilled for node in nodes)
         done = "1 step is done" if pods == 1 else f"{pods or 'no'} steps are done"
@@ -168,7 +168,7 @@ class Lines:
             err(f"note: {sentence}\n")
 
     def __call__(self, machine: Machine, batch: list[Event]) -> None:
-        """Write what has changed, if it is time."""
+        """Write the changes, if it is time."""
         self._machine = machine
         self._began.update(one.node for one in batch if isinstance(one, PodRunning))
         if self._pace.due():
@@ -187,16 +187,16 @@ class Lines:
             err("".join(found))
 
     def pause(self) -> None:
-        """Lines do not stand in the way."""
+        """Does nothing: lines do not obstruct a question."""
 
     def close(self) -> None:
-        """Write what has changed since the last look."""
+        """Write the changes since the last update."""
         if self._machine is not None:
             self._look(self._machine)
 
 
 def _line(node: Shown, before: str | None, run: str, instead: str, took: Callable[[float], str]) -> str:
-    """The line about a node that is in a new phase; empty for what is no step."""
+    """The line about a node with a new phase; empty for a node that is no step."""
     name, phase = _name(node, run), node.phase
     if idle(node):
         return ""
@@ -223,7 +223,7 @@ def _line(node: Shown, before: str | None, run: str, instead: str, took: Callabl
 
 
 def _name(node: Shown, run: str) -> str:
-    """What a step is called in a line."""
+    """The name of a step in a line."""
     found = place(run, node.name)
     name = ".".join(found.path) or node.template or run
     again = found.attempts[-1] if node.retried and found.attempts else 0

@@ -73,11 +73,10 @@ def render_all(reports: Sequence[tuple[Sequence[Diagnostic], Sources]], format: 
 def suppressed(
     diagnostics: Sequence[Diagnostic], sources: Sources, codes: Collection[str]
 ) -> list[Diagnostic]:
-    """The findings that are left when the silenced warnings are taken out.
+    """The findings without silenced warnings.
 
-    A warning is silenced by its code: everywhere if it is one of `codes`, or by a comment
-    `# flowdsl: ignore[FD310, FD311]` on the first or the last line of its place, or of the whole text where it
-    is about a part. Errors stay.
+    Warnings are silenced by code: everywhere by `codes`, or by a comment `# flowdsl: ignore[FD310, FD311]` on the
+    first or the last line of their place, or of the whole text if they are about a part of one. Errors stay.
     """
     left: list[Diagnostic] = []
     for diagnostic in diagnostics:
@@ -90,7 +89,7 @@ def suppressed(
 
 
 def internal_error(error: BaseException) -> str:
-    """What to print for an exception that flowdsl should not have raised, with its traceback."""
+    """The report of an unexpected exception of flowdsl, with its traceback."""
     import platform
     from importlib import metadata
     from traceback import format_exception
@@ -130,7 +129,7 @@ def _located(reports: Sequence[tuple[Sequence[Diagnostic], Sources]]) -> list[Lo
 
 
 def _everywhere(found: Sequence[Located]) -> list[Located]:
-    """The findings at all of their places, sorted by place, for who shows places only."""
+    """The findings at all of their places, sorted by place, for formats that show places only."""
     return sorted((place for one in found for place in one.everywhere()), key=_order)
 
 
@@ -190,7 +189,7 @@ def _block(one: Located, paint: Callable[[str, str], str]) -> Iterator[str]:
 
 
 def _cut(line: str, span: Span) -> tuple[str, str, str]:
-    """The first line of a span before, under and after the mark, with nothing invisible in it."""
+    """The first line of a span before, inside and after the mark, without invisible characters."""
     code = line.rstrip()
     if span.column == 0:
         start, end = len(code) - len(code.lstrip()), len(code)
@@ -203,7 +202,7 @@ def _cut(line: str, span: Span) -> tuple[str, str, str]:
 
 
 def _near(before: str, marked: str, after: str) -> tuple[str, str, str]:
-    """The parts of a line, of a very long one what is near the beginning of the mark."""
+    """The parts of a line; of a very long one those near the beginning of the mark."""
     if len(before) > _LONGEST:
         before = f"... {before[-_LONGEST:]}"
     if len(marked) > _LONGEST:

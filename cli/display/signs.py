@@ -16,16 +16,16 @@ _ASCII = {"✓": "+", "✗": "x", "●": "*", "·": ".", "○": "-"}
 
 
 def style_of(phase: str) -> str:
-    """The style of a phase; none of a word that is no phase."""
+    """The style of a phase; none for an unknown word."""
     return SIGNS[phase][1] if phase in SIGNS else ""
 
 
 def plain(stream: object) -> bool:
-    """Whether a stream takes ASCII only."""
+    """Whether a stream supports ASCII only."""
     encoding: object = getattr(stream, "encoding", None)
     return str(encoding or "ascii").lower().replace("-", "") not in ("utf8", "utf16")
 
 
 def shown(sign: str, ascii_only: bool) -> str:
-    """A sign as a stream can show it."""
+    """A sign in a form that a stream can encode."""
     return _ASCII.get(sign, sign) if ascii_only else sign

@@ -34,11 +34,11 @@ _OPEN_END = regex(rb"(?:\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b]{0,200})?|\r+)\Z")
 
 
 class ReaderGone(Exception):
-    """Nobody reads standard output any more, as after `| head`."""
+    """The reader of standard output has closed it, as `| head` does."""
 
 
 class Style(NamedTuple):
-    """How lines are shown. Without `prefix` it is for one log, or for several whose lines are told apart elsewhere."""
+    """How lines are displayed. Without `prefix` it is for one log, or for several that are told apart otherwise."""
 
     prefix: bool = False
     timestamps: bool = False
@@ -46,7 +46,7 @@ class Style(NamedTuple):
 
 
 class _Line:
-    """The line of one log that has not ended."""
+    """The unfinished line of one log."""
 
     def __init__(self) -> None:
         self.held = b""
@@ -57,7 +57,7 @@ class _Line:
 
 
 class Writer:
-    """Writes the parts of logs to standard output. Raises ReaderGone, and Refused when it takes nothing more."""
+    """Writes the parts of logs to standard output. Raises ReaderGone, and Refused if it accepts no more."""
 
     def __init__(self, style: Style) -> None:
         self._paint = Paint(sys.stdout)
@@ -80,11 +80,11 @@ class Writer:
 
     @property
     def prefix(self) -> bool:
-        """Whether lines say whose they are."""
+        """Whether lines are prefixed with the names of their steps."""
         return self._style.prefix
 
     def tell_apart(self) -> None:
-        """Let lines say whose they are from now on."""
+        """Prefix lines from now on."""
         self._show_as(self._style._replace(prefix=True))
 
     def write(self, source: Source, parts: list[Part]) -> None:
@@ -105,14 +105,14 @@ class Writer:
         self._send()
 
     def end(self, source: Source) -> None:
-        """A log has ended: nothing of it is held back."""
+        """A log has ended: write what was held back."""
         line = self._lines.pop(source, None)
         if line is not None:
             self._flush(source, line)
         self._send()
 
     def close(self) -> None:
-        """Nothing more is written: what was held back is, and on a terminal the last line is ended."""
+        """Write everything that was held back, and on a terminal end the last line."""
         for source in list(self._lines):
             self.end(source)
         if self._unended is not None and (self._terminal or self._whole):
@@ -123,7 +123,7 @@ class Writer:
     # --- lines -----------------------------------------------------------------------------------------
 
     def _hold(self, source: Source, line: _Line, text: bytes) -> None:
-        """Keep text until its line ends; on a terminal a carriage return before other text ends one, too."""
+        """Hold text until its line ends; on a terminal a carriage return before other text ends one, too."""
         line.held += text
         if text.endswith(b"\n") or len(line.held) > _LONGEST:
             self._flush(source, line)
@@ -135,7 +135,7 @@ class Writer:
                 line.held = rest
 
     def _flush(self, source: Source, line: _Line, *, goes_on: bool = False) -> None:
-        """Write what is held back; if the line goes on, without what cannot be judged yet."""
+        """Write held text; of an unfinished line without what cannot be decided yet."""
         if not line.held:
             return
         text, line.held = line.held, b""
@@ -151,7 +151,7 @@ class Writer:
                 self._put(source, line, one.encode())
 
     def _put(self, source: Source, line: _Line, text: bytes) -> None:
-        """Write text of one line, after what stands before lines."""
+        """Write text of one line, after its prefix."""
         if not text:
             return
         if self._unended is not None and not (self._unended == source and line.begun):
@@ -171,7 +171,7 @@ class Writer:
         return f"{self._paint(f'{source.called} |', colour)} ".encode() + found
 
     def _send(self) -> None:
-        """Bring to the output what is to be written."""
+        """Flush the output."""
         data, self._out = b"".join(self._out), []
         if not data or sys.stdout is None:
             return
@@ -192,10 +192,10 @@ def _split(text: str) -> list[str]:
 
 
 def harmless(text: str, *, begun: bool = False) -> str:
-    """Text without what would move the cursor, change colours, or speak to the terminal.
+    """Text without sequences that move the cursor, change colours, or control the terminal.
 
-    A carriage return ends the line that it would write over, so that nothing is hidden. `begun` says whether the
-    text goes on with a line.
+    A carriage return ends the line that it would overwrite, so that nothing is hidden. `begun`: the text continues
+    a line.
     """
     if text.removesuffix("\n").isprintable():
         return text
@@ -206,5 +206,5 @@ def harmless(text: str, *, begun: bool = False) -> str:
 
 
 def note(text: str) -> None:
-    """Say something about a log, beside it."""
+    """Write a remark about a log to standard error."""
     err(f"flowdsl: {text}\n")

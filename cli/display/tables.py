@@ -29,7 +29,7 @@ class Column(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A text of a table, in one line, and its style."""
+    """A single-line text of a table, and its style."""
 
     text: str
     style: str = ""
@@ -38,12 +38,12 @@ class Cell(NamedTuple):
 
 
 class Table:
-    """Rows below each other.
+    """Rows with aligned columns.
 
-    Where they are wider than there is room, short heads come first; then the widest of what can be cut is, down to
-    its least. If that is not enough, short forms stand for what has one, and more is cut; then columns are left out
-    from the right, but for the first ones, which are cut in the end. A row that has fewer cells than there are
-    columns is empty in the last ones.
+    If they are too wide, short heads are used first; then the widest of the columns that can be cut is, down to its
+    minimum. If that is not enough, short forms are used where there are any, and more is cut; then columns are
+    removed from the right, except for the first ones, which are cut in the end. Rows with fewer cells than there
+    are columns are padded with empty ones.
     """
 
     def __init__(
@@ -72,14 +72,14 @@ class Table:
             self.widths = [max(1, room)]
 
     def cut(self, row: int) -> bool:
-        """Whether not all of the last cell of a row is seen."""
+        """Whether the last cell of a row is truncated."""
         cells = self._rows[row]
         at = len(cells) - 1
         room = self.widths[at] if at < len(self.widths) else 0
         return wide(cells[at].text) > room
 
     def text(self, paint: Paint) -> str:
-        """The table."""
+        """The table as text."""
         head = [Cell(one, "dim") for one in self._heads]
         return "".join(f"{self._line(cells, paint)}\n" for cells in (head, *self._rows))
 
@@ -93,7 +93,7 @@ class Table:
         return sum(self.widths) + _GAP * (len(self.widths) - 1)
 
     def _fit(self, room: int, least: Mapping[int, int]) -> bool:
-        """Cut columns until all fit, the widest first; whether they do. A column with a least of 0 is not cut."""
+        """Cut columns until all fit, the widest first; returns whether they do. One with a minimum of 0 is not cut."""
         while (over := self._total() - room) > 0:
             left = sorted(
                 ((self.widths[at] - end, at) for at, end in least.items() if 0 < end < self.widths[at]),

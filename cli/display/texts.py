@@ -8,7 +8,7 @@ _JOINERS = "\u200c\u200d"  # parts of words and of emoji
 
 
 def visible(text: str, tab: str = "\\t") -> str:
-    """A text with its control characters, line ends and invisible marks written as escapes."""
+    """A text with its control characters, line ends and invisible characters escaped."""
     return text if text.isprintable() else "".join(_visible(char, tab) for char in text)
 
 
@@ -21,7 +21,7 @@ def _visible(char: str, tab: str) -> str:
 
 
 def wide(text: str) -> int:
-    """The columns of a terminal that a visible text takes (Unicode Standard Annex 11)."""
+    """The width of a visible text in columns (Unicode Standard Annex 11)."""
     if text.isascii():
         return len(text)
     return sum(map(_columns, text))
@@ -34,12 +34,12 @@ def _columns(char: str) -> int:
 
 
 def line(text: str) -> str:
-    """A text as one line that can be shown anywhere: what would steer a terminal is written as an escape."""
+    """A text as one line that is safe to show anywhere: control characters are escaped."""
     return visible(" ".join(text.split()))
 
 
 def clip(text: str, room: int | None) -> str:
-    """A line that is not longer than so many columns."""
+    """A line cut to a number of columns."""
     if room is None or wide(text) <= room:
         return text
     end = "..." if room > 6 else ""
@@ -47,7 +47,7 @@ def clip(text: str, room: int | None) -> str:
 
 
 def wrap(text: str, room: int | None, indent: str = "") -> list[str]:
-    """A text as lines of so many columns, each after an indentation; a word that is too long is broken."""
+    """A text wrapped to a number of columns, with an indentation; words that are too long are broken."""
     if room is None:
         return [indent + text]
     room = max(8, room - len(indent))
@@ -63,7 +63,7 @@ def wrap(text: str, room: int | None, indent: str = "") -> list[str]:
 
 
 def _fitting(text: str, room: int) -> str:
-    """The beginning of a text that takes so many columns at most; one character at least."""
+    """The longest prefix of a text that fits into a number of columns; at least one character."""
     taken = 0
     for at, one in enumerate(text):
         taken += wide(one)

@@ -46,9 +46,9 @@ def check_files(
     ignore: Sequence[str],
     strict: bool,
 ) -> int:
-    """Report the findings of files on standard output; the exit code.
+    """Report the findings of files on standard output; returns the exit code.
 
-    `select` and `ignore` are codes or their beginnings; with `strict`, warnings count as errors do.
+    `select` and `ignore` are codes or prefixes of codes; with `strict`, warnings count as errors.
     """
     wanted, unwanted = _codes(select), _codes(ignore)
     found = _judged([path for target in targets for path in files(target)], goal)
@@ -102,7 +102,7 @@ def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> list[Judged]:
 def _as_part(one: Judged, called: frozenset[Written]) -> Judged:
     """The findings of a file whose pipelines are all called by those of other files.
 
-    What modules its steps lack these say, whose `code` and `packages` hold there, too.
+    Modules that its steps lack are reported by those, whose `code` and `packages` apply there, too.
     """
     if one.compiled is None or not one.compiled.roots or not one.compiled.roots <= called:
         return one
@@ -110,7 +110,7 @@ def _as_part(one: Judged, called: frozenset[Written]) -> Judged:
 
 
 def judge_manifests(targets: Sequence[str], goal: Target) -> tuple[list[Judged], list[list[dict[str, Any]]]]:
-    """The findings of YAML and JSON files, and the documents of Argo that are in each."""
+    """The findings of YAML and JSON files, and the Argo documents in each."""
     files = [manifests_of(target, True, goal, within=False) for target in targets]
     return _checked(files), [one.bodies for one, _, _ in files]
 
@@ -133,7 +133,7 @@ def _empty(folder: str) -> Judged:
 
 
 def _python(path: Path, named: bool, goal: Target) -> Callable[[], Judged]:
-    """What finds the mistakes of a file; one of a folder may hold steps for others, and need no pipeline."""
+    """Checks a Python file; one of a folder may contain only steps for others, and needs no pipeline."""
 
     def found() -> Judged:
         judged = judge(path, goal=goal)
@@ -148,7 +148,7 @@ def _python(path: Path, named: bool, goal: Target) -> Callable[[], Judged]:
 
 
 def _standard_input() -> bytes:
-    """All of standard input, whatever the locale takes its bytes for."""
+    """All of standard input, decoded independently of the locale."""
     stream: BinaryIO | None = getattr(sys.stdin, "buffer", None)  # a test may have put a text in its place
     return sys.stdin.read().encode("utf-8") if stream is None else stream.read()
 

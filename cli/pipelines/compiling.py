@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Target(NamedTuple):
-    """What is compiled for: a cluster by name, and a version of Argo, if they are not those of the settings."""
+    """What to compile for: a cluster by name, and a version of Argo, if they are not those of the settings."""
 
     cluster: str | None = None
     argo: str | None = None
@@ -45,7 +45,7 @@ USUAL = Target()
 
 
 class Judged(NamedTuple):
-    """A file on its way out: what it compiled to, or why not."""
+    """The result of compiling a file: its output, or why there is none."""
 
     compiled: Compiled | None
     diagnostics: list[Diagnostic]
@@ -53,7 +53,7 @@ class Judged(NamedTuple):
     traceback: str = ""
 
     def shown(self, format: Format) -> list[Diagnostic]:
-        """The findings that a format has: to people a traceback says by itself what the finding of it says."""
+        """The findings to show in a format: for people, a traceback replaces the finding about it."""
         return [] if self.traceback and format == "text" else self.diagnostics
 
     @property
@@ -70,7 +70,7 @@ def judge(
     search: Search | None = None,
     supply: Supply | None = None,
 ) -> Judged:
-    """Load and compile FILE or FILE:NAME; with a search, a sweep over it, which may be one of Katib.
+    """Load and compile FILE or FILE:NAME; with a search, as a sweep over it, which may be one of Katib.
 
     `supply` gives values to parameters. Raises `Refused` for YAML and JSON, for standard input, and for a search
     that cannot be read.
@@ -116,7 +116,7 @@ def _swept(
     kind: Literal[Kind, "katib"] | None,
     profile: Profile,
 ) -> tuple[Loaded, Compiled]:
-    """The file of a sweep, or of its trial for Katib if it is right as a sweep, and what that compiled to."""
+    """The file of a sweep, or of its trial for Katib if it is valid as a sweep, and what that compiled to."""
     from flowdsl.compiler.compile import compile_loaded
     from flowdsl.compiler.katib import experiment
     from flowdsl.compiler.sweeping import WrongSearch, swept
@@ -138,7 +138,7 @@ def _failed(error: LoadError) -> Judged:
 
 
 def parted(target: Path) -> tuple[Path, str | None]:
-    """FILE and NAME; a file whose own name has a colon is itself."""
+    """FILE and NAME; a file whose own name contains a colon is FILE alone."""
     head, colon, name = target.name.rpartition(":")
     if colon and head and name and not os.path.lexists(target):
         return target.with_name(head), name
@@ -147,9 +147,9 @@ def parted(target: Path) -> tuple[Path, str | None]:
 
 @contextlib.contextmanager
 def _quiet() -> Generator[None]:
-    """What the user's code prints goes to standard error, and the collector rests: little here is in cycles.
+    """Redirects output of the user's code to standard error, and pauses the garbage collector, as cycles are rare.
 
-    Also what it prints from C code or lets other programs print, so that standard output is the YAML alone.
+    This includes output from C code and child processes, so that standard output has nothing but the YAML.
     """
     from flowdsl.compiler.compile import resting_collector
 
@@ -159,7 +159,7 @@ def _quiet() -> Generator[None]:
 
 
 class _Printed:
-    """A stream for what the user's code prints, in which a value of the run is called that, and not by its token."""
+    """A stream for output of the user's code, in which run-time values are shown by name, and not by their tokens."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -190,7 +190,7 @@ def _redirected() -> Generator[None]:
 
 
 def _send(descriptor: int, to: int) -> None:
-    """Let a descriptor write to where another one does; to nowhere if that is closed."""
+    """Redirect a descriptor to another one; to nowhere if that is closed."""
     try:
         os.dup2(to, descriptor)
     except OSError:
@@ -221,7 +221,7 @@ def compile_file(
     search: Search | None = None,
     supply: Supply | None = None,
 ) -> int:
-    """Compile a file, or a sweep over it, to standard output or to `output`; the exit code."""
+    """Compile a file, or a sweep over it, to standard output or to `output`; returns the exit code."""
     if explain and (output is not None or check):
         raise Refused(
             "--explain-cache shows what keys are made of, and writes no YAML: leave out -o and --check"
@@ -261,9 +261,9 @@ def compile_files(
     format: Format,
     supply: Supply | None,
 ) -> int:
-    """Compile files, each to one of its name in a folder; the exit code. With an error in one, none is written.
+    """Compile files, each to one of its name in a folder; returns the exit code. After an error, none is written.
 
-    Without a folder they are only compared, with the files beside them. Raises `Refused`.
+    Without a folder they are only compared with the files beside them. Raises `Refused`.
     """
     if folder is None and not check:
         raise Refused(
@@ -293,6 +293,6 @@ def compile_files(
 
 
 def refuse_source(output: Path, target: Path) -> None:
-    """Never write over the pipeline itself; raises `Refused`."""
+    """Refuse to overwrite the pipeline itself; raises `Refused`."""
     if same(output, parted(target)[0]):
         raise Refused(f"{output} is the pipeline itself: name another file to write")

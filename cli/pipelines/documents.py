@@ -26,7 +26,7 @@ Json = dict[str, Any]
 
 
 class Documents(NamedTuple):
-    """The documents of Argo in some files."""
+    """The Argo documents in some files."""
 
     meant: list[Json]
     """Those of the first file, or the one of them that was named; all, if the file has nothing to run."""
@@ -51,9 +51,9 @@ def right_documents(
 ) -> Documents | None:
     """The documents of some files; None if one has an error. Findings go to standard error.
 
-    A target is FILE or FILE:NAME. `kind` is what pipelines become, `search` what is tried of them; `given`, NAME=VALUE,
-    are parameters that get other values than those by default; `supply` writes values into what pipelines become.
-    Raises Refused.
+    A target is FILE or FILE:NAME. `kind` is the kind that pipelines compile to, `search` their search space;
+    `given`, NAME=VALUE, are parameters with other values than their defaults; `supply` sets values in compiled
+    pipelines. Raises Refused.
     """
     found: list[Judged] = []
     held: dict[str, list[Json]] = {}
@@ -88,7 +88,7 @@ def right_documents(
 
 
 def _without_given(judged: Judged, names: Collection[str]) -> Judged:
-    """What was found, without what is said of parameters of these names where no other value is given."""
+    """The findings, without those about parameters of these names that have no other value."""
     from flowdsl.compiler.lint.variables.arguments import ToBeGiven
     from flowdsl.compiler.lint.variables.typing_findings import FailsByDefault
 
@@ -101,7 +101,7 @@ def _without_given(judged: Judged, names: Collection[str]) -> Judged:
 
 
 def _named(documents: list[Json], name: str, target: str) -> list[Json]:
-    """Those of a file that are called so. Raises Refused where there is none."""
+    """The documents of a file with a given name. Raises Refused if there is none."""
     if found := [one for one in documents if base_of(one) == name]:
         return found
     names = ", ".join(map(base_of, documents)) or "nothing of Argo"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def draw(
     target: Path, *, language: Literal["mermaid", "dot"], output: Path | None, svg: Path | None, goal: Target
 ) -> int:
-    """Draw the pipelines of a file in one picture; the exit code."""
+    """Draw the pipelines of a file in one picture; returns the exit code."""
     judged = judge(target, goal=goal)
     show([judged], "text", err)
     if judged.failed:

@@ -19,7 +19,7 @@ _PATCHES = ("patches", "patchesStrategicMerge", "patchesJson6902")
 
 
 def files(target: str) -> Iterator[tuple[str, bool]]:
-    """The files of a target, and whether it was named itself; of a folder, those that may be meant, or itself."""
+    """The files of a target, and whether it was given itself; for a folder, the relevant files, or itself."""
     path = Path(target)
     if target == STDIN or not path.is_dir():
         yield target, True
@@ -43,7 +43,7 @@ def _is_hidden(path: Path) -> bool:
 
 
 def _is_of_chart(file: Path) -> bool:
-    """Whether a file is a template of a chart of Helm, which is no YAML before Helm has filled it in."""
+    """Whether a file is a template of a Helm chart, which is not YAML before it is rendered."""
     return any(one.name == "templates" and (one.parent / "Chart.yaml").is_file() for one in file.parents)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def import_file(target: str, *, output: Path | None, format: Format) -> int:
-    """Import a file of manifests, to standard output or to `output`; the exit code. Raises `Refused`."""
+    """Import a file of manifests, to standard output or to `output`; returns the exit code. Raises `Refused`."""
     if output is not None and os.path.lexists(output) and not _is_device(output):
         raise Refused(f"{output} is there already: name another file to write")
     if target.endswith(".py") and Path(target).is_file():
@@ -37,7 +37,7 @@ def import_file(target: str, *, output: Path | None, format: Format) -> int:
 
 
 def _way(file: Path) -> str:
-    """What to do with a file of Python."""
+    """What to do with a Python file."""
     from flowdsl.compiler.foreign import way_out
 
     foreign = way_out(file.read_text("utf-8", errors="replace"))
@@ -49,7 +49,7 @@ def _is_device(path: Path) -> bool:
 
 
 def _imported(target: str) -> tuple[str, Judged]:
-    """The text of the pipelines, and what is to be said about it."""
+    """The text of the pipelines, and remarks about it."""
     from flowdsl.compiler.importing.compiled import findings
     from flowdsl.compiler.importing.importing import imported
     from flowdsl.compiler.importing.older_versions import renew

@@ -101,7 +101,7 @@ _FILES = {
 
 
 def start(folder: Path) -> int:
-    """Write the first files of a project into a folder; the exit code. Raises Refused where one is there already."""
+    """Write the first files of a project into a folder; returns the exit code. Raises Refused if one exists."""
     there = [name for name in _FILES if os.path.lexists(folder / name) and name != ".gitignore"]
     if there:
         raise Refused(f"{folder / there[0]} is there already: name another folder, as in `flowdsl init NAME`")

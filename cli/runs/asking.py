@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def wanted(node: Node) -> list[str]:
-    """What a suspended node cannot go on without: outputs that have no default."""
+    """The values without which a suspended node cannot be resumed: outputs that have no default."""
     return [
         str(one["name"])
         for one in several(node.outputs, "parameters")
@@ -28,12 +28,12 @@ def wanted(node: Node) -> list[str]:
 
 
 def unasked(node: Node) -> dict[str, str] | None:
-    """What a suspended node goes on with where everybody has approved: nothing, unless it needs an answer."""
+    """The answer of a suspended node if everything is approved: an empty one, unless it needs values."""
     return None if wanted(node) else {}
 
 
 def waiting(nodes: list[Node], again: str) -> str:
-    """Whom a run waits for, and the command that answers."""
+    """The message that a run waits for an answer, with the command that gives it."""
     answers = dict.fromkeys(f"--fake {_step(node)}.{name}=VALUE" for node in nodes for name in wanted(node))
     free = [node for node in nodes if not wanted(node)]
     if answers:
@@ -51,19 +51,19 @@ def waiting(nodes: list[Node], again: str) -> str:
 
 
 def _called(node: Node) -> str:
-    """What a node is called where it stands; of a run of one step, its template."""
+    """The name of a node in its graph; in a run of one step, that of its template."""
     return node.template if node.name == node.display else node.display
 
 
 def _step(node: Node) -> str:
-    """What `--fake` calls it: all rounds of a loop are given the same."""
+    """The name that `--fake` uses: the same for all rounds of a loop."""
     return node.template if node.name == node.display else task_of(node.name, "")
 
 
 def ask(node: Node, travelling: Callable[[str, str], str]) -> dict[str, str] | None:
-    """Ask whether a suspended node may go on, where somebody can answer.
+    """Ask whether a suspended node may be resumed, if a user can answer.
 
-    `travelling` makes a value of what was said for an output; its RunError says why that cannot be one.
+    `travelling` converts an answer to the value of an output; its RunError says why that is impossible.
     """
     if not can_ask():
         return None
@@ -85,7 +85,7 @@ def ask(node: Node, travelling: Callable[[str, str], str]) -> dict[str, str] | N
 
 
 def _value(node: Node, name: str, default: object, travelling: Callable[[str, str], str]) -> str:
-    """An answer that the step takes; nothing for its default, or at the end of what somebody types."""
+    """An answer that the step accepts; nothing for its default, or at the end of the input."""
     allowed = choices(node.inputs, name)
     said = f" ({', '.join(allowed)})" if allowed else ""
     usual = "" if default is None else f" [{default}]"

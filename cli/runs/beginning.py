@@ -38,7 +38,7 @@ Json = dict[str, Any]
 
 
 class Found(NamedTuple):
-    """What is to be run: a document, what it may refer to, and of a pipeline its program."""
+    """What is to be run: a document, those that it may refer to, and for a pipeline its program."""
 
     document: Json
     references: list[Json]
@@ -57,7 +57,7 @@ class Data(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """A run that can begin, or go on."""
+    """A run that is ready to begin, or to be resumed."""
 
     folder: Path
     manifest: Json
@@ -74,7 +74,7 @@ class Ready(NamedTuple):
 
 
 def begun(found: Found, options: Options) -> Ready:
-    """A run from its beginning. Raises RunError and Refused; then nothing is left of it."""
+    """Prepare a new run. Raises RunError and Refused, and then leaves nothing behind."""
     with contextlib.ExitStack() as refused:
         ready = _begun(found, options, refused)
         refused.pop_all()
@@ -82,7 +82,7 @@ def begun(found: Found, options: Options) -> Ready:
 
 
 def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Ready:
-    """`refused` takes back what was written for a run that cannot begin."""
+    """`refused` removes what was written for a run that cannot begin."""
     document = found.document
     now = options = options._replace(mounts=[_of_claim(document, one) for one in options.mounts])
     mounts = given.folders(now.mounts)
@@ -123,7 +123,7 @@ def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Rea
 
 
 def resumed(name: str, options: Options) -> Ready:
-    """A run that was interrupted, as it was begun. Raises RunError."""
+    """Prepare an interrupted run, with its original options. Raises RunError."""
     folder = past.existing(options.runs, name)
     header = past.header(folder)
     manifest, settings = header["manifest"], header["settings"]
@@ -140,7 +140,7 @@ def resumed(name: str, options: Options) -> Ready:
 
 
 class _Part(NamedTuple):
-    """What of a manifest runs, and what is taken of an earlier run for it."""
+    """The part of a manifest that runs, and what it reuses of an earlier run."""
 
     manifest: Json
     taken: Earlier | None
@@ -154,13 +154,13 @@ def _whole(manifest: Json) -> _Part:
 
 
 def _of_claim(document: Json, mount: str) -> str:
-    """A CLAIM=FOLDER that may name a volume of the workflow instead of its claim."""
+    """A CLAIM=FOLDER, in which CLAIM may be a volume of the workflow."""
     name, sign, folder = mount.partition("=")
     return f"{claim_of(document, name)}{sign}{folder}"
 
 
 def _part(manifest: Json, before: Path, folder: Path, options: Options) -> _Part:
-    """One step, or one and what follows."""
+    """One step, or one and its successors."""
     step, word = str(options.only or options.since), "--only" if options.only else "--from"
     taken = Earlier(before, folder, step, folder.name, word)
     if options.only:
@@ -183,7 +183,7 @@ def _left(found: Found) -> list[str]:
 
 
 def _as_before(options: Options, pairs: Mapping[str, str], part: _Part) -> list[str]:
-    """The parameters that are given to no avail, since a step alone has the inputs of the earlier run."""
+    """Given parameters that have no effect, since a single step gets the inputs of the earlier run."""
     if not options.only or part.taken is None:
         return []
     spec = part.manifest["spec"]
@@ -199,7 +199,7 @@ def _as_before(options: Options, pairs: Mapping[str, str], part: _Part) -> list[
 
 
 def _known(found: Found) -> Json:
-    """What the end of a run shows of what was run."""
+    """What the report at the end of a run shows of its source."""
     known: Json = {"targets": list(found.targets), "workflow": base_of(found.document)}
     if found.program is None:
         return known
@@ -211,7 +211,7 @@ def _known(found: Found) -> Json:
 
 
 def _make_room(folder: Path, mounts: Mapping[str, Path], taken: Earlier | None) -> list[str]:
-    """Make the folders that a run needs, and bring what it takes of an earlier one; what is to be said of it."""
+    """Create the folders of a run, and link what it reuses of an earlier one; returns remarks."""
     notes: list[str] = []
     try:
         _keep_apart(folder)
@@ -227,7 +227,7 @@ def _make_room(folder: Path, mounts: Mapping[str, Path], taken: Earlier | None) 
 
 
 def _take_back(folder: Path, last: Path) -> None:
-    """Remove a folder, and those around it that are empty then, up to the last one."""
+    """Remove a folder, and its parents that are empty then, up to the last one."""
     shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):
         while folder != last:
@@ -236,7 +236,7 @@ def _take_back(folder: Path, last: Path) -> None:
 
 
 def _keep_apart(folder: Path) -> None:
-    """Make the folder of the runs, which no repository is to hold."""
+    """Create the folder of the runs, ignored by version control."""
     folder.mkdir(parents=True, exist_ok=True)
     ignored = folder / ".gitignore"
     if not ignored.exists():
@@ -250,7 +250,7 @@ def _together(sentences: list[str]) -> str:
 
 
 def _name(manifest: Json, options: Options) -> str:
-    """The name of a run, which no other one has. Raises RunError."""
+    """A unique name for a run. Raises RunError."""
     name = str(manifest["metadata"]["name"])
     if options.name is not None:
         name = named(options.name)
@@ -264,7 +264,7 @@ def _name(manifest: Json, options: Options) -> str:
 
 
 def _data(options: Options) -> Data:
-    """What is given. Raises RunError."""
+    """The given data. Raises RunError."""
     return Data(given.data(options.config_maps, "--config-map"), given.data(options.secrets, "--secret"))
 
 

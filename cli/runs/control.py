@@ -51,9 +51,9 @@ _SAID = {"stop": "stopping", "terminate": "terminating", "suspend": "suspended"}
 
 
 def chosen(names: Sequence[str], selection: Selection, reach: Reach, *, ended: bool) -> list[Found]:
-    """The runs that are meant: those that are named, else those that are selected.
+    """The selected runs: those that are named, else those that match the selection.
 
-    Without `ended`, of those that are selected only the ones that go on. Raises Refused and ClusterError.
+    Without `ended`, the selection matches only unfinished runs. Raises Refused and ClusterError.
     """
     if names:
         if selection.given:
@@ -75,9 +75,9 @@ def chosen(names: Sequence[str], selection: Selection, reach: Reach, *, ended: b
 
 
 def _selected(selector: str, reach: Reach, *, local: bool) -> list[tuple[Json, Cluster | None]]:
-    """The Workflows with such labels; with `local`, where no cluster is configured, those of this folder.
+    """The Workflows with certain labels; with `local`, and without a configured cluster, those of this folder.
 
-    A run of this folder cannot be ended from another process, and is no answer to whoever wants that of a cluster's.
+    A local run cannot be ended from another process, and is no substitute for one of a cluster.
     """
     try:
         cluster = reach.connect()
@@ -91,7 +91,7 @@ def _selected(selector: str, reach: Reach, *, local: bool) -> list[tuple[Json, C
 
 
 def _since(workflow: Json) -> float:
-    """When a run ended, or was created if it goes on."""
+    """When a run ended, or was created if it is unfinished."""
     stamp = part(workflow, "status").get("finishedAt") or workflow["metadata"]["creationTimestamp"]
     return seconds(stamp) or 0.0
 
@@ -100,7 +100,7 @@ def _since(workflow: Json) -> float:
 
 
 def end(verb: Ending, names: Sequence[str], selection: Selection, manner: Manner, reach: Reach) -> int:
-    """Stop, terminate or delete runs; the exit code."""
+    """Stop, terminate or delete runs; returns the exit code."""
     runs = chosen(names, selection, reach, ended=verb == "delete")
     if not runs:
         out("no run is selected\n")
@@ -112,7 +112,7 @@ def end(verb: Ending, names: Sequence[str], selection: Selection, manner: Manner
 
 
 def _agreed(verb: Ending, runs: Sequence[Found], selection: Selection, manner: Manner) -> bool:
-    """Whether what cannot be undone is wanted: several runs, or the deletion of one that goes on."""
+    """Whether the user confirms what cannot be undone: several runs, or the deletion of an unfinished one."""
     going = [one for one in runs if not over(one.workflow)]
     many = len(runs) > 1 and (selection.given or verb == "delete")
     if manner.yes or not (many or (verb == "delete" and going)):
@@ -132,7 +132,7 @@ def _agreed(verb: Ending, runs: Sequence[Found], selection: Selection, manner: M
 
 
 def _each(runs: Sequence[Found], do: Callable[[Found], int]) -> int:
-    """Do something to each run; the largest exit code. What cannot be done to one does not keep the others."""
+    """Act on each run; returns the largest exit code. A failure does not stop the others."""
     code = DONE
     for one in runs:
         try:
@@ -152,7 +152,7 @@ def _each(runs: Sequence[Found], do: Callable[[Found], int]) -> int:
 
 @contextmanager
 def _changing(run: Found) -> Generator[None, None, None]:
-    """Say of an interruption in here that nobody knows how far it came."""
+    """On an interruption inside, report that the state of the action is unknown."""
     try:
         yield
     except KeyboardInterrupt:
@@ -201,7 +201,7 @@ def _problems(run: Found, jobs: made.Made) -> int:
 
 
 def delete(cluster: Cluster, workflow: Json) -> None:
-    """Delete a run, and no other one of its name. One that is gone is no error."""
+    """Delete a run, but not another one of its name. One that is gone is no error."""
     metadata = workflow["metadata"]
     try:
         cluster.delete(
@@ -227,7 +227,7 @@ def delete(cluster: Cluster, workflow: Json) -> None:
 
 
 def _end_here(verb: Ending, run: Found, manner: Manner) -> int:
-    """Delete a run on this machine. Raises RunError, and Refused for what is not done to one."""
+    """Delete a run on this machine. Raises RunError, and Refused for other actions."""
     from flowdsl.runtime.local.removal import delete as remove
 
     if verb != "delete" or run.folder is None:
@@ -253,7 +253,7 @@ def _here(run: Found, ended: str = "") -> Refused:
 
 
 def suspend(names: Sequence[str], reach: Reach) -> int:
-    """Let runs begin nothing new; the exit code."""
+    """Suspend runs, so that nothing new starts; returns the exit code."""
     if not names:
         raise Refused("name a run")
     runs = [find(name, reach, nodes=False) for name in dict.fromkeys(names)]
@@ -269,7 +269,7 @@ def suspend(names: Sequence[str], reach: Reach) -> int:
 
 
 def resume(name: str, parameters: Mapping[str, str], step: str | None, reach: Reach) -> int:
-    """Let a suspended run go on, or one of its gates; the exit code."""
+    """Resume a suspended run, or one of its gates; returns the exit code."""
     run = find(name, reach, nodes=False)
     cluster = _way(run)
     verbs.check("resume", run.workflow)
@@ -291,7 +291,7 @@ def resume(name: str, parameters: Mapping[str, str], step: str | None, reach: Re
 
 
 def retry(name: str, step: str | None, parameters: Mapping[str, str], dry_run: bool, reach: Reach) -> int:
-    """Let a run that has ended go on, with the steps that failed, or from a step on; the exit code."""
+    """Retry a run that has ended, from the steps that failed, or from a given step on; returns the exit code."""
     run = find(name, reach, nodes=False)
     step_again = f": flowdsl run FILE --from STEP --of {run.name} runs a step of it again, and what follows"
     cluster = _way(run, ended=step_again)
@@ -332,7 +332,7 @@ def _known(workflow: Json, parameters: Mapping[str, str]) -> None:
 
 
 def nodes(workflow: Json, step: str, among: Mapping[str, Json] | Sequence[str]) -> list[str]:
-    """The id of the node that a step is: its name as it is shown, its whole name, or its id. Raises Refused."""
+    """The id of a step's node, by its name as displayed, its full name, or its id. Raises Refused."""
     run = str(workflow["metadata"]["name"])
     known: dict[str, Json] = {each: workflow["status"]["nodes"][each] for each in among}
     names = {str(node["displayName"]): node for node in known.values()}
@@ -357,14 +357,14 @@ def _path(run: str, node: Json) -> str:
 
 
 def _way(run: Found, *, ended: str = "") -> Cluster:
-    """The cluster of a run. Raises Refused for one on this machine; `ended`: what is said of one that has ended."""
+    """The cluster of a run. Raises Refused for one on this machine; `ended`: the message about one that has ended."""
     if run.cluster is None:
         raise _here(run, ended)
     return run.cluster
 
 
 def pairs(texts: Sequence[str] | None) -> dict[str, str]:
-    """The pairs NAME=VALUE of -p. Raises RunError."""
+    """The NAME=VALUE pairs of -p. Raises RunError."""
     from flowdsl.cli.runs.given import pairs as read
     from flowdsl.cli.runs.given import travelling
 

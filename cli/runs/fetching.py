@@ -28,7 +28,7 @@ _SHOWN = 20
 
 
 class Options(NamedTuple):
-    """How a run is fetched."""
+    """The options of a fetch."""
 
     what: Sequence[str] = ()
     output: Path | None = None
@@ -46,7 +46,7 @@ class Options(NamedTuple):
 
 
 def fetch_run(name: str, options: Options, reach: Reach) -> int:
-    """Fetch a run, or list what there is; the exit code. Raises Refused, ClusterError."""
+    """Fetch a run, or list its outputs; returns the exit code. Raises Refused, ClusterError."""
     from flowdsl.runtime.artifacts.pieces import chosen, read
     from flowdsl.runtime.status.compressed import opened
 
@@ -106,7 +106,7 @@ def _mounts(given: Sequence[str]) -> dict[str, Path]:
 
 
 def _known(mounts: Mapping[str, Path], run: Run) -> None:
-    """Refuse a folder for a claim that nothing of the run is on."""
+    """Refuse a folder for a claim that the run does not use."""
     claims = sorted(
         {str(one.location.fields["claim"]) for one in run.pieces if one.location.kind == "volume"}
     )
@@ -177,7 +177,7 @@ def _readers(found: Found, options: Options) -> Readers | None:
 
 
 def _earlier(found: Found) -> dict[str, Path]:
-    """The folders that a run of this machine had for claims."""
+    """The folders that a local run used for claims."""
     if found.folder is None:
         return {}
     from flowdsl.cli.runs.given import paths
@@ -191,7 +191,7 @@ def _earlier(found: Found) -> dict[str, Path]:
 
 
 def _tell(outcome: Outcome) -> None:
-    """One line for each output that is new or is not there."""
+    """Print one line for each output that is new or missing."""
     name = visible(outcome.piece.name)
     if outcome.record is not None and outcome.found is not None and outcome.new:
         files = outcome.found.files
@@ -200,7 +200,7 @@ def _tell(outcome: Outcome) -> None:
 
 
 def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int:
-    """Say what is there and what is not; the exit code."""
+    """Print what was fetched and what was not; returns the exit code."""
     from flowdsl.runtime.artifacts.pieces import stored
     from flowdsl.runtime.artifacts.trouble import StoreError
 
@@ -231,7 +231,7 @@ def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int
 
 
 def _missing(outcomes: Sequence[Outcome]) -> list[str]:
-    """What is not there, a line for each reason."""
+    """What is missing, a line for each reason."""
     lines: dict[str, None] = {}
     for outcome in outcomes:
         packed = outcome.record is not None and outcome.record["mode"] not in ("", "unpacked")
@@ -243,7 +243,7 @@ def _missing(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 class _Row(NamedTuple):
-    """Something that a step or the run has, as it is listed."""
+    """A listed output of a step or the run."""
 
     step: str
     output: str
@@ -253,7 +253,7 @@ class _Row(NamedTuple):
 
 
 def _rows(run: Run, meant: Chosen, pieces: Sequence[Piece], whole: bool) -> list[_Row]:
-    """What there is: each value and file, in the order of the steps; of the `whole` run its own, too."""
+    """Each value and file, in the order of the steps; for the `whole` run its own, too."""
     from flowdsl.runtime.artifacts.pieces import stored
 
     rows: dict[str, list[_Row]] = {one.path: [] for one in run.steps}
@@ -277,7 +277,7 @@ def _rows(run: Run, meant: Chosen, pieces: Sequence[Piece], whole: bool) -> list
 
 
 def _listing(run: Run, rows: Sequence[_Row], *, as_json: bool) -> str:
-    """What there is, as a table or for programs."""
+    """The outputs as a table or for programs."""
     from flowdsl.cli.display.paint import paint_of_output
     from flowdsl.cli.display.tables import Cell, Column, Table
 
@@ -306,7 +306,7 @@ def _listing(run: Run, rows: Sequence[_Row], *, as_json: bool) -> str:
 
 
 def _again(found: Found, reach: Reach, options: Options) -> str:
-    """The command that goes on."""
+    """The command that resumes the fetch."""
     words = ["flowdsl", "fetch", found.name, *options.what]
     if options.output is not None:
         words += ["-o", str(options.output)]

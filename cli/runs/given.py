@@ -42,7 +42,7 @@ GIVEN = "flowdsl-given"
 
 
 def pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
-    """The pairs NAME=VALUE of an option. Raises RunError."""
+    """Parses the NAME=VALUE pairs of an option. Raises RunError."""
     found: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -55,7 +55,7 @@ def pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
 
 
 def paths(texts: Sequence[str], option: str) -> dict[str, Path]:
-    """Files and folders by name, which have to exist. Raises RunError."""
+    """Parses files and folders by name, which have to exist. Raises RunError."""
     found = {name: _path(option, name, text) for name, text in pairs(texts, option, "NAME=PATH").items()}
     for name, path in found.items():
         if not path.exists():
@@ -68,12 +68,12 @@ _PIPES = ("/", "dev", "fd")
 
 
 def lasting(path: Path) -> Path:
-    """A path that means the same in any folder. A pipe, as `<(...)` of a shell, is found only by its own name."""
+    """A path that is valid in any folder. A pipe, as `<(...)` of a shell, is found only by its own name."""
     return path.absolute() if path.is_fifo() else path.resolve()
 
 
 def folders(texts: Sequence[str]) -> dict[str, Path]:
-    """The folders of `--mount`, by claim; one that does not exist is made when the run begins. Raises RunError."""
+    """The folders of `--mount`, by claim; a missing one is created when the run begins. Raises RunError."""
     found = {
         name: _path("--mount", name, text) for name, text in pairs(texts, "--mount", "CLAIM=PATH").items()
     }
@@ -86,14 +86,14 @@ def folders(texts: Sequence[str]) -> dict[str, Path]:
 
 
 def _path(option: str, name: str, text: str) -> Path:
-    """The path that somebody writes, where an empty text is a variable that nobody has set. Raises RunError."""
+    """A path from the user; an empty text is an unset shell variable. Raises RunError."""
     if not text:
         raise RunError(f"{option} {name}=: the path is empty; the current folder is {option} {name}=.")
     return Path(text).expanduser()
 
 
 def data(texts: Sequence[str], option: str) -> dict[str, dict[str, str]]:
-    """The data of ConfigMaps or Secrets: a folder with a file for each key, a file of lines KEY=VALUE, or the object.
+    """The data of ConfigMaps or Secrets: from a folder with a file per key, a file of KEY=VALUE lines, or the object.
 
     Raises RunError.
     """
@@ -113,7 +113,7 @@ def data(texts: Sequence[str], option: str) -> dict[str, dict[str, str]]:
 
 
 def _lines(text: str, given: str) -> dict[str, str]:
-    """The data that lines KEY=VALUE give. Raises RunError, which shows nothing of what may be a secret."""
+    """Parses KEY=VALUE lines. Raises RunError, which shows nothing that may be secret."""
     found: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.startswith("#"):
@@ -128,7 +128,7 @@ def _lines(text: str, given: str) -> dict[str, str]:
 
 
 def travelling(texts: Mapping[str, str]) -> dict[str, str]:
-    """Texts for parameters as they are. Raises RunError for those that would not arrive so."""
+    """Texts for parameters, unchanged. Raises RunError for those that would not arrive unchanged."""
     for name, text in texts.items():
         if "{{" in text:
             raise RunError(
@@ -144,7 +144,7 @@ def travelling(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 class Parameters(NamedTuple):
-    """What the parameters of a workflow come to: texts, and files for its artifacts by name."""
+    """The values of a workflow's parameters: texts, and files for its artifacts by name."""
 
     texts: dict[str, str]
     files: dict[str, Path]
@@ -153,7 +153,7 @@ class Parameters(NamedTuple):
 def parameters(
     given: Mapping[str, str], document: Json, program: Program | None, mounts: Mapping[str, Path]
 ) -> Parameters:
-    """The texts that travel for parameters: of a pipeline by their types, of other workflows as they are.
+    """Encodes values for parameters: of a pipeline by their types, of other workflows unchanged.
 
     Raises RunError.
     """
@@ -193,14 +193,14 @@ def _known(name: str, program: Program, known: Mapping[str, Parameter]) -> Param
 
 
 class Remote(NamedTuple):
-    """What the parameters of a workflow come to on a cluster: texts, and keys for its artifacts by name."""
+    """The values of a workflow's parameters on a cluster: texts, and keys for its artifacts by name."""
 
     texts: dict[str, str]
     keys: dict[str, str]
 
 
 def remote(given: Mapping[str, str], document: Json, program: Program | None) -> Remote:
-    """The texts that travel for parameters on a cluster, where a file is named by its key or its path on a volume.
+    """Encodes values for parameters on a cluster, where a file is given by its key or its path on a volume.
 
     Raises RunError.
     """
@@ -231,9 +231,10 @@ def remote(given: Mapping[str, str], document: Json, program: Program | None) ->
 def fakes(
     given: Sequence[str], known: Mapping[str, Json], program: Program | None, folder: Path
 ) -> list[str]:
-    """What stands for the outputs of steps, as it travels: of a pipeline's by their types. Raises RunError.
+    """Encodes fake outputs of steps: of a pipeline's by their types. Raises RunError.
 
-    `known`: templates by task; a step may be named by its template too. `folder` is where lists of files go.
+    `known`: templates by task; a step may also be given by its template. `folder` is where lists of files are
+    written.
     """
     templates = by_name(known)
     named = [_of_step(text, templates) for text in given]
@@ -262,7 +263,7 @@ def fakes(
 
 
 def _of_step(text: str, templates: Mapping[str, Json]) -> str:
-    """STEP=VALUE or STEP.OUTPUT=VALUE with the name of the step as templates have it."""
+    """STEP=VALUE or STEP.OUTPUT=VALUE with the name of the step as in templates."""
     head, equals, value = text.partition("=")
     step, dot, output = head.partition(".")
     return f"{spelled(step, templates)}{dot}{output}{equals}{value}"
@@ -271,7 +272,7 @@ def _of_step(text: str, templates: Mapping[str, Json]) -> str:
 def libraries(
     program: Program | None, manifest: Json, references: Sequence[Json], faked: Sequence[str]
 ) -> list[Json]:
-    """Stand-ins for templates of the cluster that a pipeline calls, of which no file is given and which are faked."""
+    """Placeholders for faked templates of the cluster that a pipeline calls, and for which no file is given."""
     if program is None or not faked:
         return []
     from flowdsl.compiler.argo.library import declared
@@ -290,7 +291,7 @@ def libraries(
 
 
 def _faked(kind: t.Type, text: str) -> Any:
-    """The value that stands for an output; files are named by their paths. Raises WrongValue."""
+    """The value of a fake output; files are given by their paths. Raises WrongValue."""
     match kind:
         case t.File() | t.Maybe(t.File()):
             path = Path(text).expanduser()
@@ -304,7 +305,7 @@ def _faked(kind: t.Type, text: str) -> Any:
 
 
 def answer(program: Program | None, template: str, name: str, text: str) -> str:
-    """What somebody says for an output of a step, as it travels: of a pipeline's by its type. Raises RunError."""
+    """Encodes a user's value for an output of a step: of a pipeline's by its type. Raises RunError."""
     one = next((one for one in _outputs(program, template) if one.name == name), None)
     if one is None:
         return text
@@ -320,9 +321,9 @@ def _outputs(program: Program | None, template: str) -> tuple[t.Output, ...]:
 
 
 def declaration(program: Program | None, template: str) -> tuple[Signature | None, Mapping[str, str]]:
-    """The signature of the function that a template comes from, if it comes from one.
+    """The signature of the function that a template comes from, if there is one.
 
-    And of a template of the cluster, by its name there, how it calls what the function calls by other names.
+    For a template of the cluster also its own names of what the function names differently.
     """
     if program is None:
         return None, {}
@@ -338,7 +339,7 @@ def _names(given: Sequence[str], name: str) -> bool:
 
 
 def keyed(manifest: Json, keys: Mapping[str, str]) -> None:
-    """Let keys of the artifact repository stand for the artifacts that a workflow begins with, in place."""
+    """Set keys of the artifact repository as the locations of a workflow's input artifacts, in place."""
     spec = part(manifest, "spec")
     arguments = part(spec, "arguments")
     if keys:
@@ -359,10 +360,10 @@ def _stored(artifacts: Sequence[Json], keys: Mapping[str, str]) -> list[Json]:
 
 
 def judge(run: Json, texts: Mapping[str, str], others: Iterable[Json], defaults: bool = False) -> None:
-    """Refuse values that are given to parameters, and with which a run fails by the rules of `check`. Raises RunError.
+    """Refuse given parameters with which a run fails by the rules of `check`. Raises RunError.
 
-    With `defaults` also those that a run has otherwise: nobody gives it others any more. `others`: the documents whose
-    templates it may use.
+    With `defaults` also those that keep their defaults, since nobody will set them later. `others`: the documents
+    whose templates the workflow may use.
     """
     declared = several(part(workflow_spec(run), "arguments"), "parameters")
     kept = {one["name"]: str(one["value"]) for one in declared if defaults and "value" in one}
@@ -397,7 +398,7 @@ def judge(run: Json, texts: Mapping[str, str], others: Iterable[Json], defaults:
 
 
 def supplying(texts: Sequence[str]) -> Supply:
-    """What gives these values to the parameters of the one pipeline that is compiled; it raises RunError."""
+    """A function that sets these values for the parameters of the compiled pipeline; it raises RunError."""
     return partial(_supply, texts)
 
 
@@ -437,7 +438,7 @@ def _file(name: str, text: str) -> Path:
 
 
 def _mounted(parameter: Parameter, text: str, spec: Json, mounts: Mapping[str, Path]) -> str:
-    """A path on a volume, for a file that lies in the folder which stands for it."""
+    """The path on a volume of a file in the folder that stands for it."""
     name = parameter.name
     volume = _volume(parameter, spec)
     sources = {one["name"]: part(one, "persistentVolumeClaim") for one in several(spec, "volumes")}
@@ -457,7 +458,7 @@ def _mounted(parameter: Parameter, text: str, spec: Json, mounts: Mapping[str, P
 
 
 def _volume(parameter: Parameter, spec: Json) -> str:
-    """The volume on which a file lies that a parameter names. Raises RunError."""
+    """The volume of a file that a parameter names. Raises RunError."""
     name, kind = parameter.name, parameter.type
     declared = several(part(spec, "arguments"), "parameters")
     default = next((str(one.get("value")) for one in declared if one["name"] == name), None)
@@ -474,7 +475,7 @@ def _volume(parameter: Parameter, spec: Json) -> str:
 
 
 def stand_for(manifest: Json, files: Mapping[str, Path]) -> dict[str, Path]:
-    """Let files stand for artifacts that a workflow begins with, in place, as keys; the files by key."""
+    """Set files as input artifacts of a workflow, in place, by new keys; returns the files by key."""
     spec = part(manifest, "spec")
     arguments = part(spec, "arguments")
     found: dict[str, Path] = {}
@@ -494,7 +495,7 @@ def stand_for(manifest: Json, files: Mapping[str, Path]) -> dict[str, Path]:
 
 
 def stood_for(artifacts: Sequence[str]) -> dict[str, Path]:
-    """The files that `stand_for` let stand for artifacts, by name, out of what a run was given by key."""
+    """The files that `stand_for` set, by artifact name, given the files of a run by key."""
     begin = f"{GIVEN}/"
     return {
         name.removeprefix(begin): path
@@ -504,7 +505,7 @@ def stood_for(artifacts: Sequence[str]) -> dict[str, Path]:
 
 
 def python(program: str | None) -> str:
-    """The interpreter of Python steps, as a path. Raises RunError."""
+    """The path of the interpreter of Python steps. Raises RunError."""
     if program is None:
         return sys.executable
     try:

@@ -38,7 +38,7 @@ Output = Literal["wide", "json", "name"]
 
 
 class Wanted(NamedTuple):
-    """Which runs are wanted; the newest come first."""
+    """The filter of a list; the newest runs come first."""
 
     selector: str = ""
     phases: Sequence[RunPhase] = ()
@@ -48,7 +48,7 @@ class Wanted(NamedTuple):
     limit: int | None = None
 
     def labels(self) -> str:
-        """What of it the server can tell. A run that the controller has not seen has no labels yet."""
+        """The part of the filter that the server can evaluate. A run without a controller has no labels yet."""
         parts = [self.selector] if self.selector else []
         if "Pending" in self.phases:
             others = [phase for phase in get_args(RunPhase) if phase not in self.phases]
@@ -60,18 +60,18 @@ class Wanted(NamedTuple):
         return ",".join(parts)
 
     def begin(self, now: float) -> float:
-        """The time from which on runs are wanted. Raises Refused."""
+        """The earliest start of the listed runs. Raises Refused."""
         return 0.0 if self.since is None else now - seconds_of("--since", self.since)
 
     def has(self, run: Run) -> bool:
-        """Whether a run is wanted, by all but its labels and its time."""
+        """Whether a run matches everything except its labels and its time."""
         if self.phases and run.phase not in self.phases:
             return False
         return self.running == self.completed or run.ended == self.completed
 
 
 def list_runs(reach: Reach, wanted: Wanted, output: Output | None, *, local: bool, everywhere: bool) -> int:
-    """Show runs; the exit code. Raises Refused and ClusterError."""
+    """List runs; returns the exit code. Raises Refused and ClusterError."""
     now = time.time()
     begin = wanted.begin(now)
     if wanted.limit is not None and wanted.limit < 1:
@@ -97,7 +97,7 @@ def list_runs(reach: Reach, wanted: Wanted, output: Output | None, *, local: boo
 
 
 def _found(reach: Reach, wanted: Wanted, *, local: bool, everywhere: bool) -> tuple[list[Json], str, bool]:
-    """The Workflows that the server, or the folder, has; where that is; and whether it is the folder."""
+    """The Workflows of the server, or the folder; where that is; and whether it is the folder."""
     from flowdsl.runtime.cluster.kinds import WORKFLOW
     from flowdsl.runtime.cluster.seam import EVERYWHERE
 
@@ -124,7 +124,7 @@ def _found(reach: Reach, wanted: Wanted, *, local: bool, everywhere: bool) -> tu
 
 
 def _kept(workflow: Json) -> Json:
-    """What a list needs of a run: of one that has ended why it ended so, and not its nodes."""
+    """The part of a run that a list needs: of one that has ended the reason, and not its nodes."""
     status = part(workflow, "status")
     if text(status, "phase") not in FULFILLED:
         return workflow
@@ -134,9 +134,9 @@ def _kept(workflow: Json) -> Json:
 
 
 def local_runs(selector: str) -> list[Json]:
-    """The Workflows of the runs in this folder with such labels, the newest first. Raises Refused.
+    """The Workflows of the runs in this folder with certain labels, the newest first. Raises Refused.
 
-    What cannot be read is said, and left out.
+    Unreadable ones are reported, and left out.
     """
     from flowdsl.runtime.local.earlier import begun
 
@@ -159,7 +159,7 @@ def local_runs(selector: str) -> list[Json]:
 
 
 def _alone(workflow: Json, folder: Path) -> Json:
-    """A Workflow on this machine, which says so if nothing runs it any more."""
+    """A local Workflow, marked if no process executes it any more."""
     from flowdsl.runtime.local.runner import going_on
 
     status = part(workflow, "status")
@@ -173,7 +173,7 @@ def _labels(workflow: Json) -> dict[str, str]:
 
 
 def _run(workflow: Json) -> Run:
-    """A run, whose nodes are unpacked if they are asked about: those of a run that goes on."""
+    """A run, with decompressed nodes if they are needed: those of an unfinished run."""
     status = part(workflow, "status")
     if text(status, "phase") not in FULFILLED:
         try:
@@ -192,7 +192,7 @@ def listing(
     everything: bool = False,
     room: int | None = None,
 ) -> str:
-    """Runs as a table, in so many columns, else in those that there are."""
+    """Runs as a table with a given width, else that of the terminal."""
     paint = paint_of_output()
     ascii_only = plain(sys.stdout)
     columns = [Column("NAMESPACE")] if everywhere else []
@@ -229,14 +229,14 @@ def listing(
 
 
 def _requested(run: Run) -> str:
-    """The GPUs that the pods of a run ask for now; a run that has ended asks for none."""
+    """The GPUs that the pods of a run request now; none for a run that has ended."""
     if run.ended:
         return "-"
     return str(run.requested()) if run.readable else "?"
 
 
 def _hours(run: Run, now: float) -> float | None:
-    """The hours of one GPU that a run had, if they are known."""
+    """The GPU-hours of a run, if they are known."""
     if run.ended:
         return used_by_all(run.workflow) / 3600
     return run.gpu_hours(now) if run.readable else None

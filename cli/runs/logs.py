@@ -28,7 +28,7 @@ _NAMED = 3
 
 
 class Options(NamedTuple):
-    """What the command line says besides the run."""
+    """The options of the command, besides the run."""
 
     step: str | None = None
     follow: bool = False
@@ -43,7 +43,7 @@ class Options(NamedTuple):
 
 
 def show(name: str, options: Options, reach: Reach = USUAL) -> int:
-    """Show the logs of a run; the exit code. Raises Refused, ClusterError."""
+    """Show the logs of a run; returns the exit code. Raises Refused, ClusterError."""
     from flowdsl.runtime.logs.run import Wanted
 
     since = None if options.since is None else _time(options.since)
@@ -61,7 +61,7 @@ def show(name: str, options: Options, reach: Reach = USUAL) -> int:
 
 
 def follow(found: Found, reach: Reach) -> int:
-    """Show what a run on a cluster prints until it ends; the exit code. Raises Refused, ClusterError."""
+    """Show the output of a run on a cluster until it ends; returns the exit code. Raises Refused, ClusterError."""
     from flowdsl.runtime.logs.run import Wanted
 
     assert found.cluster is not None
@@ -71,7 +71,7 @@ def follow(found: Found, reach: Reach) -> int:
 
 
 def _time(text: str) -> int:
-    """The nanoseconds since 1970 of a time, or of one so long ago. Raises Refused."""
+    """Parses a time, or a duration before now, to nanoseconds since 1970. Raises Refused."""
     from flowdsl.runtime.logs.join import nanoseconds
 
     try:
@@ -90,7 +90,7 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
 
 
 def _shown(logs: _Local | _Remote, writer: Writer, found: Found, options: Options, reach: Reach) -> int:
-    """Write logs, and say beside them what became of them; the exit code."""
+    """Write logs, and report problems with them on standard error; returns the exit code."""
     from flowdsl.runtime.cluster.trouble import Refusal, Unreachable
 
     try:
@@ -118,9 +118,9 @@ def _shown(logs: _Local | _Remote, writer: Writer, found: Found, options: Option
 
 
 def _written(given: Iterable[Given], writer: Writer, options: Options) -> bool:
-    """Write what comes; whether something could not be read.
+    """Write parts of logs as they arrive; returns whether something could not be read.
 
-    When another step begins, lines say whose they are unless the user does not want that.
+    Once another step begins, lines get the names of their steps, unless the user has turned that off.
     """
     before = None
     unread = False
@@ -144,7 +144,7 @@ def _written(given: Iterable[Given], writer: Writer, options: Options) -> bool:
 
 
 def _again(found: Found, writer: Writer, options: Options, reach: Reach) -> str:
-    """The command that follows a run from where this one was. It begins at a second, as servers count."""
+    """The command that continues to follow a run. It starts at a whole second, as servers count."""
     words = ["flowdsl", "logs", found.name]
     if options.step is not None:
         words.append(options.step)
@@ -170,7 +170,7 @@ def _again(found: Found, writer: Writer, options: Options, reach: Reach) -> str:
 
 
 class _Logs:
-    """The logs of a run, and whether there was anything in them."""
+    """The logs of a run, and whether they had any content."""
 
     _seen = False
 
@@ -211,7 +211,7 @@ class _Local(_Logs):
         return self._seeing(files.written(folder, workflow, wanted, self._options.tail)), several
 
     def end(self) -> None:
-        """Say that there was nothing."""
+        """Report that there were no logs."""
         if not self._seen:
             note(_nothing(self._found.workflow, self._wanted))
 
@@ -254,7 +254,7 @@ class _Remote(_Logs):
         return pods_of(self._cluster, self._workflow)
 
     def end(self) -> None:
-        """Say which logs are not there, and where they are."""
+        """Report which logs do not exist, and where they are kept."""
         from flowdsl.runtime.cluster.kinds import WORKFLOW
         from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal
         from flowdsl.runtime.logs.run import gone
@@ -282,7 +282,7 @@ class _Remote(_Logs):
 
 
 def _many(workflow: Json, wanted: Wanted) -> bool:
-    """Whether several logs are to be expected of a run that goes on."""
+    """Whether an unfinished run will have several logs."""
     from flowdsl.runtime.logs.run import of_one_step
 
     return wanted.all_containers or (wanted.step is None and not of_one_step(workflow))
@@ -297,7 +297,7 @@ def _are_gone(missing: Sequence[Gone]) -> str:
 
 
 def _nothing(workflow: Json, wanted: Wanted) -> str:
-    """That there is no log."""
+    """The message that there is no log."""
     from flowdsl.runtime.logs.run import MAIN
 
     step = "" if wanted.step is None else f" of `{wanted.step}`"
@@ -307,7 +307,7 @@ def _nothing(workflow: Json, wanted: Wanted) -> str:
 
 
 def _check_step(workflow: Json, wanted: Wanted, pods: Sequence[Json] = ()) -> None:
-    """Refuse the name of a step that the run does not have and will not have."""
+    """Refuse the name of a step that the run neither has nor will have."""
     from flowdsl.runtime.logs import run
 
     if wanted.step is None or run.knows(workflow, wanted.step, pods):
@@ -319,7 +319,7 @@ def _check_step(workflow: Json, wanted: Wanted, pods: Sequence[Json] = ()) -> No
 
 
 def _check_container(wanted: Wanted, pods: Sequence[Json]) -> None:
-    """Refuse the name of a container that no pod has, when there are pods."""
+    """Refuse the name of a container that no pod has, if there are pods."""
     if wanted.container is None or not pods:
         return
     every = {

@@ -21,7 +21,7 @@ KINDS = {"--config-map": "ConfigMap", "--secret": "Secret"}
 
 
 def given(targets: Iterable[str], option: str, said_already: Sequence[str]) -> list[str]:
-    """The objects in files for an option, each as NAME=PATH, without those that are given by it already."""
+    """The objects in files for an option, each as NAME=PATH, except those already given to it."""
     known = {one.partition("=")[0] for one in said_already}
     found: dict[str, str] = {}
     for target in targets:
@@ -34,7 +34,7 @@ def given(targets: Iterable[str], option: str, said_already: Sequence[str]) -> l
 
 
 def data(path: Path, name: str, option: str) -> dict[str, str] | None:
-    """The data of an object in a file; None where the file has no objects. Raises RunError."""
+    """The data of an object in a file; None if the file has no objects. Raises RunError."""
     objects = _objects(path)
     if not objects:
         return None
@@ -57,7 +57,7 @@ def data(path: Path, name: str, option: str) -> dict[str, str] | None:
 
 
 def _objects(path: Path) -> list[Json]:
-    """The objects of Kubernetes in a file of YAML or JSON; none in any other file."""
+    """The Kubernetes objects in a YAML or JSON file; none in any other file."""
     if path.suffix not in MANIFESTS or not path.is_file():
         return []
     import yaml

@@ -21,7 +21,7 @@ _PATHS = ("mounts", "artifacts", "config_maps", "secrets")
 
 
 class Options(NamedTuple):
-    """How a run is asked for."""
+    """The options of a local run."""
 
     parameters: Sequence[str] = ()
     mounts: Sequence[str] = ()
@@ -50,11 +50,11 @@ class Options(NamedTuple):
 
     @property
     def volumes(self) -> Path:
-        """The folder of the claims that no folder is named for."""
+        """The folder of the claims without a folder of their own."""
         return (self.folder / "volumes").resolve()
 
     def as_before(self, folder: Path) -> Options:
-        """The same, with what the earlier run of a folder was given besides."""
+        """The same, with the further options of the earlier run in a folder."""
         before = past.header(folder)["settings"]
         found: dict[str, Any] = {
             field: with_more(before.get(field) or [], getattr(self, field)) for field in _PATHS
@@ -64,14 +64,14 @@ class Options(NamedTuple):
         return self._replace(**found)
 
     def resumed(self, settings: Json) -> Options:
-        """The same, with what a run that goes on was begun with."""
+        """The same, with the options that a resumed run was started with."""
         found = {field: value for field, value in settings.items() if field in KEPT}
         for field in "config_maps", "secrets", "fakes":
             found[field] = with_more(found.get(field, ()), getattr(self, field))
         return self._replace(**found)
 
     def kept(self) -> Json:
-        """What a run that goes on has to know."""
+        """The options that are stored for resuming the run."""
         found: Json = {field: getattr(self, field) for field in KEPT}
         for field in _PATHS:
             found[field] = [absolute(text) for text in found[field]]
@@ -84,12 +84,12 @@ class Options(NamedTuple):
 
 
 def with_more(pairs: Sequence[str], more: Sequence[str]) -> list[str]:
-    """NAME=VALUE, and more of them, which count where both give a name."""
+    """NAME=VALUE pairs with further ones, which take precedence."""
     names = {one.partition("=")[0] for one in more}
     return [*(one for one in pairs if one.partition("=")[0] not in names), *more]
 
 
 def absolute(pair: str) -> str:
-    """NAME=PATH, with the path from the root."""
+    """NAME=PATH with an absolute path."""
     name, _, path = pair.partition("=")
     return f"{name}={given.lasting(Path(path).expanduser())}"

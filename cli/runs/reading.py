@@ -46,7 +46,7 @@ _NAMED = 3
 
 
 def get(name: str, reach: Reach, output: Output | None, *, events: bool) -> int:
-    """Show a run; the exit code. Raises Refused and ClusterError."""
+    """Show a run; returns the exit code. Raises Refused and ClusterError."""
     if events and output not in (None, "wide"):
         raise Refused(f"-o {output} is the Workflow alone: leave out --events")
     found = find(name, reach)
@@ -79,7 +79,7 @@ def get(name: str, reach: Reach, output: Output | None, *, events: bool) -> int:
 
 
 def rounds(name: str, reach: Reach, output: Output | None, metric: str | None, *, events: bool) -> int:
-    """Show the rounds of the loops of a run, the best first; the exit code. Raises Refused and ClusterError."""
+    """Show the rounds of a run's loops, the best first; returns the exit code. Raises Refused and ClusterError."""
     if events or output not in (None, "wide", "json"):
         raise Refused("--rounds is a table, or with -o json a list: leave out the other output")
     found, run, shown = _loops(name, reach, metric)
@@ -97,7 +97,7 @@ def rounds(name: str, reach: Reach, output: Output | None, metric: str | None, *
 
 
 def charts(name: str, reach: Reach, metric: str | None, path: Path) -> int:
-    """Write a page with charts of the sweeps of a run; the exit code. Raises Refused and ClusterError."""
+    """Write a page with charts of a run's sweeps; returns the exit code. Raises Refused and ClusterError."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise Refused(f"--charts {path}: charts are a page of HTML, name it {path.with_suffix('.html').name}")
     _, run, shown = _loops(name, reach, metric)
@@ -115,7 +115,7 @@ def charts(name: str, reach: Reach, metric: str | None, path: Path) -> int:
 
 
 def _loops(name: str, reach: Reach, metric: str | None) -> tuple[Found, Run, list[Rounds]]:
-    """A run, and the rounds of its loops, which the metric orders. Raises Refused and ClusterError."""
+    """A run, and the rounds of its loops, sorted by the metric. Raises Refused and ClusterError."""
     wanted = None if metric is None else objective_of(metric)
     if metric is not None and wanted is None:
         raise Refused(f"--metric {metric}: write NAME:max or NAME:min, as in accuracy:max")
@@ -144,7 +144,7 @@ def rounds_text(
     *,
     everything: bool = False,
 ) -> str:
-    """The rounds of loops as tables; `why` says why one failed."""
+    """The rounds of loops as tables; `why` tells why one failed."""
     most = sys.maxsize if everything else _ROUNDS
     return "\n".join(rounds_table(one, paint, why or _said, most) for one in shown)
 
@@ -154,7 +154,7 @@ def _said(one: Round) -> str:
 
 
 def machine_readable(workflow: Json, output: Output) -> str:
-    """A Workflow for programs, without what only the server needs; or its name."""
+    """A Workflow for programs, without fields that only the server needs; or its name."""
     metadata = {key: value for key, value in workflow["metadata"].items() if key != "managedFields"}
     kept = {**workflow, "metadata": metadata}
     if output == "name":
@@ -170,7 +170,7 @@ def machine_readable(workflow: Json, output: Output) -> str:
 
 
 def _interrupted(found: Found, run: Run) -> str:
-    """How a run on this machine goes on that nobody runs any more."""
+    """How to resume a local run that no process executes any more."""
     if found.folder is None or run.ended:
         return ""
     from flowdsl.runtime.local.runner import going_on
@@ -179,10 +179,10 @@ def _interrupted(found: Found, run: Run) -> str:
 
 
 class Picture:
-    """A run as text: what it is, and then its steps.
+    """A run as text: its properties, and then its steps.
 
-    `room` is the columns that there are, None for as many as it takes. `folder`: that of a run on this machine, which
-    has no pods. `everything`: no step is left out, and each has its template and pod.
+    `room` is the width in columns, None for unlimited. `folder`: that of a local run, which has no pods.
+    `everything`: no step is left out, and each is shown with its template and pod.
     """
 
     def __init__(
@@ -206,7 +206,7 @@ class Picture:
         self._ascii = ascii_only
 
     def text(self, hint: str = "") -> str:
-        """All of it."""
+        """The whole text."""
         steps = self._steps()
         return self._head(hint) + (f"\n{steps}" if steps else "")
 
@@ -253,7 +253,7 @@ class Picture:
         return "".join(f"{one}\n" for one in made)
 
     def _texts(self) -> Collection[str] | None:
-        """Which outputs are texts themselves, of a pipeline that ran here; else nothing is known."""
+        """The outputs that are plain text, for a pipeline that ran here; else nothing is known."""
         entry = self._run.nodes.get(self._run.name)
         if self._folder is None or entry is None:
             return None
@@ -275,7 +275,7 @@ class Picture:
         return "" if time is None else f"{rfc3339(time)} ({age(self._now - time)} ago)"
 
     def _counts(self) -> str:
-        """How many steps there are, and how many in each phase."""
+        """The number of steps, in total and in each phase."""
         found: dict[str, int] = {}
         for top in self._run.entries:
             for one in top.walk():
@@ -310,7 +310,7 @@ class Picture:
     def _listed(
         self, entries: Sequence[Entry], depth: int, *, loop: bool = False
     ) -> Iterator[tuple[Entry | None, int, str]]:
-        """The entries of all lines, how deep they are, and what they are called; None for those left out."""
+        """The entry, depth and name of each line; None for those left out."""
         chosen = entries
         if loop and len(entries) > _ROUNDS and not self._everything:
             wanted = sorted(entries, key=lambda one: one.phase == "Succeeded")[:_ROUNDS]
@@ -375,7 +375,7 @@ class Picture:
         return line(": ".join(parts))
 
     def _whole(self, cut: dict[str, list[str]]) -> str:
-        """The messages that were cut, whole, each with the steps that have it."""
+        """The truncated messages in full, each with the steps that have it."""
         made: list[str] = []
         for message, paths in cut.items():
             names = ", ".join(map(line, paths[:_NAMED]))
@@ -388,7 +388,7 @@ class Picture:
     # --- its Events ----------------------------------------------------------------------------------------
 
     def events(self, found: Sequence[Json]) -> str:
-        """What the cluster noted about it and its pods, the oldest first."""
+        """The Events about it and its pods, the oldest first."""
         steps = {self._run.pod_name(node): node.name for node in self._run.pods_of()}
         made = ["", self._paint("Events:", "bold")]
         for one in found:
@@ -412,13 +412,13 @@ class Picture:
 
 
 def _called(entry: Entry, differing: Mapping[str, str]) -> str:
-    """What an entry is called: a round of a loop by its number, and the inputs that are its own."""
+    """The name of an entry: of a round its number, and the inputs that differ."""
     parts = [f"{name}={clip(line(value), _VALUE)}" for name, value in differing.items()]
     return " ".join([entry.name, *parts])
 
 
 def _amounts(amounts: Amounts) -> str:
-    """GPUs as a few characters: `2`, and what is no whole GPU with its kind: `1 mig-1g.5gb`."""
+    """GPUs as a short text: `2`, and what is no whole GPU with its kind: `1 mig-1g.5gb`."""
     kinds = [(number, name.rpartition("/")[2]) for name, number in amounts.items()]
     return line(", ".join(str(number) if kind == "gpu" else f"{number} {kind}" for number, kind in kinds))
 

@@ -38,9 +38,9 @@ Json = dict[str, Any]
 
 
 def run_files(targets: Sequence[str], options: Options, goal: Target, search: Search | None = None) -> int:
-    """Run what a file holds, or a sweep over it, from its beginning; the exit code.
+    """Run the workflow of a file, or a sweep over it, from the beginning; returns the exit code.
 
-    More files hold templates that it refers to. Raises Refused and RunError.
+    Further files contain templates that it refers to. Raises Refused and RunError.
     """
     if options.only and options.since:
         raise Refused("--only runs one step, --from it and what follows: leave one of them out")
@@ -62,7 +62,7 @@ def run_files(targets: Sequence[str], options: Options, goal: Target, search: Se
 
 
 def resume_run(name: str, options: Options) -> int:
-    """Go on with a run that was interrupted; the exit code. Raises Refused and RunError."""
+    """Resume an interrupted run; returns the exit code. Raises Refused and RunError."""
     changed = [
         word
         for word, value in (
@@ -85,7 +85,7 @@ def resume_run(name: str, options: Options) -> int:
 
 
 class _Run:
-    """A run that is followed: what executes it, what shows it, and who answers its questions."""
+    """A run in progress, with its executor, its display, and the answers to its questions."""
 
     def __init__(self, ready: Ready) -> None:
         from flowdsl.cli.display.progress import view
@@ -125,7 +125,7 @@ class _Run:
         )
 
     def fake(self, pod: StartPod) -> Outcome | None:
-        """What stands in for a pod, if anything does."""
+        """The substitute for a pod, if there is one."""
         for one in self.stand_ins:
             found = one(pod)
             if found is not None:
@@ -142,18 +142,18 @@ class _Run:
         self.view(machine, batch)
 
     def supplied(self, node: Node) -> dict[str, str] | None:
-        """What a suspended node is given, if something stands in for it, or nobody is to be asked."""
+        """The answer for a suspended node, if it has a substitute, or nobody has to be asked."""
         found = (one.supplied(node) for one in self.stand_ins)
         approved = unasked(node) if self.options.approve else None
         return next((given for given in found if given is not None), approved)
 
     def approve(self, node: Node) -> dict[str, str] | None:
-        """What a suspended node goes on with, if somebody says that it may."""
+        """The answer for a suspended node, if the user approves it."""
         self.view.pause()
         return ask(node, lambda name, text: given.answer(self.program, node.template, name, text))
 
     def follow(self) -> int:
-        """Run to the end, and show it; the exit code. Raises RunError."""
+        """Run to the end, and show it; returns the exit code. Raises RunError."""
         again, inputs = f"flowdsl run --resume {self.name}", self.inputs
         self.view.begin(self.notes, resumed=inputs is None)
         try:

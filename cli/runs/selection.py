@@ -13,7 +13,7 @@ from flowdsl.cli.root import FLAG, StatusOption, option
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Selection:
-    """Which runs are meant, if none is named."""
+    """Selects runs if none is named."""
 
     selector: Annotated[str | None, Parameter(name=["--selector", "-l"])] = None
     """Runs with these labels, as in kubectl: sweep=lr,team!=vision."""
@@ -26,7 +26,7 @@ class Selection:
 
     @property
     def given(self) -> bool:
-        """Whether anything was selected."""
+        """Whether there is a selection."""
         return self.every or bool(self.selector or self.status or self.older_than)
 
 

@@ -30,7 +30,7 @@ _SHOWN = 10
 
 
 class Options(NamedTuple):
-    """How a submission is asked for."""
+    """The options of a submission."""
 
     parameters: Sequence[str] = ()
     name: str = ""
@@ -48,7 +48,7 @@ class Options(NamedTuple):
 def submit_file(
     target: str, options: Options, reach: Reach, goal: Target, search: Search | None = None
 ) -> int:
-    """Submit what a file holds, or a sweep over it; the exit code. Raises Refused, RunError and ClusterError."""
+    """Submit the workflow of a file, or a sweep over it; the exit code. Raises Refused, RunError and ClusterError."""
     from flowdsl.cli.runs.waiting import limit_of
     from flowdsl.runtime.submit import submission
 
@@ -68,7 +68,7 @@ def submit_file(
 
 
 def submit_from(reference: str, options: Options, reach: Reach) -> int:
-    """Submit what the cluster has; the exit code. Raises Refused, RunError and ClusterError."""
+    """Submit a template of the cluster; returns the exit code. Raises Refused, RunError and ClusterError."""
     from flowdsl.cli.runs.waiting import limit_of
     from flowdsl.runtime.submit import from_template, meant, submission
 
@@ -86,7 +86,7 @@ def submit_from(reference: str, options: Options, reach: Reach) -> int:
 
 
 def _asked(options: Options, texts: dict[str, str]) -> Asked:
-    """How a run is asked for, as far as no cluster is needed to judge it. Raises RunError."""
+    """The options of a submission, validated as far as that needs no cluster. Raises RunError."""
     from flowdsl.runtime.submit import Asked
 
     labels = given.pairs(options.labels, "--label", "KEY=VALUE")
@@ -146,7 +146,7 @@ def _send(run: Json, options: Options, reach: Reach, cluster: Cluster | None = N
 
 
 def _beside(cluster: Cluster, run: Json, made: Json) -> None:
-    """Say what the server warns of, and what it made of the run: what was reviewed is not what runs."""
+    """Report warnings of the server, and its changes to the run: what was reviewed is not what runs."""
     from flowdsl.runtime.drift import altered
 
     for text in cluster.warnings:
@@ -182,7 +182,7 @@ def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:
 
 
 def _fits(cluster: Cluster, run: Json) -> bool:
-    """Whether the cluster has what a run needs; what it lacks is said.
+    """Whether the cluster has what a run needs; reports what it lacks.
 
     What may not be read is left to the server: it is not known to be missing.
     """

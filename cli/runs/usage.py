@@ -40,7 +40,7 @@ _NO_DATA = "N/A"
 
 
 def top_nodes(reach: Reach, *, details: bool) -> int:
-    """Show the devices of all nodes; what may not be read is left out, and said. The exit code."""
+    """Show the devices of all nodes; reports what may not be read. Returns the exit code."""
     cluster = reach.connect()
     notes: list[str] = []
     pods = _pods(cluster, notes)
@@ -83,7 +83,7 @@ def _may(resource: str) -> str:
 
 
 def nodes_table(use: ClusterUse, paint: Paint, *, details: bool = False) -> str:
-    """Nodes with their devices, and how much of the cluster is in use."""
+    """Nodes with their devices, and the usage of the cluster."""
     sick = any(one.unhealthy for one in use.nodes)
     columns = [Column("NAME", least=16), Column("IPADDRESS", least=9), Column("ROLE", least=6)]
     columns += [Column("STATUS", least=8), Column("GPU(Total)", right=True, short="TOTAL")]
@@ -110,7 +110,7 @@ def nodes_table(use: ClusterUse, paint: Paint, *, details: bool = False) -> str:
 
 
 def pods_table(pods: Iterable[PodUse], paint: Paint, *, node: bool = True) -> str:
-    """Pods with the devices that they ask for; without their `node`, indented below its name."""
+    """Pods with the devices that they request; without their `node`, indented below its name."""
     columns = [Column("NAMESPACE", least=6), Column("NAME", least=16), Column("STATUS")]
     columns += [Column("NODE", least=8)] if node else []
     columns += [Column("GPU(Requested)", right=True, short="GPU"), Column("RESOURCE", least=8)]
@@ -135,7 +135,7 @@ def _status(text: str) -> Cell:
 
 
 def top_jobs(reach: Reach, names: Sequence[str], *, instance: bool, everywhere: bool, selector: str) -> int:
-    """Show the devices of runs that have not ended; of `names`, whether they have or not. The exit code."""
+    """Show the devices of unfinished runs, or of those in `names`, unfinished or not. Returns the exit code."""
     cluster = reach.connect()
     namespace = EVERYWHERE if everywhere else cluster.namespace
     notes: list[str] = []
@@ -173,7 +173,7 @@ def _run(cluster: Cluster, name: str) -> Json:
 
 
 def runs_table(uses: Iterable[RunUse], now: float, paint: Paint, *, everywhere: bool = False) -> str:
-    """Runs with the devices that their pods ask for and hold."""
+    """Runs with the devices that their pods request and hold."""
     columns = [Column("NAMESPACE", least=6)] if everywhere else []
     columns += [Column("NAME", least=16), Column("STATUS"), Column("AGE", right=True)]
     columns += [Column("GPU(Requested)", right=True, short="WANTED")]
@@ -189,7 +189,7 @@ def runs_table(uses: Iterable[RunUse], now: float, paint: Paint, *, everywhere: 
 
 
 def instances_table(uses: Iterable[RunUse], held: Held, paint: Paint) -> str:
-    """The pods of runs that ask for devices, a line for each device that the exporter knows of."""
+    """The pods of runs that request devices, a line for each device that the exporter knows."""
     columns = [Column("NAME", least=16), Column("STATUS"), Column("GPU(Requested)", right=True, short="GPU")]
     columns += [Column("NODE", least=8), Column("GPU(DeviceIndex)", short="INDEX")]
     columns += [Column("GPU(DutyCycle)", short="DUTY"), Column("GPU_MEMORY(Used/Total)", short="MEMORY")]
@@ -220,7 +220,7 @@ def _device(device: exporter.Device | None) -> tuple[str, str, str]:
 
 
 def _held(cluster: Cluster, selector: str, nodes: set[str], notes: list[str]) -> Held:
-    """What the exporters of some nodes say; why one cannot be asked is said once."""
+    """The metrics of the exporters of some nodes; reports once why one cannot be asked."""
     pods = [one for one in _pods(cluster, notes, selector) or () if one["spec"].get("nodeName") in nodes]
     if not pods:
         notes.append(f"no pod of a DCGM exporter is there (labels {selector}): --exporter names other labels")

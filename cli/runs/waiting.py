@@ -24,7 +24,7 @@ _STALL = 300.0
 
 
 def wait_for(name: str, timeout: str | None, reach: Reach, *, watch: bool = False) -> int:
-    """Wait for the run of a name, and show its steps meanwhile if it is to be watched; the exit code.
+    """Wait for the run of a name, and if it is watched show its steps meanwhile; returns the exit code.
 
     Raises Refused and ClusterError.
     """
@@ -33,7 +33,7 @@ def wait_for(name: str, timeout: str | None, reach: Reach, *, watch: bool = Fals
 
 
 def follow(found: Found, seconds: float | None, reach: Reach, word: str) -> int:
-    """Follow a run to its end; the exit code, as of `wait`. `word`: the command that comes back to it.
+    """Follow a run to its end; returns the exit code of `wait`. `word`: the command that resumes following.
 
     Raises Overdue, Vanished and Refused.
     """
@@ -82,7 +82,7 @@ def _states(found: Found, seconds: float | None) -> Iterator[Json | None]:
 
 
 def lost(found: Found, word: str, reach: Reach, error: Exception) -> int:
-    """Say that a run goes on unseen, why, and how to come back to it; the exit code."""
+    """Report that a run goes on unseen, why, and how to follow it again; returns the exit code."""
     name = found.name
     why = visible(str(error))
     err(f"flowdsl: the contact to the run `{name}` is lost, it was {phase(found.workflow)}: {why}\n")
@@ -91,7 +91,7 @@ def lost(found: Found, word: str, reach: Reach, error: Exception) -> int:
 
 
 def detached(found: Found, word: str, reach: Reach) -> str:
-    """What to know after Ctrl-C: the run goes on."""
+    """The message after Ctrl-C: the run goes on."""
     flags = reach.flags()
     end = f"or end it with\n  flowdsl stop {found.name}{flags}\n" if found.cluster is not None else ""
     return (
@@ -121,7 +121,7 @@ def _close(shown: _Shown | None) -> None:
 
 
 class _Shown:
-    """The steps of a run while it goes on: a tree on a terminal, elsewhere a line for each change."""
+    """Displays the steps of an unfinished run: a tree on a terminal, elsewhere a line for each change."""
 
     def __init__(self) -> None:
         from flowdsl.cli.display.lengths import length
@@ -148,20 +148,20 @@ class _Shown:
             err("".join(f"{one}\n" for one in lines))
 
     def close(self) -> None:
-        """Show nothing more."""
+        """Stop the display."""
         if self._tree is not None:
             self._tree.close()
 
 
 class _Stall:
-    """Says that nothing has changed for a while, once for each while."""
+    """Reports that nothing has changed for a while, once per while."""
 
     def __init__(self) -> None:
         self._changed = time.monotonic()
         self._said = False
 
     def __call__(self, *, changed: bool) -> None:
-        """Look at the time."""
+        """Check the time."""
         now = time.monotonic()
         if changed:
             self._changed, self._said = now, False
