@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Path
 
 RULES: tuple[Rule, ...] = (*workflow.RULES, *variables.RULES, *progress.RULES, *pods.RULES, *doubts.RULES)
-"""The rules for every manifest: plain functions from a prepared one to what they find, in no particular order."""
+"""The rules for every manifest: functions from a prepared manifest to its findings, in no particular order."""
 
 WRITTEN: tuple[Rule, ...] = (*RULES, *variables.OF_YAML, *pods.OF_YAML, *doubts.OF_YAML)
-"""The rules for what somebody wrote in YAML: of Python, the options tell the same at their places as `OF_YAML`."""
+"""The rules for hand-written YAML; for Python, the options report what `OF_YAML` does."""
 
 
 def lint(
@@ -50,12 +50,12 @@ def lint(
 ) -> list[Problem]:
     """All findings about one document, those of the schema first.
 
-    `library` has the documents whose templates it may use; what is not in it is taken on trust.
-    `written` gives the texts of scalars as they stand in the file.
+    `library` has the documents whose templates the document may use; references to others are not checked.
+    `written` returns the text of a scalar as it is in the file.
 
-    Where the schema and a rule find something at one place, the rule is heard about the form of a text
-    and the schema about everything else. A document of an unknown kind, or without a spec, meets the
-    schema only.
+    Where both the schema and a rule find something at one place, the rule's finding is kept if it concerns
+    the format of a text, and the schema's otherwise. A document of an unknown kind, or without a spec, is
+    checked against the schema only.
     """
     whole = sound(document, written)
     by_rules = _by_rules(whole, library, rules)
@@ -64,7 +64,7 @@ def lint(
 
 
 def _by_rules(whole: Sound, library: Library | None, rules: tuple[Rule, ...]) -> list[Problem] | None:
-    """What the rules find in a document; None of one that they do not look at."""
+    """The findings of the rules in a document; None for a document that they do not apply to."""
     if not whole.has_kind:
         return None
     if whole.document["kind"] == bindings.BINDING:
@@ -84,14 +84,14 @@ def _by_rules(whole: Sound, library: Library | None, rules: tuple[Rule, ...]) ->
 
 
 def _larger(view: View) -> Iterator[tuple[Whole | None, tuple[Rule, ...]]]:
-    """The document with what its templates become in a run, each with the rules that it has to keep."""
+    """Variants of the document with its templates as they are in a run, each with the rules that it must obey."""
     yield patched(view), RULES
     yield defaulted(view), pods.RULES
     yield joined(view), RULES
 
 
 def _found(view: View, rules: tuple[Rule, ...], by_schema: Sequence[Problem] = ()) -> list[Problem]:
-    """What the rules find: by templates and calls of each sort first, and by all of them if that is something."""
+    """The findings of the rules: on one template or call of each sort first, and on all of them if there are any."""
     found = problems(view, rules, by_schema)
     if _may_repeat(view, found):
         return problems(View(view.document, library=view.library), rules, by_schema)
@@ -99,7 +99,7 @@ def _found(view: View, rules: tuple[Rule, ...], by_schema: Sequence[Problem] = (
 
 
 def _may_repeat(view: View, found: Sequence[Problem]) -> bool:
-    """Whether templates or calls that were not looked at may have what was found in another one of their sort."""
+    """Whether templates or calls that were not checked may have the same findings as others of their sort."""
     at = len(view.path)
     return (len(view.templates) < len(view.all) or len(view.outlines) < len(view.calls)) and any(
         problem.path[at : at + 1] == ("templates",) for problem in found
@@ -107,7 +107,7 @@ def _may_repeat(view: View, found: Sequence[Problem]) -> bool:
 
 
 def shelf(documents: Iterable[dict[str, Any]]) -> Library:
-    """The documents that others may use templates of, by kind and name."""
+    """The documents whose templates others may use, by kind and name."""
     found: dict[tuple[str, str], View] = {}
     for document in documents:
         if document.get("kind") in ("WorkflowTemplate", "ClusterWorkflowTemplate"):
@@ -123,7 +123,7 @@ def shelf(documents: Iterable[dict[str, Any]]) -> Library:
 
 
 def problems(view: View, rules: tuple[Rule, ...], by_schema: Sequence[Problem]) -> list[Problem]:
-    """What the rules find and what does not follow from something else, such as a finding of the schema."""
+    """The findings of the rules without those that result from others, such as findings of the schema."""
     found = [problem for rule in rules for problem in rule(view)]
     if found:
         found = without_followers(view, found, by_schema)
@@ -132,13 +132,13 @@ def problems(view: View, rules: tuple[Rule, ...], by_schema: Sequence[Problem]) 
 
 
 def merge(whole: Sound, by_rules: list[Problem]) -> list[Problem]:
-    """The findings of the schema and of the rules, one mistake once."""
+    """The findings of the schema and of the rules, with each mistake reported once."""
     by_rules = [whole.placed(problem) for problem in by_rules]
     ruled = {problem.path for problem in by_rules}
     kept = [
         each
         for each in _once(whole.problems)
-        # Where no tag can stand, what a rule says of the tag is beside the point.
+        # Where no tag is allowed, what a rule says of the tag is irrelevant.
         if not (
             isinstance(each.finding, PatternMismatch)
             and each.path in ruled
@@ -146,7 +146,7 @@ def merge(whole: Sound, by_rules: list[Problem]) -> list[Problem]:
         )
     ]
     gone = {each.path for each in whole.problems if isinstance(each.finding, WrongType)}
-    # What a misspelt or wrong field leaves undone is no second mistake of the object that holds it.
+    # The effects of a misspelt or wrong field are not a second mistake of the object that holds it.
     taken = {each.path for one in kept for each in (one, *one.also)}
     lost = taken.difference(whole.moved.values())
     is_told = _told_below(whole.problems)
@@ -172,11 +172,11 @@ _TOLD_BELOW: dict[type[Finding], type[Finding]] = {
     Incomplete: WrongType,
     ToBeGiven: UnknownField,
 }
-"""What a rule says of an object as a whole, and what the schema says of a part of it in its stead."""
+"""The findings of rules about a whole object, and the findings of the schema about a part that replace them."""
 
 
 def _told_below(by_schema: Iterable[Problem]) -> Callable[[Problem], bool]:
-    """Whether the schema says at a part of an object what a problem says that the object lacks as a whole."""
+    """Whether the schema already reports, at a part of an object, what a problem reports of the whole object."""
     named = {each.path[:-1] for each in by_schema if each.path[-1:] == ("name",)}
     within: dict[type[Finding], set[Path]] = {
         part: {
@@ -198,10 +198,10 @@ def _told_below(by_schema: Iterable[Problem]) -> Callable[[Problem], bool]:
 
 
 def _shared(problem: Problem) -> str | tuple[Path, Path] | None:
-    """What a finding has in common with those that are told with it; None where it is told alone.
+    """What a finding has in common with those that are reported with it; None if it is reported alone.
 
-    The word of a name that YAML takes for true or false, because it has no quotes; or where a field stands, and where
-    it belongs.
+    It is the name that YAML reads as true or false, because it has no quotes; or the parent of a field, and
+    the parent that it belongs to.
     """
     finding, here = problem.finding, problem.path[:-1]
     if isinstance(finding, WrongType) and isinstance(finding.value, bool):
@@ -211,10 +211,10 @@ def _shared(problem: Problem) -> str | tuple[Path, Path] | None:
 
 
 def _once(by_schema: Iterable[Problem]) -> Iterator[Problem]:
-    """The findings of the schema without those of entries of a list that are all wrong in the same way.
+    """The findings of the schema, with one for all entries of a list that are wrong in the same way.
 
-    Of fields that stand at one wrong place and belong to another one, the first is told, with the others; likewise
-    of the places of a name that YAML takes for true or false.
+    Of fields with the same wrong parent and the same right one, only the first is reported, with the others
+    attached; likewise for the occurrences of a name that YAML reads as true or false.
     """
     told: set[tuple[Path, str, type]] = set()
     alike: defaultdict[str | tuple[Path, Path], list[Problem]] = defaultdict(list)

@@ -29,9 +29,9 @@ _NAMES = frozenset(("discriminator", "metadata", "namespace", "payload"))
 
 
 def binding(document: Object, library: Library | None = None) -> Iterator[Problem]:
-    """What keeps a binding from making runs: expressions that cannot be read, and what it lacks.
+    """The mistakes that keep a binding from creating runs: invalid expressions and missing fields.
 
-    `library` may have the object of which runs are made.
+    `library` may have the template that the runs are created from.
     """
     yield from object_name(View(document))
     spec: Path = ("spec",)
@@ -62,7 +62,7 @@ def binding(document: Object, library: Library | None = None) -> Iterator[Proble
 
 
 def _given(submit: Object, path: Path, library: Library | None) -> Iterator[Problem]:
-    """The findings about parameters that the object has no values for: an event gives what is written here alone."""
+    """The findings about parameters of the template without a value: a run has only the arguments of the binding."""
     spec = {field: submit[field] for field in ("workflowTemplateRef", "arguments") if submit.get(field)}
     run = View({"kind": "Workflow", "metadata": {"generateName": "run-"}, "spec": spec}, library=library)
     if run.base is None:
@@ -77,7 +77,7 @@ def _given(submit: Object, path: Path, library: Library | None) -> Iterator[Prob
 
 
 def _expression(text: str, path: Path, use: Use, functions: bool) -> Iterator[Problem]:
-    """The findings about an expression over an event; `functions`: it has those of Argo too."""
+    """The findings about an expression over an event; `functions`: whether it also has Argo's own functions."""
     if text:
         read = reading.expression(text, Extra(use, _NAMES, alone=True, argo=functions))
         yield from (fault.at(path) for fault in read.found)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Guest(NamedTuple):
-    """A template that a workflow has when it runs, the object that has it, and what in the workflow brings it in."""
+    """A template that a workflow has at run time, the object that defines it, and the place that brings it in."""
 
     owner: View
     template: Template
@@ -29,9 +29,9 @@ class Guest(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """A workflow with all of its templates, the first `own` of which are written in it.
+    """A workflow with all of its templates; the first `own` of them are its own.
 
-    `follows` says that the values of its own calls are followed to where they were not before.
+    `follows` says that the values of its own calls can be traced further than without the guests.
     """
 
     document: Object
@@ -40,7 +40,7 @@ class Whole(NamedTuple):
     follows: bool
 
     def guest(self, view: View, path: Path) -> Guest | None:
-        """The guest that a path leads into; None where it is one of the workflow's own templates."""
+        """The guest that a path leads into; None for the workflow's own templates."""
         start = len(view.path)
         if path[start : start + 1] != ("templates",) or len(path) == start + 1:
             return None
@@ -49,7 +49,7 @@ class Whole(NamedTuple):
 
 
 def beside(view: View, made: Iterable[tuple[Object, Guest]]) -> Whole | None:
-    """A document with what becomes of its templates in a run beside them; None where nothing does."""
+    """A document with run-time variants of its templates added to them; None if there are no variants."""
     guests: list[Guest] = []
     templates = [each.data for each in view.listed]
     taken = set(view.named)
@@ -69,9 +69,9 @@ def beside(view: View, made: Iterable[tuple[Object, Guest]]) -> Whole | None:
 def only_together(
     view: View, whole: Whole, told: list[Problem], find: Callable[[Object], list[Problem]]
 ) -> list[Problem]:
-    """The errors that a workflow has only together with its guests, each at its own place in it.
+    """The errors that a workflow has only in combination with its guests, each at its own place in it.
 
-    `told` has what it has without them, and `find` looks for what a document has.
+    `told` are its problems without the guests, and `find` returns the problems of a document.
     """
     found: list[Problem] = []
     messages = {each.finding.message for each in told}
@@ -110,11 +110,11 @@ def only_together(
 
 
 def _is_spared(view: View, guest: Guest, finding: Finding) -> bool:
-    """Whether something is wrong with the templates of a workflow itself, and with no guest.
+    """Whether a finding would be an error in a workflow's own template, but not in this guest.
 
-    Argo stores the inline templates of other objects, where it finds them. What hooks of the workflow name in other
-    objects it does not validate, nor the tags of a patch for all pods, which stay in its text.
-    Source: Argo Workflows, SetStoredInlineTemplate, validateHooks, and processPodSpecPatch.
+    Argo stores the inline templates of other objects, where it finds them. It does not validate templates of
+    other objects that hooks of the workflow name, nor the tags of a patch for all pods, which are left in its
+    text. Source: Argo Workflows, SetStoredInlineTemplate, validateHooks, and processPodSpecPatch.
     """
     hooked = guest.via[len(view.path)] == "hooks"
     of_all = guest.via == (*view.path, "podSpecPatch")

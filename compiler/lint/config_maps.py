@@ -53,7 +53,7 @@ _WANTED = frozenset(
 
 
 def config_maps(documents: Iterable[Any]) -> ConfigMaps:
-    """The ConfigMaps among some documents; of several with one name nobody knows which is read."""
+    """The ConfigMaps among some documents, without those whose name is ambiguous."""
     found: dict[tuple[str, str], Object | None] = {}
     for body in documents:
         if is_mapping(body) and body.get("kind") == "ConfigMap" and is_mapping(body.get("metadata")):
@@ -64,7 +64,7 @@ def config_maps(documents: Iterable[Any]) -> ConfigMaps:
 
 
 def lacking(document: Object, maps: ConfigMaps) -> Iterator[Problem]:
-    """What is read of ConfigMaps is in those that are there."""
+    """Every ConfigMap that is known has the keys and labels that references to it need."""
     if not maps:
         return
     whole = sound(document)
@@ -78,7 +78,7 @@ def lacking(document: Object, maps: ConfigMaps) -> Iterator[Problem]:
 
 
 def _parameter(data: Object, path: Path, namespace: str, maps: ConfigMaps) -> Iterator[Problem]:
-    """A parameter, which has its `default` in place of a value that is not there."""
+    """The findings about a parameter, which falls back to its `default` if the value does not exist."""
     place = (*path, "valueFrom", "configMapKeyRef")
     if data.get("value") is None and inside(data, "valueFrom").get("default") is None:
         reference = inside(data, "valueFrom", "configMapKeyRef")
@@ -97,7 +97,7 @@ def _variables(data: Object, path: Path, namespace: str, maps: ConfigMaps) -> It
 
 
 def _files(data: Object, path: Path, namespace: str, maps: ConfigMaps) -> Iterator[Problem]:
-    """A volume of some keys, without which its pod does not start."""
+    """The findings about a volume with keys of a ConfigMap; without them its pod does not start."""
     if data.get("optional"):
         return
     yield from _key({"name": data.get("name")}, path, namespace, maps)
@@ -113,7 +113,7 @@ def _cache(data: Object, path: Path, namespace: str, maps: ConfigMaps) -> Iterat
 
 
 def _semaphore(data: Object, path: Path, namespace: str, maps: ConfigMaps) -> Iterator[Problem]:
-    """A lock with a number of places, which may be in another namespace."""
+    """The findings about a semaphore, whose limit is in a ConfigMap, which may be in another namespace."""
     place, reference = (*path, "configMapKeyRef"), inside(data, "configMapKeyRef")
     namespace = string(data, "namespace") or namespace
     missing = list(_key(reference, place, namespace, maps))
@@ -127,7 +127,7 @@ def _semaphore(data: Object, path: Path, namespace: str, maps: ConfigMaps) -> It
 
 
 def _label(reference: Object, path: Path, namespace: str, maps: ConfigMaps, wanted: str) -> Iterator[Problem]:
-    """The finding about a ConfigMap that Argo does not look into, because no label says what it is for."""
+    """The finding about a ConfigMap that Argo ignores, because it lacks the label for its purpose."""
     name = string(reference, "name")
     there = maps.get((namespace, name))
     if there is not None and mapping_at(there, "metadata", "labels").get(_LABEL) != wanted:

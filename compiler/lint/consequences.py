@@ -51,9 +51,10 @@ class MisspeltName(Finding):
 
 
 def without_followers(view: View, found: list[Problem], by_schema: Sequence[Problem]) -> list[Problem]:
-    """The problems without those that are gone when another one, or one of the schema, is mended.
+    """The problems without those that disappear when another one, or one of the schema, is fixed.
 
-    Where names are wrong or missing themselves, as many names of their list are asked for in vain.
+    Where names of a list are wrong or missing, as many unresolved references to that list are taken for
+    consequences.
     """
     names, listed = Names(view), Lists(view.document)
     lost = Lost(listed, [*found, *by_schema])
@@ -79,7 +80,7 @@ def without_followers(view: View, found: list[Problem], by_schema: Sequence[Prob
 
 
 class Lists:
-    """The lists of named entries of a document, each looked through once."""
+    """The lists of named entries of a document, each read once."""
 
     def __init__(self, document: Object) -> None:
         self.document = document
@@ -99,20 +100,20 @@ class Lists:
         return self._entries[listed]
 
     def entry(self, name: Name) -> Path:
-        """The path of the entry of a name that there is."""
+        """The path of the entry of an existing name."""
         return self.names(name.listed)[name.name]
 
     def has(self, name: Name) -> bool:
-        """Whether there is an entry of that name."""
+        """Whether there is an entry with that name."""
         return name.name in self.names(name.listed)
 
     @cached_property
     def words(self) -> Counter[str]:
-        """How often the document holds each word, of letters, digits, `_` and `-`."""
+        """How often each word (of letters, digits, `_` and `-`) occurs in the document."""
         return Counter(_WORD.findall(compact(self.document)))
 
     def is_unused(self, name: str) -> bool:
-        """Whether a document holds a name only where it is given."""
+        """Whether a name occurs in a document only where it is defined."""
         if _WORD.fullmatch(name):
             return self.words[name] == 1
         text = compact(self.document)
@@ -120,9 +121,10 @@ class Lists:
 
 
 def _once(listed: Lists, problems: list[tuple[Problem, Name | None]]) -> Iterator[Problem]:
-    """The problems, with one for each name that is not there, for each list of such, and for each name with a tag.
+    """The problems, with one for each missing name, for each missing list, and for each name with a tag.
 
-    A name with a tag is wrong because of the tag, and an artifact comes from nowhere because its variable is none.
+    A name with a tag is wrong because of the tag, and an artifact without a source because its variable is
+    unknown.
     """
     tagged = {each.path for each, _ in problems if isinstance(each.finding, UnknownVariable)}
     gone: defaultdict[Path, list[Problem]] = defaultdict(list)
@@ -150,7 +152,7 @@ def _once(listed: Lists, problems: list[tuple[Problem, Name | None]]) -> Iterato
 def _again(
     listed: Lists, problems: Iterable[tuple[Problem, Name | None]]
 ) -> dict[Name | None, list[Problem]]:
-    """The problems of names that several places ask for, and that are not there."""
+    """The problems by the missing name that they refer to."""
     asking: defaultdict[Name | None, list[Problem]] = defaultdict(list)
     for problem, name in problems:
         if name is not None:
@@ -163,7 +165,7 @@ def _again(
 
 
 def _of_all(problem: Problem, several: Iterable[Problem]) -> Problem:
-    """A problem of an argument that is missing, with those that are missing beside it."""
+    """A problem of a missing argument, combined with those that are missing in the same call."""
     finding = problem.finding
     names = [each.finding.name for each in several if isinstance(each.finding, MissingArgument)]
     if not isinstance(finding, MissingArgument) or len(names) < 2:
@@ -175,7 +177,7 @@ _OF_NAMES = (BadArtifactName, DuplicateName, PatternMismatch, TextLength, WrongT
 
 
 class Lost:
-    """What the problems of a document leave undone: names of lists, whole lists, and what templates do."""
+    """What other problems make unknown: names of lists, whole lists, and the bodies of templates."""
 
     def __init__(self, listed: Lists, told: Sequence[Problem]) -> None:
         self.entries = listed
@@ -187,7 +189,7 @@ class Lost:
         self.mixed: set[Path] = set()
         self.needless: set[Path] = set()
         self.told: set[Path] = set()
-        """The paths of what the schema says, and those of all that holds it."""
+        """The paths of the findings of the schema, and all their prefixes."""
         for problem in told:
             self._add(problem)
 
@@ -227,9 +229,9 @@ class Lost:
         self.names[listed].add(str(name))
 
     def meaning(self, problem: Problem) -> bool:
-        """Whether nobody knows which variables there are: in a template of several sorts, or a field with no place.
+        """Whether its variables are unknown: it is in a template with several bodies, or in a field in the wrong place.
 
-        Of what is to be taken out as a whole, its parts need not be mended.
+        Of an object that is to be removed as a whole, its parts need no fix.
         """
         path = problem.path
         if not self.needless.isdisjoint(path[:length] for length in range(len(path))):
@@ -239,17 +241,17 @@ class Lost:
         )
 
     def has(self, name: Name) -> bool:
-        """Whether a name is wrong where it is given, or what stands beside it."""
+        """Whether there is a problem with the definition of a name, or next to it."""
         if name.name in self.names[name.listed] or self._whole(name.listed):
             return True
         return self._is_told(name)
 
     def _is_told(self, name: Name) -> bool:
-        """Whether the schema says something of the entry of a name."""
+        """Whether the schema reports a problem of the entry of a name."""
         return self.entries.has(name) and self.entries.entry(name) in self.told
 
     def found_in(self, asked: Iterable[Name]) -> set[Name]:
-        """Those of the names asked for in vain that are probably lost."""
+        """Those of the missing names whose definition is probably the one with a problem."""
         wanted: defaultdict[Path, set[Name]] = defaultdict(set)
         for each in asked:
             wanted[each.listed].add(each)
@@ -263,7 +265,7 @@ class Lost:
         return found
 
     def _whole(self, listed: Path) -> bool:
-        """Whether a whole list is lost, or may stand below something that has no place."""
+        """Whether a whole list is unknown, or may be below a misplaced field."""
         if any(listed[: len(each)] == each for each in self.lists):
             return True
         return value_at(self.document, listed) is None and any(
@@ -276,9 +278,9 @@ class Lost:
 def _misspelt(
     listed: Lists, problems: list[Problem], asked: list[Name | None], about: list[Name | None]
 ) -> Iterator[tuple[Name, Name]]:
-    """The names that are wrong where they are given: what is given, and what is asked for instead.
+    """The names that are misspelt where they are defined: the name there, and the one that is referred to.
 
-    One that a single problem asks for may be wrong there, unless nothing is written there that could be.
+    A name with a single reference may be misspelt in the reference, unless no name there could be.
     """
     needless, both = Counter(about), Counter(zip(about, asked, strict=True))
     bare = {
@@ -301,14 +303,14 @@ def _misspelt(
 
 
 def _parts(name: str) -> Iterator[str]:
-    """What stands before and behind each hyphen and underscore of a name."""
+    """The parts of a name before and after each hyphen and underscore."""
     for found in _BETWEEN.finditer(name):
         yield name[: found.start()]
         yield name[found.end() :]
 
 
 def _by_parts(names: Iterable[str]) -> dict[str, list[str]]:
-    """The names that have a word before or behind another one, by the latter."""
+    """The names by the parts before and after their hyphens and underscores."""
     found: dict[str, list[str]] = {}
     for name in names:
         for part in filter(None, _parts(name)):
@@ -317,7 +319,7 @@ def _by_parts(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _holds(node: object, key: str | int) -> bool:
-    """Whether there is a key somewhere in a value."""
+    """Whether a key occurs anywhere in a value."""
     if is_mapping(node):
         return key in node or any(_holds(each, key) for each in node.values())
     return is_list(node) and any(_holds(each, key) for each in node)

@@ -30,7 +30,7 @@ class WrongTogether(Finding):
 
 
 def defaulted(view: View) -> Whole | None:
-    """A document with its pods as the defaults make them, beside its templates; None where there are no defaults.
+    """A document with its pod templates merged with `templateDefaults`, added to its templates; None without defaults.
 
     Argo validates a workflow without its defaults. Source: Argo Workflows, mergedTemplateDefaultsInto.
     """
@@ -38,7 +38,7 @@ def defaulted(view: View) -> Whole | None:
 
 
 def _pods(view: View) -> Iterator[tuple[Object, Guest]]:
-    """The templates of pods with the defaults in them, but for the bodies of others."""
+    """The pod templates merged with the defaults, without the defaults for other bodies."""
     place = (*view.path, "templateDefaults")
     for template in view.listed:
         if template.is_pod and (own := view.defaults_of(template)):
@@ -47,5 +47,5 @@ def _pods(view: View) -> Iterator[tuple[Object, Guest]]:
 
 
 def _of(template: Template, finding: Finding) -> Finding:
-    """What is said of a template that the defaults make wrong."""
+    """The finding about a template that is invalid because of the defaults."""
     return WrongTogether(template.title, finding.message, finding.advice)

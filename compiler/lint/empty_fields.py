@@ -23,11 +23,11 @@ _FIELDS: dict[type[Finding], str] = {
     NoImage: "image",
     NoName: "name",
 }
-"""The field that a finding asks for, where it is always the same."""
+"""The missing field of a finding, where it is always the same."""
 
 
 def at_key(document: Object, problem: Problem) -> Problem:
-    """A problem with the object that lacks a field, at the key of this field if it stands there without a value."""
+    """A problem of a missing field, moved to its key if that is in the object without a value."""
     finding = problem.finding
     if isinstance(finding, MissingField):
         asked = finding.field

@@ -30,7 +30,7 @@ class FailsHere(Finding):
 
 
 def joined(view: View) -> Whole | None:
-    """A workflow that uses templates of objects that are known, with these; None where it uses none.
+    """A workflow with the templates of other known objects that it uses; None where it uses none.
 
     Source: Argo Workflows, storedTemplates of the status, and JoinWorkflowSpec.
     """
@@ -41,10 +41,10 @@ def joined(view: View) -> Whole | None:
     spec = view.spec
     if base is not None:
         if view.listed:
-            return None  # which is told
+            return None  # which is reported elsewhere
         spec = _over(base.spec, {key: value for key, value in spec.items() if key != "workflowTemplateRef"})
         given: list[Object] = [{"name": name} for name in sorted(not_given(view, base))]
-        spec = _over({"arguments": {"parameters": given}}, spec)  # which is told, and may be given later
+        spec = _over({"arguments": {"parameters": given}}, spec)  # reported elsewhere, and may be given later
         for template in _begun(view, base):
             joining.name(base, template, (*view.path, "workflowTemplateRef"))
     templates = [joining.rewritten(each.data, None, each.path) for each in view.listed]
@@ -52,7 +52,7 @@ def joined(view: View) -> Whole | None:
         name: joining.call(hook or {}, None, (*view.path, "hooks", name))
         for name, hook in inside(view.spec, "hooks").items()
     }
-    for guest in joining.guests:  # grows while it is walked
+    for guest in joining.guests:  # grows during the loop
         data = joining.rewritten(guest.template.data, guest.owner, guest.via)
         templates.append({**data, "name": joining.names[id(guest.template)]})
     if not joining.guests:
@@ -62,9 +62,9 @@ def joined(view: View) -> Whole | None:
 
 
 def _begun(view: View, base: View) -> list[Template]:
-    """The templates of its base that a run begins or ends with; all of them where others are named in the run alone.
+    """The templates of its base that a run starts or ends with; all of them where others are only named at run time.
 
-    What no run comes to may be there for other workflows, which have what it needs.
+    Templates that the run does not reach may be for other workflows, which have what they need.
     """
     names = [view.setting("entrypoint"), view.setting("onExit")]
     names += [string(hook.data, "template") for hook in (*view.hooks, *base.hooks)]
@@ -74,7 +74,7 @@ def _begun(view: View, base: View) -> list[Template]:
 
 
 class _Joining:
-    """The templates that a workflow uses of other objects, as they are found."""
+    """The templates of other objects that a workflow uses, as they are found."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -83,7 +83,7 @@ class _Joining:
         self.taken = set[str]() if view.base is not None else set(view.named)
 
     def name(self, owner: View, template: Template, via: Path) -> str:
-        """The name of a template of another object in the workflow, which has it from now on."""
+        """The name of a template of another object within the workflow, which is added to it if necessary."""
         if (known := self.names.get(id(template))) is not None:
             return known
         name, count = template.name, 1
@@ -96,7 +96,7 @@ class _Joining:
         return name
 
     def rewritten(self, data: Object, owner: View | None, path: Path) -> Object:
-        """A template whose calls name templates of the workflow alone, as far as they are known."""
+        """A template whose calls refer to templates of the workflow only, as far as they are known."""
 
         def each(call: Object, *place: str | int) -> Object:
             return self.call(call, owner, (*path, *place) if owner is None else path)
@@ -117,7 +117,7 @@ class _Joining:
         return data
 
     def call(self, data: Object, owner: View | None, path: Path) -> Object:
-        """A task, step or hook that names a template of the workflow, if it is known."""
+        """A task, step or hook that refers to a template of the workflow, if that is known."""
         call = data.copy()
         reference: Object | None = data.get("templateRef")
         if data.get("inline") is not None:
@@ -141,17 +141,17 @@ class _Joining:
         return call
 
     def _meant(self, reference: Object) -> View | None:
-        """The object that a reference means."""
+        """The object that a reference refers to."""
         return self.view.library.get(named_by(reference))
 
     def _found(self, owner: View | None, name: Any, via: Path) -> str:
-        """The name that a template of an object has here; empty where it is not there."""
+        """The name of a template of an object within the workflow; empty if there is none."""
         template = None if owner is None else owner.named.get(name)
         return "" if owner is None or template is None else self.name(owner, template, via)
 
 
 def _over(below: Any, above: Any) -> Any:
-    """A value with what lies over it: fields and named entries of lists are those of both."""
+    """A value merged with one that takes precedence: mappings by key, lists by the names of their entries."""
     if is_mapping(below) and is_mapping(above):
         return {
             **below,
@@ -164,5 +164,5 @@ def _over(below: Any, above: Any) -> Any:
 
 
 def _of(owner: View, template: Template, finding: Finding) -> Finding:
-    """What is said of a template of another object."""
+    """The finding about a template of another object."""
     return FailsHere(template.name, string(owner.metadata, "name"), finding.message, finding.advice)

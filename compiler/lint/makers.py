@@ -43,7 +43,7 @@ class BadSensor(Finding):
 
 
 def maker(document: Object) -> Iterator[Problem]:
-    """The findings about an object of another project that makes workflows, but for the workflows themselves."""
+    """The findings about an object of another project that creates workflows, without those about the workflows."""
     spec = document.get("spec")
     if not is_mapping(spec):
         return
@@ -58,7 +58,7 @@ def maker(document: Object) -> Iterator[Problem]:
 
 
 def decided(document: Object) -> list[Path]:
-    """The places of a Sensor whose values its events decide, or the object that a patch is for."""
+    """The places of a Sensor whose values are set by its events, or by the object that a patch is for."""
     return list(_decided(document)) if _is_sensor(document) else []
 
 
@@ -80,7 +80,7 @@ def _decided(document: Object) -> Iterator[Path]:
 
 
 def _destinations(owner: Any, target: Any, path: Path) -> Iterator[Path]:
-    """Where the parameters of a trigger put what they take of events, below an object."""
+    """The places below an object that the parameters of a trigger set to values from events."""
     for _, parameter in _listed(owner, "parameters"):
         value, place = target, path
         for part in _DOT.split(str(parameter.get("dest", ""))):
@@ -90,13 +90,13 @@ def _destinations(owner: Any, target: Any, path: Path) -> Iterator[Path]:
 
 
 def _listed(owner: Any, field: str) -> list[tuple[int, Object]]:
-    """The mappings in a list of an object, with their positions."""
+    """The mappings in a list of an object, with their indices."""
     found = value_at(owner, (field,))
     return [(index, each) for index, each in enumerate(found) if is_mapping(each)] if is_list(found) else []
 
 
 def _word(owner: Object, field: str, path: Path, known: Collection[str]) -> Iterator[tuple[Path, str, str]]:
-    """A field that takes a few words, where it has another one."""
+    """The finding about a field with a value that is not one of the known ones."""
     value = owner.get(field)
     if isinstance(value, str) and value and value not in known:
         yield (*path, field), f"`{field}` cannot be `{short(value)}`", instead(value, known)
@@ -153,7 +153,7 @@ def _experiment(document: Object, spec: Object) -> Iterator[tuple[Path, str, str
 
 
 def _counted(spec: Object) -> Iterator[tuple[Path, str, str]]:
-    """How many trials there are."""
+    """The findings about the numbers of trials."""
     most = spec.get("maxTrialCount")
     for field, least in (("maxFailedTrialCount", 0), ("maxTrialCount", 1), ("parallelTrialCount", 1)):
         value = spec.get(field)
@@ -167,7 +167,7 @@ def _counted(spec: Object) -> Iterator[tuple[Path, str, str]]:
 
 
 def _parameter(parameter: Object, path: Path) -> Iterator[tuple[Path, str, str]]:
-    """What the values of a parameter are drawn from."""
+    """The findings about the search space of a parameter."""
     sort, space = parameter.get("parameterType"), parameter.get("feasibleSpace")
     yield from _word(parameter, "parameterType", path, (*_TYPES, "unknown"))
     name = parameter.get("name")
@@ -195,7 +195,7 @@ def _parameter(parameter: Object, path: Path) -> Iterator[tuple[Path, str, str]]
 
 
 def _limits(space: Object, path: Path) -> Iterator[tuple[Path, str, str]]:
-    """The two ends of numbers."""
+    """The findings about the limits of a numeric range."""
     for field in ("min", "max"):
         if not _is_number(space[field]):
             yield (
@@ -221,7 +221,7 @@ _OF_TRIAL = regex(r"\$\{trialSpec\.[^}]+\}")
 
 
 def _trials(spec: Object) -> Iterator[tuple[Path, str, str]]:
-    """The template of the trials, and the parameters that are put into it."""
+    """The findings about the template of the trials, and the parameters that are substituted in it."""
     template, path = spec.get("trialTemplate"), (*_SPEC, "trialTemplate")
     if template is None:
         yield _SPEC, "the Experiment has no `trialTemplate`", "add it, with the object that a trial is"
@@ -236,7 +236,7 @@ def _trials(spec: Object) -> Iterator[tuple[Path, str, str]]:
         if elsewhere is None and body is None:
             yield path, "the trials have no `trialSpec`", "add it, with the object that a trial is"
         return
-    if str(body.get("apiVersion")).startswith("argoproj.io/"):  # of other kinds Katib may know these itself
+    if str(body.get("apiVersion")).startswith("argoproj.io/"):  # Katib may resolve these of other kinds
         for field, example in (
             ("primaryContainerName", "main"),
             ("successCondition", 'status.[@this].#(phase=="Succeeded")#'),
@@ -257,7 +257,7 @@ def _trials(spec: Object) -> Iterator[tuple[Path, str, str]]:
 
 
 def _replaced(spec: Object, template: Object, text: str, path: Path) -> Iterator[tuple[Path, str, str]]:
-    """The parameters of trials: each is one of the Experiment, and stands in the text of the trial."""
+    """The findings about the parameters of trials: each is one of the Experiment, and is used by the trial."""
     drawn = [str(each.get("name")) for _, each in _listed(spec, "parameters")]
     given = _listed(template, "trialParameters")
     used = _USED.findall(text)
@@ -300,12 +300,12 @@ _OPERATIONS = {
     "k8s": ("create", "update", "patch", "delete"),
 }
 _DOT = regex(r"(?<!\\)\.")
-"""What parts the keys of a path. Source: github.com/tidwall/sjson."""
+"""The separator of the keys of a path. Source: github.com/tidwall/sjson."""
 _PLACE = regex(r"spec\.arguments\.parameters\.(\d+)(?:\..*)?")
 
 
 def _sensor(spec: Object) -> Iterator[tuple[Path, str, str]]:
-    """The triggers of a Sensor: what they do, and the events of which they take values."""
+    """The findings about the triggers of a Sensor: their operations, and the events that they use."""
     known = [str(each.get("name")) for _, each in _listed(spec, "dependencies")]
     for index, trigger in _listed(spec, "triggers"):
         path: Path = (*_SPEC, "triggers", index)
@@ -324,14 +324,14 @@ def _sensor(spec: Object) -> Iterator[tuple[Path, str, str]]:
 
 
 def _source(parameter: Object, path: Path, known: Collection[str]) -> Iterator[tuple[Path, str, str]]:
-    """The event of which a trigger takes a value."""
+    """The finding about the event that a trigger takes a value from."""
     name = mapping_at(parameter, "src").get("dependencyName")
     if isinstance(name, str) and known and name not in known:
         yield (*path, "src", "dependencyName"), f"there is no dependency `{name}`", instead(name, known)
 
 
 def _target(parameter: Object, path: Path, resource: object) -> Iterator[tuple[Path, str, str]]:
-    """The place in a workflow that a trigger gives a value: a field that there is, and a parameter that it has."""
+    """The finding about the field of a workflow that a trigger sets: whether it, or the parameter, exists."""
     target = parameter.get("dest")
     if not isinstance(target, str) or not is_mapping(resource):
         return
@@ -353,13 +353,13 @@ def _target(parameter: Object, path: Path, resource: object) -> Iterator[tuple[P
 
 
 def _unknown(kind: str, parts: list[str]) -> tuple[int, Collection[str]] | None:
-    """Which part of a path is no field of what is there, and the fields that are; None where all of them are."""
+    """The index of the first part of a path that is no known field, and the known fields; None if all are."""
     sort = kind
     for index, part in enumerate(parts):
         form, _, inner = sort.partition(":")
         if inner:
             if form == "list" and not part.isdecimal():
-                return None  # `-1` adds an entry, and what else there is has a meaning of its own
+                return None  # `-1` appends an entry, and other parts have meanings of their own
             sort = inner
         elif sort not in table()["types"]:
             return None

@@ -30,13 +30,13 @@ class Name(NamedTuple):
 
 
 class Names:
-    """Reads off findings which names there are to be, and which of those that there are they are about."""
+    """Derives from findings which names are missing, and which existing names they are about."""
 
     def __init__(self, view: View) -> None:
         self.view = view
 
     def asked(self, problem: Problem) -> Name | None:
-        """The name that is missing: where it is in its list, there is no such problem."""
+        """The missing name: if it were in its list, there would be no such problem."""
         finding, view = problem.finding, self.view
         if isinstance(finding, UndefinedTemplate):
             return None if "templateRef" in problem.path else Name((*view.path, "templates"), finding.name)
@@ -61,7 +61,7 @@ class Names:
         return self._of(template, finding.name) if isinstance(finding, UnknownVariable) else None
 
     def about(self, problem: Problem) -> Name | None:
-        """The name that a problem is about: of an input that is not supplied, or of an argument for none."""
+        """The name that a problem is about: of an input without an argument, or of an argument without an input."""
         finding = problem.finding
         if isinstance(finding, UnknownArgument):
             return Name(problem.path[:-1], finding.name)
@@ -75,7 +75,7 @@ class Names:
         return next((Name((*path, "inputs", f"{finding.what}s"), finding.name) for path in listed), None)
 
     def _of(self, template: Template | None, variable: str) -> Name | None:
-        """What a variable of a template names: a call, or one of its inputs or outputs."""
+        """The name that a variable of a template refers to: a call, or one of its inputs or outputs."""
         root, *rest = variable.split(".")
         if template is None or template.path not in self._templates or not rest:
             return None
@@ -86,7 +86,7 @@ class Names:
         return None
 
     def _input(self, path: Path, what: str, name: str) -> Name | None:
-        """An input of the template that is called where a problem stands."""
+        """An input of the template that is called at the place of a problem."""
         call = self._call(path)
         callee = None if call is None else call.callee
         known = callee is not None and callee.path in self._templates

@@ -37,7 +37,7 @@ _MAIN = ("container", "script")
 
 
 def patched(view: View) -> Whole | None:
-    """A document with what their patches make of its templates beside them; None where it has no patch.
+    """A document with templates as their patches change them, added to its own; None without patches.
 
     Source: Argo Workflows, ApplyPodSpecPatch: first the patch of the spec, then that of the template.
     """
@@ -47,12 +47,12 @@ def patched(view: View) -> Whole | None:
 
 
 def _finding(finding: Finding) -> Finding:
-    """What is said of a pod that its patch makes wrong."""
+    """The finding about a pod that is invalid because of its patch."""
     return BadPatch(NO_PATCH, finding.message, finding.advice)
 
 
 def _results(view: View, template: Template) -> Iterator[tuple[Object, Path]]:
-    """What the patches make of a template, each with the place that decides it: once for all values of their tags."""
+    """The variants of a patched template, each with the place that decides it: one per value of the tags."""
     above, own = (
         _bodies(view, template, string(owner, "podSpecPatch"), (*path, "podSpecPatch"))
         for owner, path in ((view.spec, view.path), (template.data, template.path))
@@ -69,13 +69,13 @@ _NONE: tuple[Object, Path] = ({}, ())
 
 
 def _bodies(view: View, template: Template, text: str, path: Path) -> list[tuple[Object, Path]]:
-    """The patches that a text is for the values that its tags are known to have, each with what decides it."""
+    """The patches that a text becomes with the known values of its tags, each with the place of the value."""
     texts = {each: place for place, each in composed(view, template, text, path)} if text else {}
     return [(whole_patch(each), place) for each, place in (texts or {text: path}).items() if each]
 
 
 def _patched(view: View, data: Object, patch: Object) -> Object:
-    """A template with a patch of its pod in it."""
+    """A template with a patch of its pod applied."""
     if not patch:
         return data
     body = next((field for field in _MAIN if data.get(field) is not None), "")
@@ -105,7 +105,7 @@ def _patched(view: View, data: Object, patch: Object) -> Object:
 
 
 def _written(containers: list[Object] | None) -> list[Object]:
-    """The containers of a pod that are not Argo's, without mounts of volumes that are."""
+    """The containers of a pod that are not Argo's, without mounts of Argo's volumes."""
     found: list[Object] = []
     for each in containers or ():
         if not is_argo_container(string(each, "name")):

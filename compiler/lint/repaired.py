@@ -22,9 +22,9 @@ _NO = ("false", "no", "off", "n", "0")
 
 
 class Sound(NamedTuple):
-    """A document for the rules, what the schema finds in the written one, and where its parts stand there.
+    """A repaired document for the rules, the findings of the schema in the original, and the original paths.
 
-    `moved` has the places of fields that stand there under another name or elsewhere.
+    `moved` has the original paths of fields that were renamed or moved.
     """
 
     document: Object
@@ -33,11 +33,11 @@ class Sound(NamedTuple):
 
     @property
     def has_kind(self) -> bool:
-        """Whether it is an object of a kind and version that the schema knows, for the rules to look at."""
+        """Whether its kind and version are known to the schema, so that the rules apply."""
         return not any(problem.path in ((), ("kind",), ("apiVersion",)) for problem in self.problems)
 
     def placed(self, problem: Problem) -> Problem:
-        """A problem of the document at its place in the written one."""
+        """A problem of the repaired document at its place in the original."""
         if not self.moved:
             return problem
         also = tuple(map(self.placed, problem.also))
@@ -45,10 +45,11 @@ class Sound(NamedTuple):
 
 
 def sound(document: Object, written: Callable[[Path], str] = lambda _: "") -> Sound:
-    """The document with unknown fields and values of a wrong type as they are probably meant, else left out.
+    """The document with unknown fields and values of a wrong type as probably intended, or else left out.
 
-    What a mistake of the schema leaves undone is then there, so that no rule finds it a second time. What is
-    still wrong is replaced by something harmless. `written` gives the texts of scalars as they stand in the file.
+    Consequences of a mistake that the schema reports are thus repaired, so that no rule reports it again.
+    What remains wrong is replaced by something harmless. `written` returns the text of a scalar as it is in
+    the file.
     """
     problems = [_as_written(problem, written) for problem in check_schema(document)]
     unfit = [each for each in problems if isinstance(each.finding, (UnknownField, WrongType)) and each.path]
@@ -77,9 +78,9 @@ def sound(document: Object, written: Callable[[Path], str] = lambda _: "") -> So
 
 
 def _at_target(document: Object, path: Path, name: str, there: Path, moved: dict[Path, Path]) -> Object:
-    """The document with an unknown field of a type where it probably belongs, unless something is there already.
+    """The document with an unknown field of a type moved to where it probably belongs, unless that is taken.
 
-    What is put elsewhere is added to `moved`.
+    What is moved is added to `moved`.
     """
     owner: object = value_at(document, there[:-1]) or {}
     if value_at(document, there) is not None or not is_mapping(owner) or _is_second(owner, there[-1]):
@@ -96,12 +97,12 @@ def _at_target(document: Object, path: Path, name: str, there: Path, moved: dict
 
 
 def _is_second(template: Object, field: object) -> bool:
-    """Whether a field would be a second body of a template, whose rules then tell of the two."""
+    """Whether a field would be a second body of a template, which a rule reports."""
     return field in BODIES and any(template.get(body) is not None for body in BODIES)
 
 
 def _back(path: Path, moved: dict[Path, Path]) -> Path:
-    """Where a place of the document is in the written one."""
+    """The original path of a place in the repaired document."""
     for length in range(len(path), 0, -1):
         if (there := moved.get(path[:length])) is not None:
             return there + path[length:]
@@ -109,7 +110,7 @@ def _back(path: Path, moved: dict[Path, Path]) -> Path:
 
 
 def _as_written(problem: Problem, written: Callable[[Path], str]) -> Problem:
-    """A problem of the schema, with the text of its value where the value may be meant as text."""
+    """A problem of the schema, with the original text of its value where text may be intended."""
     finding = problem.finding
     if not isinstance(finding, WrongType):
         return problem
@@ -118,7 +119,7 @@ def _as_written(problem: Problem, written: Callable[[Path], str]) -> Problem:
 
 
 def _meant(expression: str, value: Any, written: str) -> Any:
-    """What a value of another type is probably meant to be: a name for what has one, one thing for a list of it."""
+    """The probable meaning of a value of the wrong type: a name for an object with one, an entry for a list."""
     outer, _, inner = expression.partition(":")
     if outer == "list":
         if is_mapping(value) and is_type(inner):
@@ -135,7 +136,7 @@ def _meant(expression: str, value: Any, written: str) -> Any:
 
 
 def _listed(value: Object, known: Mapping[str, str]) -> list[Any]:
-    """A mapping as a list: of itself, or of its entries by their names."""
+    """A mapping as a list: with itself as the only entry, or with its values as entries named by its keys."""
     if value.keys() & known.keys() or "name" not in known:
         return [value]
     return [
@@ -147,8 +148,8 @@ def _listed(value: Object, known: Mapping[str, str]) -> list[Any]:
 def _harmless(document: Object, problems: Sequence[Problem]) -> Object:
     """The document without unknown fields, and with every value of a wrong type replaced by a harmless one.
 
-    A scalar where text is wanted becomes the text that is written there, so that a name such as `1` is still
-    found; anything else counts as left out.
+    A scalar instead of text becomes its text in the file, so that a name such as `1` is still found; anything
+    else counts as left out.
     """
     for problem in problems:
         finding, path = problem.finding, problem.path
@@ -171,9 +172,9 @@ def _substitute(finding: WrongType, in_list: bool) -> Any:
 
 
 def _put(node: Any, path: Path, value: Any) -> Any:
-    """A copy of a mapping or list with a value put at a path; only what lies on the way is copied.
+    """A copy of a mapping or list with a value at a path; only the nodes on the path are copied.
 
-    What has no such place gives way to a mapping that has it.
+    A node that cannot have the next key is replaced by a mapping that can.
     """
     if not path:
         return value

@@ -23,7 +23,7 @@ MOST_CYCLES = 20  # reported for one graph: each is as long as the graph in the 
 
 
 class Missing(NamedTuple):
-    """A dependency on a task that does not exist: the task that asks, the place in it, the name, its part."""
+    """A dependency on a task that does not exist: the dependent task, the place in it, the name, and its part."""
 
     task: int
     place: Path
@@ -32,10 +32,10 @@ class Missing(NamedTuple):
 
 
 class Dag:
-    """The tasks by position: which tasks each needs, and what is wrong with the texts that say so.
+    """The tasks by position: the tasks that each one needs, and the mistakes in the texts that declare this.
 
-    `needs` holds positions, without repeats per task. `results` are the operands that ask for a result.
-    `is_tagged` says that there may be more needs, by tags.
+    `needs` holds positions, without repeats per task. `results` are the operands that refer to a result.
+    `is_tagged` says that tags may add further needs.
     """
 
     def __init__(self, tasks: Sequence[dict[str, Any]]) -> None:
@@ -80,7 +80,7 @@ class Dag:
         return found
 
     def _read(self, position: int, text: str) -> None:
-        """Take in a `depends` text that is more than one name."""
+        """Parse a `depends` text that is more than one name."""
         names = text.split(" && ")
         if self.index.keys() >= set(names):
             self.needs.append([self.index[name] for name in dict.fromkeys(names)])
@@ -129,19 +129,19 @@ class Dag:
         return found
 
     def before(self, tasks: Iterable[int]) -> set[int]:
-        """The tasks that some need, and themselves."""
+        """The given tasks, and all that they need, transitively."""
         left = list(tasks)
         seen = set(left)
-        for task in left:  # grows while it is walked
+        for task in left:  # grows during the loop
             left += (need for need in self.needs[task] if need not in seen)
             seen.update(self.needs[task])
         return seen
 
     def may_reach(self, producer: int, consumer: int) -> bool:
-        """Whether a task may run after another, as far as a graph that is not sound says so."""
+        """Whether a task may run after another, as far as can be told if the graph has mistakes."""
         unread = {task for task, _ in self.malformed} | {each.task for each in self.missing}
         seen, left = {consumer}, [consumer]
-        for task in left:  # grows while it is walked
+        for task in left:  # grows during the loop
             if task in unread or producer in self.needs[task]:
                 return True
             left += (need for need in self.needs[task] if need not in seen)
@@ -155,13 +155,13 @@ class Dag:
 
     @cached_property
     def order(self) -> list[int]:
-        """The tasks, each behind those it needs; tasks on a cycle are last, in their given order."""
+        """The tasks in topological order; tasks on a cycle are last, in their given order."""
         return self.sorted()
 
     def sorted(self, reverse: bool = False) -> list[int]:
-        """The order of the tasks, or that with those that need none the other way round.
+        """The tasks in topological order; `reverse` reverses those that need none.
 
-        Source: TopologicalSorting in util/sorting of Argo, which begins with these in any order.
+        Source: TopologicalSorting in util/sorting of Argo, which starts with these in any order.
         """
         waiting = [len(needs) for needs in self.needs]
         users: list[list[int]] = [[] for _ in self.needs]
@@ -171,7 +171,7 @@ class Dag:
         ready = [task for task, count in enumerate(waiting) if not count]
         if reverse:
             ready.reverse()
-        for task in ready:  # grows while it is walked
+        for task in ready:  # grows during the loop
             for user in users[task]:
                 waiting[user] -= 1
                 if not waiting[user]:
@@ -180,12 +180,12 @@ class Dag:
 
 
 def cycles(successors: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Cycles of a graph, each as its members in order: one for every way back in a depth-first walk.
+    """Cycles of a graph, each as its members in order: one for every back edge of a depth-first search.
 
-    Empty exactly when there is none. No two of them close at the same edge; at most MOST_CYCLES are given.
+    Empty exactly when there is none. No two of them close at the same edge; at most MOST_CYCLES are returned.
     """
     if all(not some or max(some) < at for at, some in enumerate(successors)):
-        return []  # each leads to earlier ones alone, as most graphs are written
+        return []  # each leads to earlier ones only, as most graphs are written
     state = [0] * len(successors)  # 0 new, 1 on the path, 2 done
     found: list[list[int]] = []
     for root in range(len(successors)):
@@ -210,7 +210,7 @@ def cycles(successors: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def inner_first(roots: Iterable[T], successors: Callable[[T], Iterable[T]]) -> list[T]:
-    """What can be reached, each behind all that it leads to; but for ways back, which are not followed."""
+    """All reachable nodes in postorder: each after its successors; back edges are not followed."""
     found: list[T] = []
     seen = set[int]()
     path: list[T] = []

@@ -33,7 +33,7 @@ ALWAYS: frozenset[str] = frozenset(
         "tasks.name",
     )
 )
-"""What exists in every workflow. Source: Argo Workflows, docs/variable-flow/variables.md."""
+"""The variables that exist in every workflow. Source: Argo Workflows, docs/variable-flow/variables.md."""
 
 
 CRON: frozenset[str] = frozenset(
@@ -50,11 +50,11 @@ CRON: frozenset[str] = frozenset(
         "lastScheduledTime",
     )
 )
-"""What `when` and `stopStrategy` of a CronWorkflow may name. Source: Argo Workflows, workflow/cron, expressionEnv."""
+"""The variables of `when` and `stopStrategy` in a CronWorkflow. Source: Argo Workflows, cron, expressionEnv."""
 
 
 def sample(parts: tuple[str, ...]) -> str | None:
-    """A value of the variable with a path whose values are all alike, however a run goes; None for any other."""
+    """A sample value of a variable whose values have the same form in every run; None for any other variable."""
     match parts:
         case ("workflow", "creationTimestamp") | ("workflow", "creationTimestamp", "RFC3339"):
             return _TIME
@@ -81,7 +81,7 @@ _OF_CRON = {
     "labels": {f"{PREFIX}cron-workflow": ""},
     "annotations": {SCHEDULED: ""},
 }
-"""What a CronWorkflow gives its runs, and none of its own. Source: Argo Workflows, ConvertCronWorkflowToWorkflow."""
+"""The metadata that a CronWorkflow adds to its runs. Source: Argo Workflows, ConvertCronWorkflowToWorkflow."""
 
 
 def workflow_variables(view: View) -> frozenset[str]:
@@ -99,7 +99,7 @@ def workflow_variables(view: View) -> frozenset[str]:
         for field, word in (("labels", "labels"), ("labelsFrom", "labels"), ("annotations", "annotations")):
             known.update(f"workflow.{word}.{key}" for key in inside(source, field))
     begun = callees((*view.outlines, *view.hooks))
-    reached = inner_first(begun, lambda each: callees(each.outlines))  # also what other objects call
+    reached = inner_first(begun, lambda each: callees(each.outlines))  # also templates of other objects
     called = set(map(id, reached))
     runs = view.runs
     for template in {id(each): each for each in (*view.all, *reached)}.values():
@@ -114,9 +114,9 @@ def workflow_variables(view: View) -> frozenset[str]:
 
 
 def global_outputs(template: Template) -> Iterator[str]:
-    """The variables of the workflow that a template makes when a task, step or hook has called it.
+    """The global outputs that exist after a task, step or hook has called a template.
 
-    Of a template that the workflow itself starts with, Argo's validator does not know them.
+    Argo's validator does not know those of the template that the workflow itself starts with.
     """
     if template.is_leaf and '"globalName":' not in template.text:
         return

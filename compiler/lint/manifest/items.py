@@ -16,10 +16,10 @@ _BELOW = methodcaller("values")
 class Survey(NamedTuple):
     """The items of one loop.
 
-    `common` are the keys that every item has with a value, `some` those that any has; a list has `[0]`,
-    `[1]` and so on. `kinds` are the types of the items. `text` is all texts among the items and directly
-    inside them, joined by spaces. `size` is how many bytes the items take as JSON without spaces, escapes not
-    counted, where they are mappings of texts, else None.
+    `common` are the keys that every item has with a value, `some` those that any has; a list has `[0]`, `[1]`
+    and so on. `kinds` are the types of the items. `text` is all texts among the items and directly inside
+    them, joined by spaces. `size` is the number of bytes of the items as compact JSON, not counting escapes,
+    if they are mappings of texts, else None.
     """
 
     common: frozenset[str]
@@ -30,14 +30,14 @@ class Survey(NamedTuple):
 
     @property
     def without_tags(self) -> bool:
-        """Whether it is sure that no text among the items has a tag, however deep."""
+        """Whether it is certain that no text among the items has a tag, at any depth."""
         return self.size is not None and "{{" not in self.text
 
 
 def survey(items: list[Any], written: bool) -> Survey:
-    """Look at all items of a loop: `written` in the manifest, or in a text.
+    """Survey all items of a loop: `written` in the manifest, or in a text.
 
-    A key with null is taken out of a manifest on its way to the controller, and is "null" where a text has it.
+    A key with null is removed from a manifest before the controller sees it, and is "null" in a text.
     """
     kinds: frozenset[type] = frozenset(map(type, items))
     maps, lists = _of_kind(dict, items, kinds), _of_kind(list, items, kinds)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Typed(NamedTuple):
-    """An object of a known type, and the path that leads to it from the document."""
+    """An object of a known type, and its path in the document."""
 
     type: str
     data: Object
@@ -25,7 +25,7 @@ class Typed(NamedTuple):
 
 
 def typed(view: View, wanted: frozenset[str], within: Iterable[Template] | None = None) -> list[Typed]:
-    """The objects of the wanted types, in the templates that the view looks at, or these of them, and around them."""
+    """The objects of the wanted types around the templates, and in those that the view checks, or that are given."""
     found: list[Typed] = []
     _collect(found, view.kind, view.document, (), wanted)
     for template in view.templates if within is None else within:
@@ -37,21 +37,21 @@ def typed(view: View, wanted: frozenset[str], within: Iterable[Template] | None 
 
 
 def typed_below(name: str, data: Object, wanted: frozenset[str]) -> list[Typed]:
-    """The objects of the wanted types in one of a known type, and itself."""
+    """The objects of the wanted types within one of a known type, including itself."""
     found: list[Typed] = []
     _collect(found, name, data, (), wanted)
     return found
 
 
 _APART = frozenset(("templates", "inline", "tasks", "steps"))
-"""Fields with templates and calls, which a view has found."""
+"""The fields of templates and calls, which the view has collected."""
 
 _CALLS = {"dag": "DAGTask", "steps": "WorkflowStep"}
 """The types of the calls of graphs."""
 
 
 def _collect(found: list[Typed], name: str, data: Object, path: Path, wanted: frozenset[str]) -> None:
-    """Find an object, if its type is wanted, and those below it."""
+    """Collect an object, if its type is wanted, and those below it."""
     if name in wanted:
         found.append(Typed(name, data, path))
     for field, inner, depth in _ways(name, wanted):
@@ -61,7 +61,7 @@ def _collect(found: list[Typed], name: str, data: Object, path: Path, wanted: fr
 
 
 def _enter(found: list[Typed], name: str, depth: int, node: Any, path: Path, wanted: frozenset[str]) -> None:
-    """What a field has: one object, or so many lists or mappings of them in each other."""
+    """Collect from the value of a field: an object, or lists or mappings nested to a depth."""
     if not depth:
         _collect(found, name, node, path, wanted)
         return
@@ -72,7 +72,7 @@ def _enter(found: list[Typed], name: str, depth: int, node: Any, path: Path, wan
 
 @cache
 def _ways(type_name: str, wanted: frozenset[str]) -> list[tuple[str, str, int]]:
-    """The fields of a type that lead to a wanted one: the type there, and in how many lists or mappings."""
+    """The fields of a type that lead to a wanted one: the name, the type, and the depth of nested lists or mappings."""
     found: list[tuple[str, str, int]] = []
     for field, expression in fields(type_name).items():
         *around, inner = expression.split(":")
@@ -83,7 +83,7 @@ def _ways(type_name: str, wanted: frozenset[str]) -> list[tuple[str, str, int]]:
 
 @cache
 def _reached(name: str) -> frozenset[str]:
-    """The types below a type, and itself; those that hold themselves come to an end."""
+    """A type and all types below it; recursive types are visited once."""
     found: set[str] = set()
     open_types = [name]
     while open_types:

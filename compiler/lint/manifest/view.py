@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     Rule = Callable[["View"], Iterable[Problem]]
 
 LONG = 2**15
-"""Characters of a script that is looked at for its length: in bytes it may have four times as many."""
+"""The number of characters from which a script's length is checked: in bytes it may be four times as long."""
 
 _KEYS = {**{one: STORES[one] for one in ("s3", "gcs", "oss", "azure")}, "http": "url", "plugin": "key"}
-"""The field without which the location of an artifact leads nowhere."""
+"""The required field of each kind of artifact location."""
 
 LOOPS = ("withItems", "withParam", "withSequence")
 """The fields of which a looped call has exactly one."""
 
 _USUAL = frozenset(("name", "template", "depends", "when", "arguments"))
-"""The fields of a call that asks for nothing but a template with some values."""
+"""The fields of a call that only names a template and passes values."""
 
 _PARAMETERS = frozenset(("parameters",))
 
@@ -50,8 +50,8 @@ _PARAMETERS = frozenset(("parameters",))
 class Template:
     """One template, listed or inline, with the names it declares.
 
-    `path` leads to it from the document. `around` is the call that an inline template stands in. `calls` are
-    its tasks or steps, `hooks` those of its tasks or steps.
+    `path` is its path in the document. `around` is the call that contains an inline template. `calls` are its
+    tasks or steps, `hooks` those of its tasks or steps.
     """
 
     def __init__(self, data: Object, path: Path, around: Call | None = None) -> None:
@@ -67,7 +67,7 @@ class Template:
         inputs = inside(data, "inputs")
         outputs = inside(data, "outputs")
         self.parameters = by_name(inputs.get("parameters"))
-        self.enums: dict[str, list[str]] = {  # the values that they may have, for those that say so
+        self.enums: dict[str, list[str]] = {  # the allowed values of those with an enum
             name: choices for name, each in self.parameters.items() if (choices := each.get("enum"))
         }
         self.artifacts = by_name(inputs.get("artifacts"))
@@ -83,7 +83,7 @@ class Template:
 
     @cached_property
     def text(self) -> str:
-        """The template as JSON without its name and script, for what one look at all its texts can answer."""
+        """The template as JSON without its name and script, to search all its texts at once."""
         bare: Object = {**self.data, "name": ""}
         if self.source:
             bare["script"] = {**self.data["script"], "source": ""}
@@ -91,19 +91,19 @@ class Template:
 
     @property
     def sort(self) -> object:
-        """Equal for templates in which the rules find the same: leaves with a harmless name and script."""
+        """A key that is equal for templates with the same findings: leaves with a harmless name and script."""
         source = self.source
         if not self.is_leaf or self.around is not None or len(source) >= LONG:
             return id(self)
         return id(self) if "{{" in source or "$" in source or "{{" in self.name else self.text
 
     def graphs(self) -> list[Template]:
-        """The graphs that its tasks and steps run, as far as they are known."""
+        """The DAGs and step lists that its tasks and steps run, as far as they are known."""
         return [each for each in callees(self.calls) if each.calls]
 
     @cached_property
     def outlines(self) -> list[Call]:
-        """Its calls and hooks, one of each outline."""
+        """Its calls and hooks, one for each outline."""
         found: dict[object, Call] = {}
         for call in (*self.calls, *self.hooks):
             found.setdefault(call.outline, call)
@@ -111,7 +111,7 @@ class Template:
 
     @cached_property
     def containers(self) -> list[tuple[Path, Object]]:
-        """Its containers that a user writes, each with the path from the template."""
+        """Its user-defined containers, each with its path in the template."""
         found: list[tuple[Path, Object]] = [
             ((body,), self.data[body]) for body in ("container", "script") if self.data.get(body) is not None
         ]
@@ -127,9 +127,9 @@ class Template:
 
     @cached_property
     def required_parameters(self) -> frozenset[str]:
-        """The inputs that a call must supply: no value, no default, no ConfigMap that it is read from.
+        """The inputs that a call must supply: those without a value, a default, or a ConfigMap to read from.
 
-        Source: Argo Workflows, ProcessArgs, which asks `valueFrom` of an input for nothing else.
+        Source: Argo Workflows, ProcessArgs, which ignores any other `valueFrom` of an input.
         """
         return frozenset(
             [
@@ -143,7 +143,7 @@ class Template:
 
     @cached_property
     def required_artifacts(self) -> frozenset[str]:
-        """The input artifacts that a call must supply: not optional, no location of their own."""
+        """The input artifacts that a call must supply: those that are not optional and have no location."""
         return frozenset(
             name
             for name, artifact in self.artifacts.items()
@@ -152,7 +152,7 @@ class Template:
 
     @cached_property
     def optional_artifacts(self) -> frozenset[str]:
-        """The input artifacts that a call need not supply, and that have no location of their own."""
+        """The input artifacts that a call may leave out, and that have no location."""
         return frozenset(
             name
             for name, artifact in self.artifacts.items()
@@ -161,11 +161,11 @@ class Template:
 
     @cached_property
     def outputs(self) -> frozenset[str]:
-        """What may follow `tasks.<name>.` for a call of this template, besides what a loop adds."""
+        """What may follow `tasks.<name>.` for a call of this template, not counting what a loop adds."""
         known = {"id", "startedAt", "finishedAt", "status"}
         if self.is_pod:
             known.add("hostNodeName")
-        if self.data.get("daemon") and self.is_pod:  # which runs on, with nothing to pass on before it ends
+        if self.data.get("daemon") and self.is_pod:  # it runs on, with no outputs before it ends
             return frozenset((*known, "ip"))
         if self.body == "suspend":
             known |= {
@@ -173,7 +173,7 @@ class Template:
                 for name, each in self.output_parameters.items()
                 if inside(each, "valueFrom").get("supplied") is not None
             }
-        elif self.body != "http":  # which has an answer, and nothing that it declares
+        elif self.body != "http":  # its only output is the response
             known |= {f"outputs.parameters.{name}" for name in self.output_parameters}
             known |= {f"outputs.artifacts.{name}" for name in self.output_artifacts}
         group = self.containers if self.body == "containerSet" else ()
@@ -186,13 +186,13 @@ class Template:
 
     @cached_property
     def looped_outputs(self) -> frozenset[str]:
-        """The same for a looped call, whose artifacts are not collected, and which ran in no pod of its own."""
+        """The same for a looped call, whose artifacts are not collected, and which has no pod of its own."""
         own = ("outputs.artifacts.", "exitCode", "hostNodeName", "ip")
         return frozenset(each for each in self.outputs if not each.startswith(own))
 
     @cached_property
     def collected_outputs(self) -> frozenset[str]:
-        """The same for a call with `withItems` or `withParam`, whose parameters can be had as a whole."""
+        """The same for a call with `withItems` or `withParam`, whose parameters are also available as a whole."""
         results = {"outputs.result"} if self.body == "containerSet" else set[str]()
         return self.looped_outputs | results | {"outputs.parameters"}
 
@@ -203,7 +203,7 @@ class Template:
 
     @property
     def last(self) -> list[Call]:
-        """The calls of a list of steps or a graph behind which it ends."""
+        """The calls at the end of a step list or DAG: those of the last group, the targets, or the leaf tasks."""
         if self.body == "steps":
             return [call for call in self.calls if call.group == self.calls[-1].group]
         target = string(self.data, "dag", "target").split()
@@ -211,24 +211,25 @@ class Template:
 
     @cached_property
     def call_index(self) -> dict[str, int]:
-        """The position of each task or step by its name; the first of a name counts."""
+        """The position of each task or step by its name; for repeated names, the first."""
         index: dict[str, int] = {}
         for position, call in enumerate(self.calls):
             index.setdefault(call.name, position)
         return index
 
     def call(self, name: str) -> Call | None:
-        """The task or step of a name, the first of several; None where there is none."""
+        """The task or step with a name, the first if there are several; None if there is none."""
         position = self.call_index.get(name)
         return None if position is None else self.calls[position]
 
 
 class Call:
-    """A task, a step, or a hook: something that names a template and hands arguments to it.
+    """A task, a step, or a hook: something that names a template and passes arguments to it.
 
-    `owner` is the template it stands in, an empty one for a hook of the workflow; `place` is the path from
-    there, or from the `parent` for a hook of a task or step. `group` counts the step groups. `callee` is None
-    when the template cannot be known from this document or does not exist; `known` tells the two apart.
+    `owner` is the template that contains it, an empty one for a hook of the workflow; `place` is the path
+    from there, or from the `parent` for a hook of a task or step. `group` is the number of the step group.
+    `callee` is None when the template cannot be known from this document or does not exist; `known` tells the
+    two apart.
     """
 
     __slots__ = ("callee", "data", "group", "known", "name", "owner", "parent", "place")
@@ -252,7 +253,7 @@ class Call:
 
     @property
     def path(self) -> Path:
-        """Where it stands in the document."""
+        """Its path in the document."""
         return (self.parent or self.owner).path + self.place
 
     @property
@@ -262,12 +263,12 @@ class Call:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether another task of its graph waits for it."""
+        """Whether another task of its DAG depends on it."""
         return self.owner.call_index.get(self.name) in self.owner.dag.needed
 
     @property
     def loop(self) -> str:
-        """The field that makes a loop of it; empty when there is none. An empty `withItems` makes none."""
+        """The field that makes it a loop; empty if there is none. An empty `withItems` makes no loop."""
         data = self.data
         if data.keys().isdisjoint(LOOPS):
             return ""
@@ -275,7 +276,7 @@ class Call:
 
     @property
     def outline(self) -> object:
-        """Equal for calls of one owner that differ in texts only: the template and the parameters are the same."""
+        """A key that is equal for calls of one owner with the same template and parameters, but other texts."""
         data, callee = self.data, self.callee
         if callee is None or callee.enums or self.parent is not None or not _USUAL.issuperset(data):
             return id(self)
@@ -301,19 +302,19 @@ class Call:
 
 
 class View:
-    """One document of one of Argo's four kinds; `exists` says that it has a spec, which the schema asks for.
+    """One document of one of Argo's four kinds; `exists` says that it has a spec, which the schema requires.
 
-    `templates` are those to look at: all, or one of each sort, which tells whether there is anything to find.
-    `outlines` are the calls to look at where texts do not matter: all, or one of each outline in a template.
-    `library` has the documents that this one may name, by kind and name; `base` is the one of its
-    `workflowTemplateRef`, and `external` says that it has one that is not there.
+    `templates` are those to check: all, or one of each sort, which suffices to tell whether there are
+    findings. `outlines` are the calls to check where their texts do not matter: all, or one for each outline
+    in a template. `library` has the documents that this one may refer to, by kind and name; `base` is the one
+    of its `workflowTemplateRef`, and `external` says that the base is not available.
     """
 
     def __init__(self, document: Object, each: bool = True, library: Library | None = None) -> None:
         self.document = document
         self.library = library or {}
         self.kind: str = document["kind"]
-        self.runs = self.kind in ("Workflow", "CronWorkflow")  # and is no template for others
+        self.runs = self.kind in ("Workflow", "CronWorkflow")  # it is not a template for others
         self.metadata = inside(document, "metadata")
         self.spec = inside(document, "spec")
         self.path: Path = ("spec",)
@@ -335,7 +336,7 @@ class View:
             self.named = {**self.base.named, **self.named}
         self.templates = self.listed.copy()
         self.calls: list[Call] = []
-        for template in self.templates:  # grows while it is walked: inline templates hold calls too
+        for template in self.templates:  # grows during the loop: inline templates have calls too
             self._add_calls(template)
         self.hooks = list(self._workflow_hooks())
         self.all = self.templates
@@ -348,27 +349,27 @@ class View:
             self.templates = list(sorts.values())
 
     def with_spec(self, spec: Object) -> Object:
-        """The document with another spec of its runs."""
+        """The document with another spec for its runs."""
         if self.kind == "CronWorkflow":
             spec = {**inside(self.document, "spec"), "workflowSpec": spec}
         return {**self.document, "spec": spec}
 
     def clear(self) -> None:
-        """Part the templates from their calls, which hold each other: nothing is left for the collector to find."""
+        """Break the reference cycles between templates and calls, so that no garbage collection is needed."""
         for template in self.all:
             template.around = None
             template.calls.clear()
             template.hooks.clear()
 
     def link(self, library: Library) -> None:
-        """Follow its calls to the templates of the documents of a library, which it may be one of."""
+        """Resolve its calls to templates in the documents of a library, which may include this one."""
         self.library = library
         for call in (*self.calls, *self.hooks):
             if call.data.get("templateRef") is not None and call.data.get("inline") is None:
                 self._resolve(call)
 
     def templates_of(self, reference: Object) -> Mapping[str, Template] | None:
-        """The templates of the object that a `templateRef` means, which may be this one; None when it is not there."""
+        """The templates of the object that a `templateRef` refers to, which may be this; None if not available."""
         meant = named_by(reference)
         if meant == (self.kind, self.metadata.get("name")):
             return self.named
@@ -377,17 +378,17 @@ class View:
 
     @property
     def defaults(self) -> Object:
-        """The fields that Argo adds to every template of the same body when it runs."""
+        """The fields that Argo merges into every template with the same body at run time."""
         return inside(self.spec, "templateDefaults")
 
     def defaults_of(self, template: Template) -> Object:
-        """The defaults that Argo adds to a template: not those for other bodies."""
+        """The defaults that Argo merges into a template: without those for other bodies."""
         others = {body for body in BODIES if body != template.body}
         return {field: value for field, value in self.defaults.items() if field not in others}
 
     @cached_property
     def retried(self) -> bool:
-        """Whether the workflow says for all templates that they are tried again."""
+        """Whether the workflow sets a `retryStrategy` for all templates."""
         return any(each.get("retryStrategy") is not None for each in (self.defaults, self.spec))
 
     def is_patched(self, template: Template) -> bool:
@@ -395,17 +396,17 @@ class View:
         return any(each.get("podSpecPatch") for each in (template.data, self.defaults, self.spec))
 
     def tries(self, template: Template) -> bool:
-        """Whether a template is tried again."""
+        """Whether a template is retried."""
         return self.retried or template.data.get("retryStrategy") is not None
 
     @cached_property
     def owners(self) -> list[tuple[Object, Path]]:
-        """The spec, all templates and their defaults, which share many fields, each with its path."""
+        """The spec, all templates and their defaults, which have many fields in common, each with its path."""
         return [(self.spec, self.path), *((template.data, template.path) for template in self.with_defaults)]
 
     @cached_property
     def with_defaults(self) -> list[Template]:
-        """The templates, and their defaults as one more."""
+        """The templates, with their defaults as an additional one."""
         defaults = self.defaults
         return (
             [*self.templates, Template(defaults, (*self.path, "templateDefaults"))]
@@ -415,7 +416,7 @@ class View:
 
     @cached_property
     def arguments(self) -> dict[str, Object]:
-        """The parameters of the workflow by name, with those of what it refers to."""
+        """The parameters of the workflow by name, with those of its base."""
         found = by_name(entries(self.spec, "arguments", "parameters"))
         return found if self.base is None else {**self.base.arguments, **found}
 
@@ -433,26 +434,26 @@ class View:
         return found
 
     def begins_or_ends_with(self, template: Template) -> bool:
-        """Whether a template is the entry point or the `onExit` of a run, and has the arguments of that."""
+        """Whether a template is the entrypoint or the `onExit` of a run, and gets its arguments."""
         name = template.name
         return bool(name) and name in (self.setting("entrypoint"), self.setting("onExit"))
 
     @property
     def first(self) -> Template | None:
-        """The template that a run begins with, if it is known."""
+        """The entrypoint template of a run, if it is known."""
         return self.named.get(self.setting("entrypoint"))
 
     @property
     def last(self) -> Template | None:
-        """The template of the `onExit` of a run, if it is known."""
+        """The `onExit` template of a run, if it is known."""
         return self.named.get(self.setting("onExit"))
 
     def last_of(self, call: Call) -> Template | None:
-        """The template of the `onExit` of a task or step, if it is known."""
+        """The `onExit` template of a task or step, if it is known."""
         return self.named.get(call.data.get("onExit") or "")
 
     def setting(self, field: str) -> str:
-        """A text of the spec, or of what it refers to."""
+        """A text of the spec, or of its base."""
         own: str = self.spec.get(field) or ""
         return own if own or self.base is None else self.base.setting(field)
 
@@ -465,12 +466,12 @@ class View:
 
     @cached_property
     def handing(self) -> list[Call]:
-        """The calls that hand on artifacts."""
+        """The calls that pass artifacts."""
         return [call for call in self.outlines if inside(call.data, "arguments").get("artifacts")]
 
     @cached_property
     def at_ends(self) -> list[tuple[Call, Template, Path]]:
-        """The hooks at the ends of tasks and steps: whose it is, the template that it runs, and where it stands."""
+        """The exit hooks of tasks and steps: the call, the template that the hook runs, and the path of the hook."""
         found: list[tuple[Call, Template, Path]] = []
         for call in self.outlines:
             if call.parent is None:
@@ -482,7 +483,7 @@ class View:
 
     @cached_property
     def given_artifacts(self) -> list[object]:
-        """The names of the artifacts that the workflow is given."""
+        """The names of the artifacts among the arguments of the workflow."""
         specs = [self.spec] if self.base is None else [self.spec, self.base.spec]
         return [each.get("name") for spec in specs for each in entries(spec, "arguments", "artifacts")]
 
@@ -502,7 +503,7 @@ class View:
         return found
 
     def _add_calls(self, template: Template) -> None:
-        """Find the calls of a template, and the templates inline in them."""
+        """Collect the calls of a template, and their inline templates."""
         if template.body == "dag":
             tasks: list[Object] = template.data["dag"].get("tasks") or []
             template.calls = [Call(template, ("dag", "tasks", i), task) for i, task in enumerate(tasks)]
@@ -556,7 +557,7 @@ class View:
             call.known = call.callee is not None or not (self.external or "{{" in name)
 
     def _chosen(self, name: str) -> str:
-        """The name of a template; of one that is a parameter of the run, its value, where this is known."""
+        """The name of a template; for a parameter of the run, its value if that is known."""
         tag = only_tag(name) if self.runs and "{{" in name else None
         value: object = None
         if tag is not None and tag[1].strip().startswith(_PARAMETER):
@@ -568,7 +569,7 @@ _PARAMETER = "workflow.parameters."
 
 
 def named_by(reference: Object) -> tuple[str, str]:
-    """The kind and the name of the object that a `templateRef` or `workflowTemplateRef` means."""
+    """The kind and the name of the object that a `templateRef` or `workflowTemplateRef` refers to."""
     kind = "ClusterWorkflowTemplate" if reference.get("clusterScope") else "WorkflowTemplate"
     return kind, reference.get("name") or ""
 
@@ -584,15 +585,15 @@ def by_name(entries: Iterable[Object] | None) -> dict[str, Object]:
 
 
 def without_key(artifact: Object) -> str:
-    """What the location of an artifact lacks to be one, in words; nothing where there is none begun."""
+    """The field that an artifact location lacks, in words; empty where no location is given, or it is complete."""
     begun = (field for field in _KEYS if inside(artifact, field) and not artifact[field].get(_KEYS[field]))
     return next((f"`{_KEYS[field]}` of `{field}`" for field in begun), "")
 
 
 def has_location(artifact: Object) -> bool:
-    """Whether an artifact says where it is kept: in a bucket of its own, or in that of the cluster by its key.
+    """Whether an artifact has a location: in a bucket of its own, or by a key in the default repository.
 
-    Source: Argo Workflows, Artifact.HasLocationOrKey. What repositories of Git and HDFS lack is found elsewhere.
+    Source: Argo Workflows, Artifact.HasLocationOrKey. Missing fields of Git and HDFS are reported elsewhere.
     """
     return any(
         (location := artifact.get(field)) is not None

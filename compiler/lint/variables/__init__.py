@@ -44,4 +44,4 @@ RULES: tuple[Rule, ...] = (
 )
 
 OF_YAML: tuple[Rule, ...] = (arguments.to_be_given,)
-"""Those of what somebody wrote in YAML: of Python, the options tell the same at their places."""
+"""Rules for hand-written YAML only: for Python, the options report the same where they are given."""

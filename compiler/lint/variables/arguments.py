@@ -41,7 +41,7 @@ class MissingArgument(Finding):
     instead: str = ""
 
     def words(self) -> dict[str, str]:
-        """What is missing, and where to add it."""
+        """What is missing, and the fix."""
         return super().words() | {"way": self.instead or f"add `{self.name}` to the arguments"}
 
     def of(self, names: Sequence[str]) -> MissingArgument:
@@ -64,7 +64,7 @@ class NeverGiven(Finding):
     meant: str
 
     def words(self) -> dict[str, str]:
-        """The parameter, what was probably meant for it, and the way out."""
+        """The parameter, what was probably meant for it, and the fix."""
         hint = f"did you mean `{self.name}`?" if self.meant else f"needs `{self.name}`"
         way = f"write `{self.name}`" if self.meant else f"add `{self.name}` to the arguments"
         return super().words() | {"hint": hint, "way": way}
@@ -77,7 +77,7 @@ class NotGiven(NeverGiven):
     severity = "warning"
 
     def words(self) -> dict[str, str]:
-        """The same, and another way out."""
+        """The same, with `-p` as another fix."""
         words = super().words()
         return words if self.meant else words | {"way": f"{words['way']}, or give it by `-p`"}
 
@@ -108,7 +108,7 @@ class UnknownArgument(Finding):
     known: Collection[str]
 
     def words(self) -> dict[str, str]:
-        """The name, what was probably meant, and the way out."""
+        """The name, what was probably meant, and the fix."""
         close = near(self.name, self.known)
         return {
             "name": self.name,
@@ -135,7 +135,7 @@ class MisspeltArgument(Finding):
     alike: bool
 
     def words(self) -> dict[str, str]:
-        """Both names, and the way out: of names that are not alike, the argument may be a mistake of its own."""
+        """Both names, and the fix: if the names are not similar, the argument may be a mistake of its own."""
         hint = f"did you mean `{self.close}`?" if self.alike else f"nothing gives `{self.close}`"
         both = "" if self.alike else f", or remove `{self.name}` and add `{self.close}`"
         return super().words() | {"hint": hint, "or_both": both}
@@ -186,7 +186,7 @@ class NotInEnum(Finding):
     choices: Sequence[str]
 
     def words(self) -> dict[str, str]:
-        """The data and what was probably meant."""
+        """The value and what was probably meant."""
         return super().words() | {"suggestion": suggest(self.value, self.choices)}
 
 
@@ -208,7 +208,7 @@ class NoArtifactSource(Finding):
     source: str = ""
 
     def words(self) -> dict[str, str]:
-        """The artifact, what is wrong at this place, and the way out."""
+        """The artifact, the mistake in its source, and the fix."""
         hint = "needs `from` or a location"
         way = (
             "add `from`, or a location such as `s3`; `fromExpression` works in the outputs of a template only"
@@ -264,9 +264,9 @@ def supplied(view: View) -> Iterator[Problem]:
                 else:
                     yield Problem(path, UnknownArgument(name, what, callee.title, known))
         if call.path == (*view.path, "hooks", "exit") and view.setting("onExit"):
-            continue  # which runs in its place
+            continue  # it runs instead of the call's template
         if not arguments and call.path == (*view.path, "hooks", "exit"):
-            # It has those of the run. Source: Argo Workflows, GetExitHook in pkg/apis/workflow/v1alpha1.
+            # Its arguments are the run's. Source: Argo Workflows, GetExitHook in pkg/apis/workflow/v1alpha1.
             names |= names_of(view.spec, "arguments", "parameters")
             files |= names_of(view.spec, "arguments", "artifacts")
         yield from _missing(callee, names | meant, files | meant, f"`{call.title}`", call.path)
@@ -280,9 +280,9 @@ _HOOK = "call it in `hooks`, as `exit`, with `arguments`"
 
 
 def _closest(names: Iterable[str], needed: Collection[str]) -> dict[str, str]:
-    """Of arguments that a template does not take, the inputs without one that they were probably meant for.
+    """The missing inputs of a template that the unknown arguments were probably meant for, by their names.
 
-    Where one of each is left, they are taken for each other, however they are called.
+    If only one of each remains, they are matched, whatever their names are.
     """
     found: dict[str, str] = {}
     others = [*dict.fromkeys(names)]
@@ -298,13 +298,13 @@ def _closest(names: Iterable[str], needed: Collection[str]) -> dict[str, str]:
 
 
 def given_to_base(view: View) -> Iterator[Problem]:
-    """A workflow that runs another object gives values to the parameters of it that have none."""
+    """A workflow that runs another object supplies its parameters that have no value."""
     if view.base is None:
         return
     own = entries(view.spec, "arguments", "parameters")
     known = view.base.arguments
     missing = not_given(view, view.base)
-    # What only expressions name is left as it stands. Nobody submits a run of a CronWorkflow.
+    # Expressions that name a missing one are left as they are. Nobody submits the runs of a CronWorkflow.
     needed = not_given(view, view.base, computed=False) if view.kind == "CronWorkflow" else ()
     others = {
         each.get("name") or "": index for index, each in enumerate(own) if each.get("name") not in known
@@ -320,9 +320,9 @@ def given_to_base(view: View) -> Iterator[Problem]:
 
 
 def not_given(view: View, base: View, *, computed: bool = True) -> set[str]:
-    """The parameters that an object needs, and that a workflow which runs it does not give.
+    """The parameters of a base without a value that a workflow which runs it does not supply.
 
-    `computed`: also those that expressions alone name.
+    `computed`: also those that occur in expressions only.
     """
     known = base.arguments
     missing = {name for name, each in known.items() if not has_value(each)}
@@ -339,7 +339,7 @@ def not_given(view: View, base: View, *, computed: bool = True) -> set[str]:
 
 
 def has_value(parameter: Object) -> bool:
-    """Whether an argument has a value as it is written. Source: Argo Workflows, setGlobalParameters and ProcessArgs."""
+    """Whether a parameter has a value in the manifest. Source: Argo Workflows, setGlobalParameters and ProcessArgs."""
     source = inside(parameter, "valueFrom")
     return parameter.get("value") is not None or source.get("configMapKeyRef") is not None
 
@@ -348,10 +348,10 @@ _USED = regex(r"\{\{(=?)\s*workflow\.parameters\.([-\w]+)\s*\}\}")
 
 
 def _entry(view: View) -> Iterator[Problem]:
-    """The arguments of the workflow supply what its first and its last template need.
+    """The arguments of the workflow supply what its `entrypoint` and `onExit` templates need.
 
-    The last one has those of a run alone, and none of the object that it runs. Source: Argo Workflows, Workflow in
-    workflow/validate/validate.go.
+    The `onExit` template gets the arguments of the run only, and none of the base. Source: Argo Workflows,
+    Workflow in workflow/validate/validate.go.
     """
     if (first := view.first) is not None and view.runs:
         place = (*view.path, "entrypoint") if "entrypoint" in view.spec else view.path
@@ -381,7 +381,7 @@ def _missing(
     path: Path,
     instead: str = "",
 ) -> Iterator[Problem]:
-    """The inputs of a template that are not among the given names, which may be given in some way `instead`."""
+    """The required inputs of a template that are not among the given names; `instead` is another way to supply them."""
     for what, required, given, alternative in (
         ("parameter", callee.required_parameters, parameters, "a `default`"),
         ("artifact", callee.required_artifacts, artifacts, "a location, or `optional: true`"),
@@ -394,10 +394,10 @@ def _missing(
 
 
 def values(view: View) -> Iterator[Problem]:
-    """Every argument has one value, of a source that arguments may have, and of its enum.
+    """Every argument has one value, from a source that arguments may have, and one that its enum allows.
 
-    A value of the workflow may be left out, to be given when the workflow is submitted; nobody submits one
-    for a CronWorkflow.
+    A value of the workflow may be left out, to be given when the workflow is submitted; but a CronWorkflow
+    submits its runs itself.
     """
     for call in (*view.outlines, *view.hooks):
         arguments = call.data.get("arguments")
@@ -425,7 +425,7 @@ def values(view: View) -> Iterator[Problem]:
 
 
 def to_be_given(view: View) -> Iterator[Problem]:
-    """The parameters of a workflow have values; what flowdsl wrote leaves out those that every run is to be given."""
+    """The parameters of a workflow have values; flowdsl's own output omits those that must be given at submission."""
     written = any(str(each).startswith(f"{MARKS}/") for each in inside(view.metadata, "annotations"))
     if view.kind != "Workflow" or view.base is not None or view.external or written:
         return
@@ -435,7 +435,7 @@ def to_be_given(view: View) -> Iterator[Problem]:
 
 
 def _artifacts(arguments: Object, path: Path) -> Iterator[Problem]:
-    """The artifacts of some arguments without a source, or with two."""
+    """The findings about artifacts among arguments that have no source, or two."""
     for index, artifact in enumerate(entries(arguments, "artifacts")):
         place = (*path, "arguments", "artifacts", index)
         source: str = artifact.get("from") or ""
@@ -451,16 +451,16 @@ _ARTIFACTS = ("tasks.", "steps.", "inputs.artifacts.", "workflow.outputs.", "ite
 
 
 def _names_something(source: str) -> bool:
-    """Whether the text of a `from`, in braces or without, begins as an artifact does.
+    """Whether the text of a `from`, with or without braces, starts like the name of an artifact.
 
-    What an `item` becomes may be the name of one. Source: Argo Workflows, resolveArtifact in scope.go.
+    An `item` may become such a name. Source: Argo Workflows, resolveArtifact in scope.go.
     """
     tag = TAG.search(source)
     return (source if tag is None else tag[1]).strip().startswith(_ARTIFACTS)
 
 
 def handed_on(view: View) -> Iterator[Problem]:
-    """The artifacts that graphs hand on are artifacts."""
+    """The sources of the output artifacts of DAGs and step lists are artifacts."""
     for template in view.templates:
         for index, artifact in enumerate(entries(template.data, "outputs", "artifacts")):
             source = string(artifact, "from")
@@ -470,13 +470,13 @@ def handed_on(view: View) -> Iterator[Problem]:
 
 
 _BY_HAND = ("supplied", "event")
-"""Sources of values that are given to a run when it begins, of which no call of a template has any."""
+"""Sources of values that are given when a run starts, which no call of a template has."""
 
 
 def _values(arguments: Object, path: Path, more: tuple[str, ...] = ()) -> Iterator[Problem]:
-    """The parameters of some arguments without a value, or with one from a wrong source.
+    """The findings about parameters among arguments that have no value, or one from a wrong source.
 
-    `more`: sources that they may have besides a ConfigMap, from which they get their value later.
+    `more`: sources that they may have besides a ConfigMap, which supply the value later.
     """
     parameters = entries(arguments, "parameters")
     for index, parameter in enumerate(parameters):
@@ -497,7 +497,7 @@ def _values(arguments: Object, path: Path, more: tuple[str, ...] = ()) -> Iterat
 
 
 def _enums(parameters: Sequence[Object], path: Path) -> Iterator[Problem]:
-    """The parameters whose value is none of their own enum."""
+    """The findings about parameters whose value is not in their own enum."""
     for index, parameter in enumerate(parameters):
         choices: list[str] = parameter.get("enum") or []
         value: str | None = parameter.get("value")
@@ -507,12 +507,12 @@ def _enums(parameters: Sequence[Object], path: Path) -> Iterator[Problem]:
 
 
 def _is_another(value: object, choices: Sequence[str]) -> TypeGuard[str]:
-    """Whether a value is a text that is known, and none of the choices, where there are any."""
+    """Whether a value is a known text that is not among the choices, if there are any."""
     return bool(choices) and isinstance(value, str) and "{{" not in value and value not in choices
 
 
 def defaults(view: View) -> Iterator[Problem]:
-    """The values that templates give their own inputs are among the values of these inputs."""
+    """The values and defaults of template inputs are in their enums."""
     for template in view.templates:
         if not template.enums:
             continue

@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Path
 
 _SIGNS = regex(r"\w\(|\[|[-+*/%.] ?\w")
-"""What an expression holds that can fail."""
+"""Parts of an expression that can fail."""
 
 _EMPTY = ("", "[]", "{}", "null")
-"""Values that a parameter may have for now, until a run is given another one."""
+"""Placeholders that a parameter may have until a run is given another value."""
 
 
 class Part(NamedTuple):
-    """A part of an expression that is computed in every case, and the one variable of which it is, if any.
+    """A part of an expression that is always evaluated, and the only variable that it depends on, if any.
 
-    `fine`: values of the variable of which it is known without a trial that they make no difference: numbers, to what
-    only counts with them. Searches have thousands of such values.
+    `fine` matches values of the variable that are known to be valid without evaluation: numbers, where they
+    are only used as such. Parameter searches have thousands of such values.
     """
 
     node: t.Node
@@ -41,12 +41,12 @@ class Part(NamedTuple):
 def computed(
     arrived: Callable[[str], Iterable[tuple[Path, str]]], path: Path, text: str, offset: int, tag: bool
 ) -> Iterator[Problem]:
-    """The findings about parts of which no value can be made, with each value that its variable is known to have.
+    """The findings about parts that cannot be evaluated, with each known value of their variable.
 
-    The expression begins at an offset of the text at a path, in a `tag` or alone; `arrived` gives the values of a
-    variable.
+    The expression starts at an offset of the text at a path, in a `tag` or alone; `arrived` returns the
+    values of a variable.
     """
-    if "{{" in text or not _SIGNS.search(text):  # what a tag becomes decides
+    if "{{" in text or not _SIGNS.search(text):  # depends on the value of the tag
         return
     for part in _known(text):
         given = arrived(part.variable) if part.variable else ()
@@ -55,7 +55,7 @@ def computed(
         if not part.variable:
             values = [(path, "")]
         for place, value in values:
-            # The functions of expressions are needed for few manifests.
+            # Few manifests need the functions of expressions.
             from flowdsl.compiler.lint.variables.evaluated import evaluated
 
             for finding, span in evaluated(text, part, value, tag, _is_of_run(place)):
@@ -63,16 +63,16 @@ def computed(
 
 
 def _is_of_run(place: Path) -> bool:
-    """Whether a value is one of the arguments of a run, which may be given others."""
+    """Whether a value is an argument of a run, which may be given another value."""
     return "arguments" in place and place[place.index("arguments") - 1] in ("spec", "workflowSpec")
 
 
 def of_loops(is_list: Callable[[str], bool], path: Path, text: str, offset: int) -> Iterator[Problem]:
-    """The findings about outputs of loops, lists in JSON, of which a number is made; `is_list` knows those outputs."""
+    """The findings about outputs of loops, lists in JSON, converted to numbers; `is_list` detects such outputs."""
     if "{{" in text or not _OF_OUTPUT.search(text):
         return
     left = [parse(text)]
-    for each in left:  # grows while it is walked
+    for each in left:  # grows during the loop
         left += always(each)
         match each:
             case t.Call("asInt" | "int" | "asFloat" | "float" | "duration" as function, (argument,)):
@@ -92,15 +92,15 @@ _OF_OUTPUT = regex(r"\w\(\s*(?:steps|tasks)\b")
 
 @lru_cache(maxsize=4096)
 def _known(text: str) -> tuple[Part, ...]:
-    """The largest parts of an expression that are computed in every case, of constants and of one variable at most.
+    """The largest parts of an expression that are always evaluated, and depend on one variable at most.
 
-    Of two variables it is not known which of their values come together.
+    For two variables it is unknown which of their values occur together.
     """
     found: list[Part] = []
     left = [parse(text)]
     known: dict[int, str | None] = {}
     try:
-        for each in left:  # grows while it is walked
+        for each in left:  # grows during the loop
             variable = needs(each, known)
             if variable is None:
                 left += always(each)
@@ -112,7 +112,7 @@ def _known(text: str) -> tuple[Part, ...]:
 
 
 def always(node: t.Node) -> Iterator[t.Node]:
-    """The parts of a part that are computed whenever it is."""
+    """The parts of a node that are evaluated whenever the node is."""
     match node:
         case t.Conditional(condition, _, _):
             yield condition
@@ -131,9 +131,9 @@ _NUMBER = regex(r"-?\d{1,9}(?:\.\d{1,20})?(?:e-?\d{1,2})?")
 
 
 def _fine(node: t.Node) -> re.Pattern[str] | None:
-    """The numbers of which the one variable of a part may be any, where it only counts with them."""
+    """A pattern for the valid numbers of the variable of a part, if the part only calculates with them."""
     fine, left = _NUMBER, [node]
-    for each in left:  # grows while it is walked
+    for each in left:  # grows during the loop
         match each:
             case t.Call("asInt" | "int", (argument,)) if t.path(argument) is not None:
                 fine = _WHOLE

@@ -43,20 +43,20 @@ _USUAL = regex(
 
 
 def is_usual(text: str) -> bool:
-    """Whether a condition has one of the usual shapes, in which nothing can be wrong besides its tags."""
+    """Whether a condition has a common form, in which only its tags can be wrong."""
     return _USUAL.fullmatch(text) is not None
 
 
 @lru_cache(maxsize=4096)
 def condition(text: str) -> tuple[Fault, ...] | GrammarError:
-    """The findings about a condition, or the reason why it cannot be read. Its tags may become any word."""
+    """The findings about a condition, or the reason why it cannot be parsed. Its tags may become any word."""
     tags = {tag.start(): tag for tag in TAG.finditer(text)}
     try:
         tree = g.parse(masked(text))
     except GrammarError as error:
         beside = any(tag.start() < error.end and error.start < tag.end() for tag in tags.values())
         if beside and error.start != error.end:
-            return ()  # what the tag becomes decides
+            return ()  # depends on the value of the tag
         return GrammarError(text, error.start, error.end, error.expected)
     made = _Kinds(text, tags)
     kind = made.of(tree)
@@ -70,7 +70,7 @@ def condition(text: str) -> tuple[Fault, ...] | GrammarError:
 
 
 def is_condition(text: str) -> bool:
-    """Whether govaluate can read a condition, and compute it."""
+    """Whether govaluate can parse and evaluate a condition."""
     found = condition(text)
     return not isinstance(found, GrammarError) and not any(isinstance(each.finding, FATAL) for each in found)
 
@@ -84,7 +84,7 @@ class _Kinds(Findings):
         self.tags = tags
 
     def word(self, node: g.Condition) -> bool:
-        """Whether a node is a word without quotes, or several with signs between them, such as `my-value`."""
+        """Whether a node is an unquoted word, or several with operators between them, such as `my-value`."""
         match node:
             case g.Text(_, quoted):
                 return not quoted and not self.tagged(node)
@@ -94,13 +94,13 @@ class _Kinds(Findings):
                 return False
 
     def tagged(self, node: g.Condition) -> bool:
-        """Whether there is a tag in the text of a node."""
+        """Whether the text of a node contains a tag."""
         return any(node.start <= start < node.end for start in self.tags)
 
     def of(self, node: g.Condition) -> Kind:
         match node:
             case g.Text(value, True) if _DATE.match(value) or self.moment(node):
-                return "any"  # which govaluate reads as a time, and so as a number
+                return "any"  # govaluate reads it as a date, and thus as a number
             case g.Text(_, quoted):
                 return "text" if quoted or not self.tagged(node) else self.tag(node)
             case g.Number():
@@ -122,18 +122,18 @@ class _Kinds(Findings):
                 return "list"
 
     def moment(self, node: g.Text) -> bool:
-        """Whether a text in quotes is the tag of a time and nothing else."""
+        """Whether a quoted text is only the tag of a time."""
         tag = self.tags.get(node.start + 1)
         if tag is None or tag.end() + 1 != node.end:
             return False
         return g.is_time(sample(tuple(tag[1].strip().split("."))) or "")
 
     def time(self, node: g.Condition) -> bool:
-        """Whether a node is a time, which govaluate takes for a number."""
+        """Whether a node is a date, which govaluate converts to a number."""
         return isinstance(node, g.Text) and node.quoted and g.is_time(node.value)
 
     def tag(self, node: g.Text) -> Kind:
-        """The kind of a tag without quotes: an expression has the one of its result, any other may be any."""
+        """The kind of an unquoted tag: for an expression that of its result, else any."""
         tag = self.tags.get(node.start)
         if tag is None or tag.end() != node.end or not tag[1].startswith("="):
             return "any"
@@ -145,7 +145,7 @@ class _Kinds(Findings):
         return kind if group(kind) in ("flag", "number") else "any"
 
     def need(self, wanted: Kind, operator: str, node: g.Condition, kind: Kind) -> None:
-        """Reports an operand of another kind than an operator needs."""
+        """Reports an operand of another kind than an operator requires."""
         if group(kind) not in ("", group(wanted)):
             way = "take the quotes off" if isinstance(node, g.Text) and node.quoted else "compare it"
             way = way if self.tagged(node) or wanted == "flag" else f"write {WORDS[wanted]} there"
@@ -175,7 +175,7 @@ class _Kinds(Findings):
         return self.computed(node, one, two)
 
     def computed(self, node: g.Binary, one: Kind, two: Kind) -> Kind:
-        """The kind of what is computed of numbers, or of texts by `+`."""
+        """The kind of an arithmetic result, or of texts concatenated by `+`."""
         operator, left, right = node.operator, node.left, node.right
         if operator == "+" and "text" in (one, two):
             return "text"
@@ -199,7 +199,7 @@ class _Kinds(Findings):
         return "any" if operator == "+" and "any" in (one, two) else "number"
 
     def within(self, values: g.Condition, kind: Kind) -> None:
-        """What stands behind `in` is a list of at least two values."""
+        """Checks that the right side of `in` is a list of at least two values."""
         if kind != "list" and not (kind == "any" and self.tagged(values)):
             shown = self.shown(values)
             listed = shown[1:-1] if shown[:1] == "[" and "," in shown else f"{shown}, ..."
@@ -207,7 +207,7 @@ class _Kinds(Findings):
             self.report(WrongOperand("in", shown, WORDS[kind], way), values)
 
     def matches(self, node: g.Binary, one: Kind, two: Kind) -> None:
-        """A text is compared with a pattern, which is one of Go's."""
+        """Checks that a text is matched with a pattern in Go's syntax."""
         operator, left, right = node.operator, node.left, node.right
         for side in (left, right):
             if self.time(side):
@@ -221,7 +221,7 @@ class _Kinds(Findings):
             self.report(WrongOperand(operator, self.shown(right), fault, way), right)
 
     def equal(self, node: g.Binary, one: Kind, two: Kind) -> None:
-        """Values of different kinds are never equal, and constants say the same each time."""
+        """Reports comparisons with a constant result: of values of different kinds, or of constants."""
         answer = "false" if node.operator == "==" else "true"
         shown = self.shown(node)
         sides: tuple[tuple[g.Condition, Kind, g.Condition, Kind], ...] = (
@@ -258,12 +258,12 @@ class _Kinds(Findings):
             self.report(NeverEqual(shown, "true" if same else "false", reason, way), node)
 
     def statuses(self, side: g.Condition) -> tuple[str, ...]:
-        """What a side may be that is the tag of a status and nothing else."""
+        """The possible values of a side that is only the tag of a status."""
         tag = only_tag(self.text[side.start : side.end].strip("'\""))
         return () if tag is None else statuses(tuple(tag[1].strip().split(".")))
 
     def order(self, node: g.Binary, one: Kind, two: Kind) -> None:
-        """Numbers without quotes are put in order as numbers, with quotes as texts; both together fail."""
+        """Checks the operands of `<` and others: numbers, which are unquoted, or texts; both together fail."""
         sides: tuple[tuple[g.Condition, Kind, Kind], ...] = ((node.left, one, two), (node.right, two, one))
         for side, kind, _ in sides:
             other = node.right if side is node.left else node.left

@@ -21,10 +21,10 @@ _INPUTS = "inputs.parameters."
 
 
 def added(view: View) -> Iterator[Problem]:
-    """Every template that gets a text of the defaults has the inputs that are named in it.
+    """Every template that gets a text from the defaults has the inputs that the text names.
 
-    Argo validates a workflow without its defaults, and leaves a tag without a value as it is. Source: Argo Workflows,
-    mergedTemplateDefaultsInto, and ProcessArgs in workflow/common/util.go.
+    Argo validates a workflow without its defaults, and leaves a tag without a value unchanged. Source: Argo
+    Workflows, mergedTemplateDefaultsInto, and ProcessArgs in workflow/common/util.go.
     """
     if "inputs" in view.defaults or _INPUTS not in compact(view.defaults):
         return
@@ -42,7 +42,7 @@ def added(view: View) -> Iterator[Problem]:
 
 
 def _gets(view: View, template: Template, text: str) -> bool:
-    """Whether a template with a program or a request has a text of the defaults in it when it runs."""
+    """Whether a leaf template contains a text of the defaults at run time."""
     return template.is_leaf and compact(text) in compact(
         merged(view.defaults_of(template), template.data, OF_TEMPLATES)
     )

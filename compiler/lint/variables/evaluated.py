@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def evaluated(
     text: str, part: Part, value: str, tag: bool, open: bool
 ) -> tuple[tuple[Finding, Span | None], ...]:
-    """The findings about a part with a value of its variable; without a place where that value is what is wrong.
+    """The findings about a part with a value of its variable; with no location if the value itself is wrong.
 
     `open` says that a run can be given another value.
     """
@@ -48,7 +48,7 @@ class _Evaluated:
         self.scope = scope(part.variable, value)
 
     def found(self, tag: bool) -> Iterator[tuple[Finding, Span | None]]:
-        """What is wrong with the value, or why there is none; of a whole `tag` a text has to be made."""
+        """The mistake in the result, or the reason for a failure; that of a whole `tag` must convert to text."""
         node = self.part.node
         try:
             result = value_of(node, self.scope)
@@ -64,7 +64,7 @@ class _Evaluated:
                 yield self.fault(each, reason)
 
     def failing(self, node: t.Node, reason: str) -> Iterator[tuple[t.Node, str]]:
-        """The innermost parts that fail of one that does, and why."""
+        """The innermost failing parts of a failing node, with the reasons."""
         inside = False
         for inner in always(node):
             try:
@@ -78,7 +78,7 @@ class _Evaluated:
             yield node, reason
 
     def nil(self, node: t.Node) -> Finding:
-        """The finding about an expression that is nil."""
+        """The finding about an expression whose result is nil."""
         missing, way = self.lacking(node)
         way = way or "give a value in every case, as by `?? ''`"
         if self.open and needs(node, {}):
@@ -86,7 +86,7 @@ class _Evaluated:
         return WrongResult(short(self.shown(node)), f"nil{self.given(node)}", "a value", way)
 
     def fault(self, node: t.Node, reason: str) -> tuple[Finding, Span | None]:
-        """The finding about a part that fails, and its place, if it is not the value of the variable alone."""
+        """The finding about a failing part, and its location, unless the value of the variable itself is wrong."""
         match node:
             case t.Call(function, (argument,)) if function in _CONVERSIONS:
                 given = value_of(argument, self.scope)
@@ -104,21 +104,21 @@ class _Evaluated:
         return self.fails(node, missing or reason, way), (node.start, node.end)
 
     def fails(self, node: t.Node, reason: str, way: str) -> Finding:
-        """The finding about a part that fails, in every run or in those that are given nothing else."""
+        """The finding about a failing part: it fails in every run, or in those that keep the default value."""
         found = short(self.shown(node))
         if self.open and (variable := needs(node, {})):
             return FailsByDefault(found, short(self.value), variable.rpartition(".")[2], reason, way)
         return Uncomputable(found, self.given(node), reason, way)
 
     def lacking(self, node: t.Node) -> tuple[str, str]:
-        """The key that an object has not to which a part leads, and those it has; nothing where that is not why."""
+        """The missing key of an object, and those it has; empty where this is not the reason."""
         key = absent(self.shown(node), self.scope)
         if key is None:
             return "", ""
         return f"there is no `{key.key}`", suggest(key.key, key.known) or "the object is empty"
 
     def given(self, node: t.Node) -> str:
-        """The words for the value of the variable, where a part is computed of it."""
+        """The words for the value of the variable, if a part depends on it."""
         return f" with `{short(self.value)}`" if needs(node, {}) else ""
 
     def shown(self, node: t.Node) -> str:
@@ -139,4 +139,4 @@ _CONVERSIONS = {
         "write numbers with the units h, m, s, ms, such as `1h30m`",
     ),
 }
-"""What functions take that make something else of a text, and what to do where it is no such text."""
+"""What conversion functions need, and the fix for a text that does not fit."""

@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
 _FAILING = frozenset(("fromJSON", "jsonpath", "fromBase64", "date", "duration"))
 _CONVERSIONS = frozenset(("asInt", "asFloat", "int", "float"))
-"""What fails of a text that is no number; the output of a step that writes numbers is one."""
+"""Functions that fail for a text that is not a number, which an output of a step usually is."""
 
 
 _SIGNS = regex(r"\w\(|\[[^']|[/%]")
-"""What an expression holds that can fail."""
+"""Parts of an expression that can fail."""
 
 
 def passed_on(text: str, node: t.Node) -> Iterator[Fault]:
-    """The finding about a `let` in a tag: where it fails, Argo takes its name for a variable that comes later.
+    """The finding about a `let` in a tag: if it fails, Argo takes its name for a variable that has no value yet.
 
     Source: a real controller, and missingVarsInEnv in util/template/expression_template.go.
     """
@@ -59,7 +59,7 @@ def _passed_on(text: str, failing: t.Node, effect: str, way: str) -> Fault:
 
 
 def can_fail(view: View, template: Template, text: str, node: t.Node) -> Iterator[Fault]:
-    """The finding about an output of a DAG that another task waits for: where it fails, the run never ends."""
+    """The finding about an output of a DAG that another task waits for: if it fails, the run never ends."""
     if template.body != "dag" or not _SIGNS.search(text):
         return
     for call in view.calls:
@@ -74,7 +74,7 @@ def can_fail(view: View, template: Template, text: str, node: t.Node) -> Iterato
 
 @lru_cache(maxsize=4096)
 def _failing(node: t.Node, functions: frozenset[str]) -> t.Node | None:
-    """The first part that may fail: one of the functions, an item of a list, a division."""
+    """The first part that may fail: a call of one of the functions, an index of a list, a division."""
     for each in t.walk(node):
         match each:
             case t.Call("fromJSON", (t.Literal(str() as text),)) if _is_json(text):
@@ -99,7 +99,7 @@ def _is_json(text: str) -> bool:
 
 
 def needed(node: t.Node) -> frozenset[Part]:
-    """The parts of an expression beside operators that do not work on nil; none where it asks for that somewhere."""
+    """The operands of operators that fail for nil; none if the expression checks for nil anywhere."""
     if any(_asks_for_nil(each) for each in t.walk(node)):
         return frozenset()
     operations = [each for each in t.walk(node) if isinstance(each, t.Binary) and each.operator in _OPERATORS]
@@ -120,10 +120,10 @@ def _asks_for_nil(node: t.Node) -> bool:
 
 
 class Missing(NamedTuple):
-    """A use of an output that may be missing: a simple tag or a part of an expression, alone or with more beside.
+    """A use of an output that may be missing: a simple tag or a part of an expression, `alone` or with other text.
 
-    `guarded` says that the expression has another value for the case that it is missing, `needed` that an operator
-    stands beside it that fails without it.
+    `guarded` says that the expression has another value if it is missing, `needed` that it is an operand of
+    an operator that fails without it.
     """
 
     name: str
@@ -135,26 +135,26 @@ class Missing(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The variable as it is written."""
+        """The variable as in the manifest."""
         return f"{{{{{self.name}}}}}" if self.is_tag else as_keys(self.name)
 
     @property
     def filled(self) -> str:
-        """The variable with a value for the case that it is missing, which can be read where it stands.
+        """The variable with a fallback for a missing value, valid where the variable is used.
 
-        A task without a declared parameter has no `outputs` at all then, so the result is asked for behind `?.`.
+        A task without declared parameters then has no `outputs` at all, so the result is read by `?.`.
         """
         name = as_keys(self.name).replace(".outputs.result", ".outputs?.result")
         return self._or(name)
 
     @property
     def unwritten(self) -> str:
-        """The same of a parameter, where nothing of `outputs` need be there."""
+        """The same for a parameter, where `outputs` may be missing altogether."""
         return self._or(self._below)
 
     @property
     def collected(self) -> str:
-        """The same of a parameter that a loop collects."""
+        """The same for a parameter that a loop collects."""
         return self._or(self._below, "[]")
 
     @property
@@ -170,24 +170,24 @@ class Missing(NamedTuple):
 
 _FILLED = {"when": "none", "withParam": "[]"}
 _ABSENT = frozenset(("outputs.result", "outputs.parameters", "exitCode", "hostNodeName", "ip"))
-"""What a task that was skipped does not have at all: Argo waits for it."""
+"""What a skipped task does not have at all: Argo waits for it."""
 _ARTIFACT = "outputs.artifacts."
 _EMPTY = "has no items"
 _SKIPPED = "is skipped"
 _LEFT_OUT = "is left out"
 _NONE_RUNS = "has no item that runs"
 _OF_ROUNDS = (_SKIPPED, _NONE_RUNS)
-"""Where a loop has rounds, and none of them runs."""
+"""The cases in which a loop may have iterations, but none of them runs."""
 
 
 class Skip(NamedTuple):
-    """Why a call may be skipped, as far as it is written: in words, and whether it always is."""
+    """The reason why a call may be skipped, as far as known: in words, and whether it always is."""
 
     case: str
     always: bool = False
 
     def leaves(self, producer: Call, output: str) -> bool:
-        """Whether there is an output all the same: of a loop in a graph, an empty list of all results or outputs."""
+        """Whether the output exists all the same: for a loop in a DAG, an empty list of all results or outputs."""
         collected = output in ("outputs.result", "outputs.parameters") and producer.owner.body == "dag"
         return bool(producer.loop) and collected and self.case in _OF_ROUNDS
 
@@ -199,7 +199,7 @@ class Skip(NamedTuple):
 
 
 def skip(view: View, producer: Call) -> Skip | None:
-    """Why a call may be skipped as a whole."""
+    """The reason why a call may be skipped as a whole."""
     when = str(producer.data.get("when") or "true")
     if producer.loop and has_no_items(producer):
         return Skip(_EMPTY, always=True)
@@ -216,23 +216,24 @@ def skip(view: View, producer: Call) -> Skip | None:
 
 
 def _is_written(producer: Call, when: str) -> bool:
-    """Whether the items are written, and nothing else decides which of them run."""
+    """Whether the items are literal, and only they decide which iterations run."""
     return when == "true" or (
         producer.loop == "withItems" and all(tag[1].strip().startswith("item") for tag in TAG.finditer(when))
     )
 
 
 def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) -> Finding | None:
-    """The finding about an output of a call that may be skipped, used by a call that runs without it.
+    """The finding about an output of a call that may be skipped, used by a call that runs all the same.
 
-    Of a task that was skipped, the parameters are nil, and an argument with one counts as left out; anything else
-    is waited for. Source: a real controller, and addSkippedNodeOutputsToScope in workflow/controller/scope.go.
+    The parameters of a skipped task are nil, and an argument with one counts as left out; Argo waits for
+    anything else. Source: a real controller, and addSkippedNodeOutputsToScope in
+    workflow/controller/scope.go.
     """
     guarded = use.path[-1] != "when" and not always(str(call.data.get("when") or ""))
     if guarded or call.parent is not None or producer.callee is None or why.leaves(producer, output):
         return None
     if output == "outputs.parameters" and output not in (producer.outputs or (output,)):
-        return None  # which is told as such
+        return None  # which is reported elsewhere
     if why.case == _LEFT_OUT:
         if not runs_without(call, producer):
             return None
@@ -264,10 +265,11 @@ def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) ->
 
 
 def _artifact(producer: Call, call: Call, use: Missing, why: Skip) -> Finding | None:
-    """The finding about an artifact of a call that may be skipped, which a call hands on.
+    """The finding about an artifact of a call that may be skipped, passed on by another call.
 
-    In a graph the argument has to be optional, and everywhere the input; artifacts of loops are told as such. Source:
-    addSkippedNodeOutputsToScope, and ProcessArgs in workflow/common/util.go, of Argo 4.1, and a real controller.
+    In a DAG the argument has to be optional, and the input everywhere; artifacts of loops are reported
+    elsewhere. Source: addSkippedNodeOutputsToScope, and ProcessArgs in workflow/common/util.go, of Argo 4.1,
+    and a real controller.
     """
     if producer.loop or not (use.is_tag and use.alone and use.path[-4:-2] == ("arguments", "artifacts")):
         return None
@@ -280,9 +282,9 @@ def _artifact(producer: Call, call: Call, use: Missing, why: Skip) -> Finding | 
 
 
 def _of_rounds(producer: Call, use: Missing) -> str:
-    """What to write for what a loop collects of one parameter: without a round, a list of steps has no `outputs`.
+    """The fix for a parameter that a loop collects: without an iteration, a step has no `outputs`.
 
-    Source: a real controller; in a graph it has the text of an empty list in place of all parameters.
+    Source: a real controller; a DAG has the text of an empty list instead of all parameters.
     """
     if producer.owner.body == "dag":
         return f"take all parameters, `{{{{tasks.{producer.name}.outputs.parameters}}}}`, which are an empty list then"
@@ -293,7 +295,7 @@ _PARAMETER = regex(r"\.outputs\.parameters\.?(\[.*\]|\w+)$")
 
 
 def _nothing_below(producer: Call, output: str, use: Missing, why: Skip) -> Finding | None:
-    """The finding about a result with another value for its absence, where there are no `outputs` to ask for it.
+    """The finding about a result with a fallback, if there are no `outputs` to read it from.
 
     Source: a real controller: `cannot fetch result from <nil>`.
     """
@@ -307,9 +309,9 @@ def _nothing_below(producer: Call, output: str, use: Missing, why: Skip) -> Find
 
 
 def lost(producer: Call, call: Call, output: str, use: Missing) -> Finding | None:
-    """The finding about an output of a call that may fail before it is written, used by a call that runs then, too.
+    """The finding about an output of a call that may fail before writing it, used by a call that runs even then.
 
-    A default of the input is no help: Argo waits for what a task that has failed has not written. Source: a real
+    A default of the input does not help: Argo waits for what a failed task has not written. Source: a real
     controller; an expression fails with `cannot fetch parameters from <nil>`.
     """
     last = output.rpartition(".")[2]
@@ -320,7 +322,7 @@ def lost(producer: Call, call: Call, output: str, use: Missing) -> Finding | Non
     of_graph = callee.body in GRAPH_BODIES
     sources = [inside(each, "valueFrom") for each in callee.output_parameters.values()]
     if use.guarded and not of_graph and any("default" in each for each in sources):
-        return None  # there are outputs then, of which this one may be missing
+        return None  # the outputs exist then, but this one may be missing
     way = f"write `{use.unwritten}`"
     if not of_graph:
         way = f"add a `default` to `valueFrom` of output `{last}` of `{callee.title}`, or {way}"
@@ -329,7 +331,7 @@ def lost(producer: Call, call: Call, output: str, use: Missing) -> Finding | Non
 
 
 def lost_at_end(producer: Call, output: str, use: Missing) -> Finding | None:
-    """The finding about an output of a graph without a default, from a call whose failure does not end the graph.
+    """The finding about an output of a DAG or step list without a default, from a call that may fail without ending it.
 
     Source: Argo Workflows, getTemplateOutputsFromScope in workflow/controller/operator.go.
     """
@@ -344,9 +346,9 @@ def lost_at_end(producer: Call, output: str, use: Missing) -> Finding | None:
 
 
 def _unwritten(producer: Call, output: str) -> str:
-    """How a call ends without an output parameter that its template has; empty where it has it at any end.
+    """How a call ends without a declared output parameter; empty if it always has it.
 
-    A graph that has failed has no outputs at all. Source: executeDAG and executeSteps of Argo 4.1.
+    A failed DAG or step list has no outputs at all. Source: executeDAG and executeSteps of Argo 4.1.
     """
     kind, _, last = output.rpartition(".")
     callee = producer.callee
@@ -363,7 +365,7 @@ _PROGRAMS = ("container", "script", "containerSet")
 
 
 def runs_after(producer: Call, call: Call) -> bool:
-    """Whether a call runs though one before it, which it names itself, has failed."""
+    """Whether a call runs even if one that it directly depends on has failed."""
     if not call.data.get("depends"):
         before = producer.group < call.group if call.owner.body == "steps" else False
         named = before or producer.name in (call.data.get("dependencies") or ())
@@ -372,7 +374,7 @@ def runs_after(producer: Call, call: Call) -> bool:
 
 
 def _ends_nothing(producer: Call) -> bool:
-    """Whether a DAG goes on after a task, whether that has failed or not, and nothing in it asks for its success."""
+    """Whether a DAG continues after a task, whether that has failed or not, and no other task requires its success."""
     graph = producer.owner
     after = [graph.calls[at] for at in graph.dag.needing.get(graph.call_index.get(producer.name, -1), ())]
     return all(_may_run(each, producer, ("Failed",)) for each in after) and any(
@@ -381,11 +383,11 @@ def _ends_nothing(producer: Call) -> bool:
 
 
 _LONGEST = 2000
-"""Characters of a `depends` of which something is said: it is read anew for each task that it names."""
+"""The longest `depends` to check, in characters: it is parsed again for each task that it names."""
 
 
 def _may_run(call: Call, producer: Call, results: tuple[str | None, ...]) -> bool:
-    """Whether the `depends` of a task, which names another one, can hold where this one has one of these results."""
+    """Whether the `depends` of a task can hold if another one, which it names, has one of these results."""
     text = str(call.data.get("depends") or "")
     if len(text) > _LONGEST:
         return False
@@ -400,7 +402,7 @@ def _may_run(call: Call, producer: Call, results: tuple[str | None, ...]) -> boo
 
 
 def missing_at_end(producer: Call, output: str, use: Missing, why: Skip) -> Finding | None:
-    """The finding about an output of a graph without a default, from a call that may be skipped.
+    """The finding about an output of a DAG or step list without a default, from a call that may be skipped.
 
     Source: Argo Workflows, getTemplateOutputsFromScope in workflow/controller/operator.go.
     """
@@ -408,7 +410,7 @@ def missing_at_end(producer: Call, output: str, use: Missing, why: Skip) -> Find
         return None
     if output.startswith(_ARTIFACT):
         if producer.loop or producer.owner.body != "dag" or not use.alone:
-            return None  # of a step that was skipped, it is an artifact without a place
+            return None  # for a skipped step, it is an artifact without a location
         own = f"`from: {{{{{use.name}}}}}` with " if not use.is_tag else ""
         return why.finding(producer, use, "the run fails here", f"write {own}`optional: true`")
     if why.leaves(producer, output) or (why.case == _LEFT_OUT and not succeeds_without(producer)):
@@ -424,11 +426,11 @@ def missing_at_end(producer: Call, output: str, use: Missing, why: Skip) -> Find
 
 
 _MOST = 6
-"""Operands of other tasks of which all combinations are tried."""
+"""The most operands of other tasks whose combinations are all tried."""
 
 
 def _runs_without(text: str, name: str) -> bool:
-    """Whether a `depends` can hold where a task of it was skipped."""
+    """Whether a `depends` can hold if one of its tasks was skipped."""
     try:
         operands = depends(text) if asks(text) else ()
     except GrammarError:
@@ -445,6 +447,6 @@ def _runs_without(text: str, name: str) -> bool:
 
 
 def _wanted(call: Call, path: Path) -> str:
-    """The input without a default that an argument at a path is for, or nothing."""
+    """The required input that an argument at a path is for; empty for others."""
     name: str = call.data["arguments"]["parameters"][path[-2]].get("name") or ""
     return name if call.callee is not None and name in call.callee.required_parameters else ""

@@ -26,7 +26,7 @@ class UnknownVariable(Finding):
     expression: bool = False
 
     def words(self) -> dict[str, str]:
-        """The variable, what was probably meant, and the way out."""
+        """The variable, what was probably meant, and the fix."""
         close, beside = _nearest(self.name, self.known)
         if self.expression:
             close, beside = as_keys(close), [as_keys(each) for each in beside]
@@ -37,7 +37,7 @@ class UnknownVariable(Finding):
 
 
 def in_expression(finding: Finding) -> Finding:
-    """A finding whose help spells variables as an expression has them."""
+    """A finding whose help spells variables as in expressions."""
     if not isinstance(finding, (UnknownVariable, UnknownOutput)):
         return finding
     values: dict[str, Any] = {**vars(finding), "expression": True}
@@ -45,7 +45,7 @@ def in_expression(finding: Finding) -> Finding:
 
 
 def _key_in_text(name: str, known: Collection[str]) -> str:
-    """What to do about a name that goes on behind that of a value, which is text; empty for others."""
+    """The fix for a name that continues after that of a text value, as if it were an object; empty for others."""
     owner = name.rpartition(".")[0]
     while owner:
         if owner in known and _VALUE.search(owner):
@@ -69,7 +69,7 @@ def _nearest(name: str, known: Collection[str]) -> tuple[str, list[str]]:
 
 @lru_cache(16)
 def _below(known: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    """The dotted names by what stands before the last part, and by that."""
+    """The dotted names by their parent, and by their last part."""
     found: dict[str, dict[str, str]] = {}
     for each in known:
         parent, _, last = each.rpartition(".")
@@ -91,7 +91,7 @@ class UnknownOutput(Finding):
     expression: bool = False
 
     def words(self) -> dict[str, str]:
-        """The output, what was probably meant, and the way out."""
+        """The output, what was probably meant, and the fix."""
         reason = self.reason or _key_in_text(self.name, self.known)
         close = "" if reason else _nearest(self.name, self.known)[0]
         close, known = (as_keys(close), map(as_keys, self.known)) if self.expression else (close, self.known)
@@ -129,7 +129,7 @@ class NotAncestor(Finding):
     producer: str
 
     def words(self) -> dict[str, str]:
-        """What is used, when it would be there, and the way out."""
+        """What is used, when it would be available, and the fix."""
         if self.task == self.producer:
             what, when = "its own results", "has not ended when it begins"
             return {"task": self.task, "what": what, "when": when, "way": "let one of its hooks use them"}
@@ -153,7 +153,7 @@ class NotEarlier(Finding):
     when: str
 
     def words(self) -> dict[str, str]:
-        """The two steps and the way out."""
+        """The two steps and the fix."""
         own = self.step == self.producer
         way = f"move `{self.producer}` to a group before that of `{self.step}`"
         return super().words() | {"way": "a step cannot use its own outputs; its hooks can" if own else way}

@@ -83,10 +83,10 @@ _OTHERS = "let what makes it come first, by `depends` or in the list, or pass th
 
 
 def early(view: View) -> Iterator[Problem]:
-    """Plain tags name global outputs that a call before them makes.
+    """Simple tags name global outputs that an earlier call sets.
 
-    Source: validateTemplate, validateSteps and validateDAG in workflow/validate of Argo 4.1, which visit each template
-    where it is called first. Of tasks that may come in any order, two are tried.
+    Source: validateTemplate, validateSteps and validateDAG in workflow/validate of Argo 4.1, which visit each
+    template where it is called first. Two of the possible orders of tasks are tried.
     """
     calls = [call for call in view.outlines if call.parent is None]
     called = {id(each): each for each in callees(calls)}
@@ -123,10 +123,10 @@ def early(view: View) -> Iterator[Problem]:
 
 
 def _computed(view: View, made: Collection[str]) -> Iterator[Problem]:
-    """Plain tags with global outputs of which no `globalName` is known before the run.
+    """Simple tags with global outputs where the `globalName` is only known at run time.
 
-    Source: addOutputsToScope in workflow/validate of Argo 4.1: any is known in the list of steps behind a call of what
-    makes one, in all of a DAG with such a call, and for artifacts in what runs at the end.
+    Source: addOutputsToScope in workflow/validate of Argo 4.1: any name is accepted in a step list after a
+    call that sets one, in all of a DAG with such a call, and for artifacts in `onExit`.
     """
     first = inner_first([] if view.first is None else [view.first], lambda each: callees(each.outlines))
     begun = set(map(id, first))
@@ -145,16 +145,16 @@ _IN_RUN = ": a `globalName` with a tag in it is known in the run only"
 
 
 def _looked_up(name: str, prefix: str) -> str:
-    """How a global output is named where Argo does not look for it before the run."""
+    """How to refer to a global output where Argo does not validate the name."""
     if ".artifacts." in prefix:
         return "take it in the graph that makes it, after the call that does, or at the end of the run"
     return f"write `{{{{={prefix[:-1]}['{name.removeprefix(prefix)}']}}}}`, which is looked up in the run"
 
 
 def _before_makers(template: Template, prefix: str) -> Iterator[tuple[object, Path, str]]:
-    """The parts of a template that Argo looks at before a call in it makes outputs whose names it does not know.
+    """The parts of a template that Argo validates before a call in it sets outputs with unknown names.
 
-    With each the way out, if that is to come behind the call.
+    With each, the fix, if it is to be moved after the call.
     """
     if template.body not in GRAPH_BODIES:
         yield template.data, template.path, ""
@@ -174,7 +174,7 @@ def _before_makers(template: Template, prefix: str) -> Iterator[tuple[object, Pa
 
 
 def _plain(node: object, path: Path) -> Iterator[tuple[Path, str, tuple[int, int]]]:
-    """The tags below a node that are no expressions: where each stands, and the name in it."""
+    """The simple tags below a node: their path, the name, and the location."""
     for place, _, text in strings(node, path):
         for tag in tags(text):
             if tag.kind != "expression":
@@ -190,9 +190,9 @@ def _without_inline(call: Call) -> dict[str, object]:
 
 
 def _unawaited(view: View, told: Collection[tuple[Path, Part]]) -> Iterator[Problem]:
-    """Tags with global outputs in calls that do not wait for what makes them, where it is called once.
+    """Tags with global outputs in calls that do not wait for the call that sets them, which occurs once.
 
-    Steps of one group, and tasks without an order, begin together, and Argo replaces what is known then.
+    Steps of one group, and tasks without an order, start together, and Argo replaces what is known then.
     """
     makers: defaultdict[str, list[Call]] = defaultdict(list)
     for call in (*view.calls, *view.hooks):
@@ -227,7 +227,7 @@ def _unawaited(view: View, told: Collection[tuple[Path, Part]]) -> Iterator[Prob
 
 
 def _waiting(owner: Template, pairs: list[tuple[Call, Call]]) -> set[tuple[Call, Call]]:
-    """The pairs of which the second begins when the first has ended."""
+    """The pairs of which the second starts after the first has ended."""
     if owner.body == "steps":
         return {(one, other) for one, other in pairs if one.group < other.group}
     if not owner.dag.is_sound:
@@ -238,7 +238,7 @@ def _waiting(owner: Template, pairs: list[tuple[Call, Call]]) -> set[tuple[Call,
 
 
 def _uses(owner: Template, names: Container[str]) -> Iterator[tuple[Call, str, Path, Part]]:
-    """The tags in the calls of a template that hold one of some variables."""
+    """The tags in the calls of a template that contain one of some variables."""
     for call in owner.calls:
         texts = {field: call.data[field] for field in ("arguments", "when", *LOOPS) if field in call.data}
         for path, _, text in strings(texts, call.path):
@@ -248,7 +248,7 @@ def _uses(owner: Template, names: Container[str]) -> Iterator[tuple[Call, str, P
 
 
 def _named(tag: Tag) -> Iterable[str]:
-    """The variables that a tag names."""
+    """The variables in a tag."""
     if tag.kind != "expression":
         return (tag.body.strip(),)
     try:
@@ -258,7 +258,7 @@ def _named(tag: Tag) -> Iterable[str]:
 
 
 def _is_once(view: View, template: Template) -> bool:
-    """Whether a run of the workflow comes to a template once and no more."""
+    """Whether a run reaches a template exactly once."""
     seen = {id(template)}
     while template is not view.first:
         callers = view.callers.get(id(template), ())
@@ -272,7 +272,7 @@ def _is_once(view: View, template: Template) -> bool:
 
 
 def _asks_for_failures(view: View) -> bool:
-    """Whether a template names them, or what one hands on."""
+    """Whether a template, or an argument, refers to the failures."""
     leaves = (template for template in view.all if template.body not in GRAPH_BODIES)
     return any(FAILURES in text for text in view.values) or any(
         FAILURES in text for template in leaves for text in (template.source, template.text)
@@ -280,12 +280,12 @@ def _asks_for_failures(view: View) -> bool:
 
 
 def _at_end(call: Call) -> bool:
-    """Whether a step knows its own outputs, because a hook of its end may."""
+    """Whether a step knows its own outputs, because its exit hook may use them."""
     return bool(call.data.get("onExit")) or inside(call.data, "hooks").get("exit") is not None
 
 
 def never_noted(view: View) -> Iterator[Problem]:
-    """What graphs and lists of steps hand on by a global name is noted."""
+    """The global outputs of DAGs and step lists are stored."""
     if view.external or not all(call.known for call in view.outlines):
         return
     noted = {name for template in view.all for name in _noted(view, template)}
@@ -310,7 +310,7 @@ def never_noted(view: View) -> Iterator[Problem]:
 
 
 def _noted(view: View, template: Template) -> Iterable[str]:
-    """The global outputs that the run has when a template has been called, as far as nothing speaks against it."""
+    """The global outputs that the run has after a call of a template, as far as known."""
     names = global_outputs(template)
     if template.body not in GRAPH_BODIES:
         return names
@@ -321,48 +321,48 @@ def _noted(view: View, template: Template) -> Iterable[str]:
 
 
 def _is_made_within(artifact: dict[str, object]) -> bool:
-    """Whether an artifact is handed on from a task or step."""
+    """Whether an artifact is the output of a task or step."""
     source = artifact.get("from")
     tag = only_tag(source) if type(source) is str else None
     return tag is not None and tag[1].strip().startswith(("tasks.", "steps."))
 
 
 def _noted_late(call: Call) -> bool:
-    """Whether the outputs of a task are noted when its graph has ended: those of a pod are when it has."""
+    """Whether the outputs of a task are stored when its DAG has ended: those of a pod are stored when it has."""
     return call.owner.body == "dag" and call.callee is not None and call.callee.body == "dag"
 
 
 def _notes(call: Call) -> bool:
-    """Whether what calls a graph notes its outputs, when that has ended itself."""
+    """Whether the caller of a DAG stores its outputs, when it has ended itself."""
     return call.is_task and not call.loop
 
 
 class _Walk:
-    """Visits templates as Argo's validator does, and notes what is named before it is known."""
+    """Visits templates in the order of Argo's validator, and records names that are used before they are known."""
 
     def __init__(self, made: set[str], own: set[int], reverse: bool) -> None:
         self.unknown = made
         self.own = own
         self.reverse = reverse
-        self.several = False  # whether there is more than one order
-        self.perhaps = False  # whether what is not visited yet may be for the end of a run
+        self.several = False  # whether there are several orders
+        self.perhaps = False  # whether templates that are not visited may be used by an exit handler
         self.visited: set[int] = set()
         self.found: dict[tuple[Path, Part], tuple[str, str]] = {}
 
     def all(self, view: View) -> dict[tuple[Path, Part], tuple[str, str]]:
-        """What is named too early in a document: where, the name, and the way out."""
+        """The names that a document uses too early: by location, the name and the fix."""
         if view.first is not None:
             self.visit(view.first)
         if view.last is not None:
             self.unknown.discard(FAILURES)
             self.visit(view.last)
-        self.perhaps = not (view.runs or view.hooks)  # what it runs may bring a hook that reads them
+        self.perhaps = not (view.runs or view.hooks)  # its users may have a hook that reads them
         for template in view.listed:
             self.visit(template)
         return self.found
 
     def visit(self, template: Template) -> None:
-        """Look at a template that is called, and at those that it calls; at each once."""
+        """Check a template that is called, and those that it calls; each once."""
         if id(template) in self.visited or not self.unknown:
             return
         self.visited.add(id(template))
@@ -394,7 +394,7 @@ class _Walk:
         self._texts(_without_inline(call), call.path, way)
 
     def _texts(self, node: object, path: Path, way: str) -> None:
-        """Look at the texts below a node; those of another document, without a `way`, have no place in this one."""
+        """Check the texts below a node; those of another document, without a `way`, are not reported."""
         for place, name, part in _plain(node, path) if self.unknown and way else ():
             if name in self.unknown:
                 perhaps = self.perhaps and name == FAILURES

@@ -23,9 +23,9 @@ _LET = regex(r"\blet\s+(\w+)")
 
 
 def hyphenated(text: str, names: frozenset[str]) -> Iterator[Fault]:
-    """The findings about variables of Argo with a hyphen in their names; `names` are those of this place.
+    """The findings about variables of Argo with hyphenated names; `names` are those of this scope.
 
-    Nothing is found where a subtraction may be meant: before a known name, and before a number at the end.
+    None where a subtraction may be meant: before a known name, and before a number at the end.
     """
     known: set[str] = set()
     for match in _VARIABLE.finditer(text) if "-" in text else ():
@@ -38,12 +38,12 @@ def hyphenated(text: str, names: frozenset[str]) -> Iterator[Fault]:
 
 
 def as_keys(text: str) -> str:
-    """A text with the variables of Argo in it as an expression has them: those with a hyphen in brackets."""
+    """A text with its Argo variables as in expressions: hyphenated parts in brackets."""
     return _VARIABLE.sub(lambda match: _STEP.sub(_as_key, match[0]) if match["name"] else match[0], text)
 
 
 def _is_name(step: re.Match[str], known: set[str]) -> bool:
-    """Whether what stands behind the hyphens of a step can be nothing but parts of a name."""
+    """Whether what follows the hyphens of a step can only be parts of a name."""
     words = (step["word"] or "").split("-")[1:]
     return any(not word.isdecimal() and word not in known for word in words) or (
         words != [] and words[-1].isdecimal() and step["more"] is not None
