@@ -38,14 +38,14 @@ class Overwritten(Finding):
 
 
 def inner_variables(view: View) -> Iterator[Problem]:
-    """A tag of an inline template names what this template has, and Argo looks for it before it is called.
+    """A tag of an inline template names a variable of that template, and Argo looks for it before it is called.
 
-    Source: Argo Workflows, validateSteps and validateDAG, which resolve a whole call with the scope of its template,
-    and validateTemplate, which resolves an inline template by itself, without the arguments that it is called with: the
-    first one of a workflow only, because it takes others without a name for the same. What a run has of an object that
-    it names are the templates as they are written, without the inputs of what is around them. In the run,
-    resolveReferences and resolveDependencyReferences wait for what the text of a call names of tasks and steps, and
-    processItem wants all that the text of a loop names.
+    Source: Argo Workflows, validateSteps and validateDAG, which resolve a whole call in the scope of its
+    template, and validateTemplate, which resolves an inline template by itself, without the arguments of its
+    call: only the first one of a workflow, because it takes other unnamed ones for the same. From an object
+    that it refers to, a run has the templates as they are written, without the inputs of the templates around
+    them. At run time, resolveReferences and resolveDependencyReferences wait for all tasks and steps that the
+    text of a call names, and processItem requires all that the text of a loop names.
     """
     inner = [(template, template.around) for template in view.templates if template.around is not None]
     first = _first(view) if inner else None
@@ -70,24 +70,24 @@ def inner_variables(view: View) -> Iterator[Problem]:
 
 
 def _named(path: Path, tag: Tag) -> Iterator[tuple[str, Spot]]:
-    """The variables that a tag of the text at a path names, each with where."""
+    """The variables that a tag of the text at a path names, each with its location."""
     if tag.kind == "simple" and (name := tag.body.strip()):
         yield name, Spot.of_name(path, name, tag)
     elif tag.kind == "expression":
         for each in tag.variables:
-            # That Argo keeps no result which it does not find named is told as such.
+            # A result that Argo does not store, because it finds no use of it, is reported elsewhere.
             if each.path[2:] != ("outputs", "result") or _is_found(each, tag.body):
                 yield each.dotted, Spot(path, (each.start, each.end), expression=True)
 
 
 def _is_found(result: Reference, expression: str) -> bool:
-    """Whether Argo finds that a result is read in an expression."""
+    """Whether Argo finds the use of a result in an expression."""
     found = RESULTS[BODY_OF[result.path[0]]].finditer(expression) if result.path[0] in BODY_OF else ()
     return any(result.path[1] in each.groups() for each in found)
 
 
 def _outwards(call: Call) -> Iterator[Call]:
-    """A call of an inline template, and those of the inline templates around it."""
+    """A call of an inline template, and those of the inline templates around it, from the inside out."""
     around: Call | None = call
     while around is not None:
         yield around
@@ -95,7 +95,7 @@ def _outwards(call: Call) -> Iterator[Call]:
 
 
 class _Around:
-    """The calls around an inline template, from the nearest one on, and what is not known there."""
+    """The calls around an inline template, from the inside out, and what is unknown there."""
 
     def __init__(self, template: Template, calls: list[Call]) -> None:
         self.template = template
@@ -104,7 +104,7 @@ class _Around:
         self.by_path = {each.path: each for each in template.calls if each.loop}
 
     def lacks(self, name: str, spot: Spot) -> bool:
-        """Whether a variable is one of the template's own, or of its calls, and missing where Argo wants it."""
+        """Whether a variable is one of the template's own, or of its calls, and missing where Argo requires it."""
         template, root = self.template, name.partition(".")[0]
         if name == "tasks.name":
             return True
@@ -120,7 +120,7 @@ class _Around:
         return not spot.expression and self.is_too_deep(name)
 
     def is_own(self, name: str, loop: Call) -> bool:
-        """Whether a variable is an input or attempt of the template, and a loop around it has no such thing."""
+        """Whether a variable is an input or retry variable of the template that a loop around it does not have."""
         if name == "retries" or name.startswith("lastRetry."):
             return "retryStrategy" in self.template.data
         parameter = name.removeprefix("inputs.parameters.")
@@ -131,7 +131,7 @@ class _Around:
         )
 
     def is_too_deep(self, name: str) -> bool:
-        """Whether a variable is an input of the template that a call further out does not see."""
+        """Whether a variable is an input of the template that an outer call does not have."""
         parameter = name.removeprefix("inputs.parameters.")
         if parameter == name or parameter not in self.template.parameters:
             return False
@@ -141,7 +141,7 @@ class _Around:
         )
 
     def lacks_key(self, key: str, spot: Spot) -> bool:
-        """Whether a text belongs to a loop within the template, and a call around has no such key of an item."""
+        """Whether a text belongs to a loop within the template, and a call around has no items with such a key."""
         if spot.path[: len(self.template.path) + _STEPS] not in self.by_path:
             return False
         seeking = self.loops if spot.expression else self.calls
@@ -149,11 +149,11 @@ class _Around:
 
 
 _STEPS = 3
-"""How many steps it is from a template to a call in it."""
+"""The length of the path from a template to a call in it."""
 
 
 def _is_filled(call: Call) -> bool:
-    """Whether a loop makes calls of its text. What is told of a loop as a whole has the same way out."""
+    """Whether the text of a loop is expanded. Findings about a whole loop have the same fix."""
     if not call.loop or has_no_items(call) or is_looked_for(call):
         return False
     when = string(call.data, "when")
@@ -169,9 +169,9 @@ def _may_have(call: Call, key: str) -> bool:
 
 
 def overwritten(view: View) -> Iterator[Problem]:
-    """The inputs of an inline template have names of their own, unless they are given the same.
+    """The inputs of an inline template do not share names with outer ones, unless they have the same value.
 
-    Source: Argo Workflows, ProcessArgs, which fills in the inputs of a template in all that it holds.
+    Source: Argo Workflows, ProcessArgs, which replaces the inputs of a template in all that it contains.
     """
     for template in view.all:
         call = template.around
@@ -192,7 +192,7 @@ def overwritten(view: View) -> Iterator[Problem]:
 
 
 def _handed_on(call: Call | None, name: str) -> bool:
-    """Whether a call hands an input on under the same name."""
+    """Whether a call passes an input on under the same name."""
     given = () if call is None else entries(call.data, "arguments", "parameters")
     value = next((each.get("value") for each in given if each.get("name") == name), None)
     return isinstance(value, str) and value.strip("{}= ") == f"inputs.parameters.{name}"
@@ -203,7 +203,7 @@ _ARGUMENT = "pass it on in the `arguments` of the call, to an input of the templ
 
 
 def is_unkept(graph: Template | None, root: str, name: str) -> bool:
-    """Whether a graph is an inline template, and Argo keeps no result of its calls, since it does not find it again.
+    """Whether a call is in an inline DAG or step list, which Argo does not find again to store the call's result.
 
     Source: Argo Workflows, GetTemplateByBoundaryID in workflow/controller/workflowpod.go.
     """
@@ -213,7 +213,7 @@ def is_unkept(graph: Template | None, root: str, name: str) -> bool:
 
 
 def _first(view: View) -> Path | None:
-    """The path of the inline template that Argo's validator comes to first."""
+    """The path of the inline template that Argo's validator visits first."""
     listed = [template for template in view.all if template.around is None]
     entry = view.named.get(string(view.spec, "entrypoint"))
     seen: set[Path] = set()
@@ -230,7 +230,7 @@ def _first(view: View) -> Path | None:
 
 
 def _is_inner(name: str, template: Template, caller: Template) -> bool:
-    """Whether a template has a variable that the template around its call has not."""
+    """Whether a template has a variable that the template of its caller does not have."""
     root, _, rest = name.partition(".")
     first, _, last = rest.partition(".")
     if root in BODY_OF:
@@ -243,7 +243,7 @@ def _is_inner(name: str, template: Template, caller: Template) -> bool:
 
 
 def _is_outer(view: View, name: str, template: Template, caller: Template) -> bool:
-    """Whether a variable is that of a graph around a call, or the name of its task, for which Argo would wait."""
+    """Whether a variable belongs to the caller of an inline template, or is its task's name: Argo would wait for it."""
     root, _, rest = name.partition(".")
     sort, _, last = rest.partition(".")
     if root == "inputs" and sort == "parameters" and not view.runs:
@@ -254,5 +254,5 @@ def _is_outer(view: View, name: str, template: Template, caller: Template) -> bo
 
 
 def _has(template: Template, root: str, call: str) -> bool:
-    """Whether a template is a graph with a task or step of a name."""
+    """Whether a template is a DAG or step list with a task or step of that name."""
     return template.body == BODY_OF[root] and call in template.call_index

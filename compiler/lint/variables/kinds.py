@@ -34,11 +34,11 @@ NUMERIC = regex(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
 GO_NUMBER = regex(
     r"(?i)[+-]?(?:[0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?|\.[0-9]+(?:e[+-]?[0-9]+)?|inf|infinity|nan|0x[0-9a-f.p+-]+)"
 )
-"""A number as Go's ParseFloat reads one."""
+"""A number as accepted by Go's ParseFloat."""
 
 
 def of_path(parts: tuple[str, ...]) -> Kind:
-    """The kind of a variable of Argo by its path: text, wherever Argo has text only."""
+    """The kind of an Argo variable by its path: text, wherever Argo only has text."""
     match parts:
         case ("workflow", word) if word in _MAPS:
             return "any"
@@ -70,15 +70,15 @@ def of_path(parts: tuple[str, ...]) -> Kind:
 
 
 STATUSES = ("Succeeded", "Failed", "Error", "Skipped", "Omitted", "Running", "Pending")
-"""What nodes and workflows may be. Source: Argo Workflows, NodePhase and WorkflowPhase."""
+"""The phases of nodes and workflows. Source: Argo Workflows, NodePhase and WorkflowPhase."""
 
 
 _RETRIED = ("Failed", "Error")
-"""What an attempt was that another one follows. Source: Argo Workflows, processNodeRetries."""
+"""The phases of an attempt that is retried. Source: Argo Workflows, processNodeRetries."""
 
 
 def statuses(parts: tuple[str, ...]) -> tuple[str, ...]:
-    """What the status may be that the path of a variable leads to: of a node or the workflow; nothing elsewhere."""
+    """The possible values if the path of a variable leads to the status of a node or the workflow; else none."""
     match parts:
         case ("tasks" | "steps", _, "status") | ("workflow", "status" | "mainStatus") | ("status",):
             return STATUSES
@@ -89,9 +89,9 @@ def statuses(parts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def text_length(parts: tuple[str, ...]) -> int:
-    """How many parts of the path of a variable lead to a text, below which there is nothing; else all of them."""
+    """The number of parts of a variable's path that lead to a text, which has no fields; else that of all parts."""
     if parts[0] == "item" or parts[1:2] in (("labels",), ("annotations",)):
-        return len(parts)  # whose keys may have dots
+        return len(parts)  # the keys may have dots
     return next((length for length in range(1, len(parts)) if of_path(parts[:length]) == "text"), len(parts))
 
 
@@ -107,7 +107,7 @@ _LACKING = {
 
 
 def pattern_fault(pattern: str) -> str:
-    """What a regular expression is that Go refuses; nothing for one that it takes."""
+    """The reason why Go rejects a regular expression; empty for a valid one."""
     try:
         re2.pattern_of(pattern)
     except re2.RegexError as error:
@@ -121,7 +121,7 @@ def pattern_fault(pattern: str) -> str:
 
 
 def group(kind: Kind) -> str:
-    """The kinds that can be equal to each other have one group; none for those that are not known."""
+    """A key that is equal for kinds whose values can be equal; empty for unknown kinds."""
     return "" if kind in ("any", "nil", "numbers") else _GROUPS.get(kind, kind)
 
 
@@ -139,7 +139,7 @@ def of_value(value: object) -> Kind:
 
 
 def fits(kind: Kind, wanted: Kind) -> bool:
-    """Whether a function takes a value of a kind."""
+    """Whether a function accepts a value of a kind."""
     if not group(kind) or wanted == "any":
         return True
     if wanted == "numbers":
@@ -148,7 +148,7 @@ def fits(kind: Kind, wanted: Kind) -> bool:
 
 
 def way_to(node: t.Node, kind: Kind, wanted: Kind, shown: str) -> str:
-    """How a value becomes what a function takes."""
+    """How to convert a value to what a function accepts."""
     if isinstance(node, t.Literal) and not (isinstance(node.value, str) and NUMERIC.fullmatch(node.value)):
         return f"give it {WORDS[wanted]}"
     if kind == "text" and wanted in ("list", "map"):

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 class Known(NamedTuple):
-    """The only variables of an expression that is alone in its field, and whether it has the functions of Argo."""
+    """The only variables of an expression that is alone in its field, and whether it has Argo's functions."""
 
     variables: frozenset[str]
     functions: bool
 
     def extra(self, use: Use) -> Extra:
-        """The same for the kinds of the expression."""
+        """The same for the check of kinds."""
         names = frozenset(each.partition(".")[0] for each in self.variables)
         return Extra(use, names, alone=True, argo=self.functions)
 
     def fault(self, reference: Reference, around: frozenset[str]) -> Finding | None:
-        """What is wrong with a variable of the expression; `around` are those that tags may have there."""
+        """What is wrong with a variable of the expression; `around` are the variables that tags may have there."""
         root, name = reference.path[0], reference.dotted
         if any(each.partition(".")[0] == root for each in self.variables):
             known = any(
@@ -38,7 +38,7 @@ class Known(NamedTuple):
             )
             return None if known or reference.guarded else UnknownVariable(name, self.variables)
         if root not in ROOTS:
-            return None  # which is no variable anywhere
+            return None  # which is not a variable anywhere
         way = f"known here: {', '.join(f'`{each}`' for each in sorted(self.variables))}"
         if name in around:
             way = f"write `'{{{{{name}}}}}'`: tags are filled in before the expression is read"
@@ -55,7 +55,7 @@ CRON_STOP = Known(frozenset(CRON), functions=False)
 
 
 def known_at(path: Path) -> Known | None:
-    """What an expression in a field knows that has not the variables of its template.
+    """The variables of an expression in a field that has no access to those of its template.
 
     Source: Argo Workflows, buildRetryStrategyLocalScope, executeHTTPTemplate and processExpression.
     """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Strange(NamedTuple):
-    """A variable that a metric does not have: what is found, the way out, and where it stands in the text."""
+    """A variable that a metric does not have: the finding, the fix, and its location in the text."""
 
     found: str
     way: str
@@ -35,7 +35,7 @@ class Strange(NamedTuple):
 
 
 class Measured:
-    """What is measured: a template, None where it is not known, or with `whole` the run that begins with it."""
+    """What is measured: a template, None if it is unknown, or with `whole` the run that starts with it."""
 
     def __init__(self, view: View, template: Template | None, *, whole: bool) -> None:
         self.view = view
@@ -55,7 +55,7 @@ class Measured:
                 yield name
 
     def _has_no_children(self) -> bool:
-        """Whether a node stands alone: not over tasks, steps, containers or attempts, which Argo counts."""
+        """Whether a node has no children: no tasks, steps, containers or attempts, which Argo counts."""
         template = self.template
         return (
             template is not None
@@ -72,7 +72,7 @@ class Measured:
             yield from (f"outputs.parameters.{each}" for each in template.output_parameters)
 
     def _before(self) -> Iterator[str]:
-        """What is filled in where a template is made ready to run."""
+        """The variables that are replaced when a template is prepared to run."""
         template = self.template
         if template is None or self.whole:
             return
@@ -95,7 +95,7 @@ class Measured:
                 yield call.is_task
 
     def strange(self, text: str) -> Iterator[Strange]:
-        """The variables of a text that are not known when it is measured; others tell of those of the workflow."""
+        """The variables of a text that are unknown when it is measured, without those of the workflow."""
         for tag in tags(text) if "{{" in text else ():
             for name, part, exact in _named(tag):
                 if name.startswith("workflow."):
@@ -106,7 +106,7 @@ class Measured:
                     yield Strange(*self._fault(name), part)
 
     def _is_judged(self, name: str) -> bool:
-        """Whether nothing else tells of a variable that there is not."""
+        """Whether nothing else reports an unknown variable."""
         root, dot, rest = name.partition(".")
         if root == "workflow" or name in self.before:
             return name in self.before
@@ -128,7 +128,7 @@ class Measured:
         )
 
     def _fault(self, name: str) -> tuple[str, str]:
-        """What is found about a variable that there is not, and the way out."""
+        """The finding about an unknown variable, and the fix."""
         if name in self.before:
             found = f"names `{name}`, which Argo has not filled in when it measures a task of a DAG"
             return found, "pass the value on as an input parameter, or remove it"
@@ -138,7 +138,7 @@ class Measured:
         return f"names `{name}`, which metrics do not have", self._way(name)
 
     def _way(self, name: str) -> str:
-        """What was probably meant by a variable, as something to do."""
+        """What was probably meant by a variable, as a fix."""
         above, _, last = name.rpartition(".")
         if above and last in self.own:
             return f"write `{{{{{last}}}}}`"
@@ -148,7 +148,7 @@ class Measured:
         return f"write `{{{{{meant}}}}}`" if close else f"known here: {known}"
 
     def of_workflow(self, path: Path, text: str) -> Iterator[Problem]:
-        """The findings about expressions of a graph, and the variables of the workflow: nothing else looks at them."""
+        """The findings about expressions and workflow variables of a DAG or step list: nothing else checks them."""
         if self.template is None or self.is_leaf or self.whole or "{{" not in text:
             return
         known = workflow_variables(self.view)
@@ -167,12 +167,12 @@ class Measured:
 
 
 def _ends(name: str) -> bool:
-    """Whether a variable does not end in a path: such a one of an output is looked at with those of its pod."""
+    """Whether a variable does not end in `path`: such variables of outputs are checked with those of the pod."""
     return not (name.startswith("outputs.") and name.endswith(".path"))
 
 
 def _named(tag: Tag) -> Iterable[tuple[str, Part, bool]]:
-    """The variables of a tag, each with the part of the text, and whether it is the whole tag."""
+    """The variables of a tag, each with its location in the text, and whether it is the whole tag."""
     if tag.kind == "simple":
         return ((tag.body.strip(), (tag.start, tag.end), True),)
     if tag.kind != "expression":

@@ -41,7 +41,7 @@ _TAG = regex(r"\{\{ *([\w.]+) *\}\}")
 
 
 def metrics(view: View) -> Iterator[Problem]:
-    """Metrics measure something, at a time when it is known. Source: Argo Workflows, computeMetrics."""
+    """Metrics measure something that is known at the time. Source: Argo Workflows, computeMetrics."""
     first: dict[str, Object] = {}
     measured = {view.path: view.first, **{template.path: template for template in view.templates}}
     for owner, path in view.owners:
@@ -71,13 +71,14 @@ _OWN = frozenset(
         *("workflow_condition", "workflowtemplate_runtime", "workflowtemplate_triggered_total"),
     )
 )
-"""What Argo measures itself. Source: Argo Workflows, util/telemetry/metrics_list.go."""
+"""Argo's own metrics. Source: Argo Workflows, util/telemetry/metrics_list.go."""
 
 
 def _named(metric: Object, place: Path) -> Iterator[Problem]:
-    """The finding about a name that Argo measures nothing under.
+    """The finding about a metric name that Argo does not accept.
 
-    Source: validateInstrumentName in the SDK of OpenTelemetry for Go, and AddInstrument in util/telemetry of Argo 4.1.
+    Source: validateInstrumentName in the SDK of OpenTelemetry for Go, and AddInstrument in util/telemetry of
+    Argo 4.1.
     """
     name = string(metric, "name")
     if name.startswith("_"):
@@ -88,7 +89,7 @@ def _named(metric: Object, place: Path) -> Iterator[Problem]:
 
 
 def _is_never_kept(view: View, template: Template, *, whole: bool) -> bool:
-    """Whether Argo surely keeps no result of a pod: it looks for one in the graph that runs the pod.
+    """Whether Argo certainly stores no result of a pod: it looks for a use of it in the template that calls the pod.
 
     Source: Argo Workflows, includeScriptOutput.
     """
@@ -101,7 +102,7 @@ def _is_never_kept(view: View, template: Template, *, whole: bool) -> bool:
 
 
 def _is_read(call: Call) -> bool:
-    """Whether Argo finds the result of a call named in its graph; what hooks of the workflow run is in none."""
+    """Whether Argo finds a use of a call's result in its DAG or step list; a hook of the workflow is in none."""
     graph = call.owner
     return graph.body in RESULTS and any(
         call.name in names for names in RESULTS[graph.body].findall(compact(graph.data))
@@ -109,7 +110,7 @@ def _is_read(call: Call) -> bool:
 
 
 def _results(metric: Object, place: Path) -> Iterator[Problem]:
-    """The findings about what asks for a result that Argo does not keep."""
+    """The findings about uses of a result that Argo does not store."""
     for fields, text in _texts(metric):
         for tag in tags(text) if "outputs.result" in text else ():
             if "outputs.result" in tag.names:
@@ -122,7 +123,7 @@ def _results(metric: Object, place: Path) -> Iterator[Problem]:
 
 
 def _alike(first: Object, metric: Object, place: Path) -> Iterator[Problem]:
-    """The finding about a metric that differs from the first of its name. Source: matchExistingMetric."""
+    """The finding about a metric that differs from the first one of its name. Source: matchExistingMetric."""
     name = string(metric, "name")
     if first is metric:
         return
@@ -140,7 +141,7 @@ def _alike(first: Object, metric: Object, place: Path) -> Iterator[Problem]:
 
 
 def _values(metric: Object, place: Path) -> Iterator[Problem]:
-    """The findings about the kind of a metric, and its value as it is written."""
+    """The findings about the type of a metric, and its literal value."""
     name = string(metric, "name")
     kinds = [kind for kind in METRIC_KINDS if metric.get(kind) is not None]
     if len(kinds) != 1:
@@ -160,7 +161,7 @@ def _values(metric: Object, place: Path) -> Iterator[Problem]:
 
 
 def _gauge(metric: Object, place: Path, is_whole: bool) -> Iterator[Problem]:
-    """The finding about a gauge that is measured while something runs: how long that has taken."""
+    """The finding about a realtime gauge, which can only measure a duration."""
     gauge, name = inside(metric, "gauge"), string(metric, "name")
     text = string(gauge, "value")
     if not gauge.get("realtime") or not text:
@@ -180,7 +181,7 @@ def _gauge(metric: Object, place: Path, is_whole: bool) -> Iterator[Problem]:
 
 
 def _when(metric: Object, path: Path, told: bool) -> Iterator[Problem]:
-    """The findings about a condition; `told`: those of one with tags are found with these, as for a leaf."""
+    """The findings about a condition; `told`: conditions with tags are reported with the tags, as for a leaf."""
     text = string(metric, "when")
     if told and "{{" in text:
         return
@@ -191,7 +192,7 @@ def _when(metric: Object, path: Path, told: bool) -> Iterator[Problem]:
 def _names(metric: Object, place: Path, measured: Measured) -> Iterator[Problem]:
     """The findings about variables that metrics do not have."""
     name = string(metric, "name")
-    # Of others, what Argo knows by its name is told with the other texts.
+    # In others, tags that look like Argo's are reported with the other texts.
     of_graph = measured.template is not None and not (measured.is_leaf or measured.whole)
     for fields, text in _texts(metric):
         path = (*place, *fields)
@@ -208,7 +209,7 @@ def _names(metric: Object, place: Path, measured: Measured) -> Iterator[Problem]
 
 
 def _texts(metric: Object) -> Iterator[tuple[Path, str]]:
-    """The texts of a metric that may have tags, each with its place in it; of a gauge only when all is known."""
+    """The texts of a metric that may have tags, each with its path; that of a gauge only if it is not realtime."""
     running = bool(inside(metric, "gauge").get("realtime"))
     for field in ("name", "help", "when"):
         yield (field,), string(metric, field)

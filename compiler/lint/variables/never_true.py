@@ -32,11 +32,11 @@ _COMPARED = regex(
 )
 _KEY = regex(r"\[['\"]([^'\"]+)['\"]\]")
 _RESULTS = {"Failed": "Failed", "Error": "Errored"}
-"""The phases of a task that has failed, with the words that `depends` has for them."""
+"""The phases of a failed task, with the words for them in `depends`."""
 
 
 def never(view: View) -> Iterator[Problem]:
-    """No condition waits for what cannot be: failures of what has to succeed, the run's end, one value of a loop."""
+    """No condition is impossible: a failure of what must succeed, the end of the run, one value of a loop."""
     ending: set[int] | None = None
     for call in view.calls:
         when: object = call.data.get("when")
@@ -54,7 +54,7 @@ def never(view: View) -> Iterator[Problem]:
 
 
 def _reason(view: View, call: Call, name: str, word: str, ending: set[int]) -> tuple[str, str] | None:
-    """Why a variable cannot be a word where a call is, and the way out."""
+    """Why a variable cannot have a value where a call is, and the fix."""
     root, _, rest = name.partition(".")
     if BODY_OF.get(root) == call.owner.body and ".outputs." in rest and word[:1] != "[":
         loop = loop_of(call.owner, name)
@@ -73,13 +73,13 @@ def _reason(view: View, call: Call, name: str, word: str, ending: set[int]) -> t
 
 
 def _gathered(loop: Call) -> tuple[str, str]:
-    """Why an output of a loop cannot be one value, and the way out."""
+    """Why an output of a loop cannot be one value, and the fix."""
     way = f"ask in the template that `{loop.name}` calls, or loop over the list by `withParam`"
     return f"`{loop.name}` is a loop, whose outputs come as a list in JSON", way
 
 
 def _success(call: Call, producer: Call, word: str) -> tuple[str, str] | None:
-    """Why a task or step that another one waits for cannot have failed by then, and the way out."""
+    """Why a task or step that another one waits for cannot have failed by then, and the fix."""
     goes_on = inside(producer.data, "continueOn").get("failed" if word == "Failed" else "error")
     reason = f"`{call.name}` runs only when `{producer.name}` has not failed"
     depends: str = call.data.get("depends") or ""
@@ -99,12 +99,12 @@ def _success(call: Call, producer: Call, word: str) -> tuple[str, str] | None:
 
 
 def _answer(operand: grammar.Operand, word: str) -> bool | None:
-    """Whether a task that has come to this end is what a `depends` asks for; None of one with a loop."""
+    """Whether a task with this result satisfies a `depends` operand; None for an operand about a loop."""
     return None if operand.result in grammar.LOOP_RESULTS else operand.result == _RESULTS[word]
 
 
 def _at_end(view: View) -> set[int]:
-    """The templates that may run when the run has ended, or in a hook, by their identity."""
+    """The templates that may run at the end of the run, or in a hook, by their identity."""
     hooked = callees((*view.hooks, *(each for each in view.outlines if each.parent is not None)))
     last = [view.setting("onExit"), *(str(call.data.get("onExit") or "") for call in view.outlines)]
     ends = (*hooked, *filter(None, map(view.named.get, last)))

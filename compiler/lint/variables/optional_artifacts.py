@@ -36,9 +36,10 @@ class MayBeAbsent(Finding):
 
 
 def absent(view: View) -> Iterator[Problem]:
-    """Nothing that a template may lack is handed on to one that needs it, whatever the values of parameters are.
+    """No artifact that a template may lack is passed on as a required one, whatever the values of parameters are.
 
-    That it is optional for the call makes no difference; a call with a condition may run only where it is given.
+    It makes no difference that it is optional for the call; a call with a condition may run only if it is
+    given.
 
     Source: ProcessArgs in workflow/common/util.go of Argo 4.1, and a real controller.
     """
@@ -55,7 +56,7 @@ def absent(view: View) -> Iterator[Problem]:
         if name in callee.optional_artifacts:
             further[id(call.owner), source].append((id(callee), name))
     left = list(lacking)
-    for at in left:  # grows while it is walked
+    for at in left:  # grows during the loop
         for one in further[at]:
             if one not in lacking:
                 lacking[one] = lacking[at]
@@ -72,7 +73,7 @@ def absent(view: View) -> Iterator[Problem]:
 def _given(
     view: View, calls: list[tuple[Call, Template]]
 ) -> Iterator[tuple[str, Template, Iterable[object]]]:
-    """Who calls what, with the names of which artifacts."""
+    """The callers, the templates that they call, and the names of the artifacts that they pass."""
     if view.runs:
         for template in filter(None, (view.first, view.last)):
             yield "the workflow", template, view.given_artifacts
@@ -84,7 +85,7 @@ def _given(
 
 
 def _handed(call: Call) -> Iterator[tuple[int, str, str]]:
-    """The input artifacts of its own template that a call hands on: the position, its name there, and here."""
+    """The input artifacts of its own template that a call passes on: the index, the name there, and its name here."""
     for index, argument in enumerate(entries(call.data, "arguments", "artifacts")):
         for tag in tags(string(argument, "from")):
             body = tag.body.strip()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def workflow_references(view: View) -> Iterator[Problem]:
-    """Tags outside of the templates name variables of the workflow that exist."""
+    """Tags outside of the templates name existing variables of the workflow."""
     known = workflow_variables(view)
     spec = {key: value for key, value in view.spec.items() if key != "templates"}
     for path, field, text in strings(spec, view.path):
@@ -58,7 +58,7 @@ def workflow_references(view: View) -> Iterator[Problem]:
 
 
 def _in_braces(view: View, text: str) -> str:
-    """What is meant by an expression that is one tag, and no expression when that is filled in; else nothing."""
+    """What is meant by an expression that is one tag, if it is no expression after replacement; else empty."""
     tag = only_tag(text)
     if tag is None:
         return ""
@@ -69,11 +69,11 @@ def _in_braces(view: View, text: str) -> str:
 
 
 def circular(view: View) -> Iterator[Problem]:
-    """No value of a parameter of the workflow names this parameter, by way of others neither.
+    """No value of a parameter of the workflow refers to this parameter, directly or through others.
 
-    Argo puts the values in place of the tags each time it looks at the workflow, and stores what comes of it: a text
-    that names itself among other words is twice as long each time.
-    Source: Argo Workflows, substituteGlobalVariables in workflow/controller/operator.go.
+    Argo replaces the tags with the values each time it processes the workflow, and stores the result: a text
+    that refers to itself among other words doubles each time. Source: Argo Workflows,
+    substituteGlobalVariables in workflow/controller/operator.go.
     """
     parameters = entries(view.spec, "arguments", "parameters")
     at = {each.get("name"): index for index, each in enumerate(parameters)}
@@ -101,12 +101,12 @@ _GROWS = "; this text names itself, and becomes longer each time that Argo looks
 
 
 def _is_alone(text: str, start: int, end: int) -> bool:
-    """Whether a text is nothing but a tag with the name at a place."""
+    """Whether a text is only a tag with the name at a location."""
     return not text[:start].strip(" {=") and not text[end:].strip(" }")
 
 
 def _parameters(view: View, index: int, text: str) -> Iterator[tuple[Spot, str]]:
-    """The parameters that the value of one names, by where it names them."""
+    """The parameters that the value of a parameter refers to, with their locations."""
     path = (*view.path, "arguments", "parameters", index, "value")
     for one in references(text) if "{{" in text else ():
         if one.path[:2] == ("workflow", "parameters") and len(one.path) > 2:
@@ -114,7 +114,7 @@ def _parameters(view: View, index: int, text: str) -> Iterator[tuple[Spot, str]]
 
 
 def _fault(view: View, known: frozenset[str], path: Path, name: str) -> Finding | None:
-    """What is wrong with a tag that holds a name, at a place outside of the templates."""
+    """What is wrong with a name in a tag, at a place outside of the templates."""
     place, root = path[len(view.path) :], name.partition(".")[0]
     if place[:2] == ("workflowMetadata", "labels") and name in LATE:
         return UnknownVariable(name, (), _IN_LABEL)
@@ -132,9 +132,9 @@ def _fault(view: View, known: frozenset[str], path: Path, name: str) -> Finding 
 
 
 def _unfilled(view: View, name: str, path: Path) -> Finding | None:
-    """The finding about a variable that a pod has not, in a text in which braces are not taken."""
+    """The finding about a variable that a pod does not have, in a field where braces are invalid."""
     place, root = path[len(view.path) :], name.partition(".")[0]
-    # Only the pods that mount a volume have it.
+    # Only the pods that mount a volume need it.
     reason = "" if place[0] == "volumes" else unreadable(path, known=True)
     if name.startswith("inputs.parameters.") and (reason or place == ("podSpecPatch",)):
         return _in_all(view, name, path)
@@ -149,10 +149,11 @@ def _unfilled(view: View, name: str, path: Path) -> Finding | None:
 
 
 def _in_metadata(view: View, known: frozenset[str], name: str, place: Path) -> Finding | None:
-    """The finding about a variable in the metadata of all pods, which a template lacks.
+    """The finding about a variable in the metadata of all pods that a template does not have.
 
-    Argo gives each template those that it has not itself, and validates them there, also where no pod runs; those
-    of an inline template stand as they are. Source: Argo Workflows, addPodMetadata and validateLeaf.
+    Argo adds to each template the entries that it does not set itself, and validates them there, even if no
+    pod runs; for an inline template they are left as they are. Source: Argo Workflows, addPodMetadata and
+    validateLeaf.
     """
     without = [
         each.title
@@ -174,9 +175,9 @@ def _in_metadata(view: View, known: frozenset[str], name: str, place: Path) -> F
 
 
 def _in_all(view: View, name: str, path: Path) -> Finding | None:
-    """The finding about an input in what all pods have in common, which not all of their templates have.
+    """The finding about an input in a setting for all pods that not all of their templates have.
 
-    But for patches, which are all applied, what a template says itself takes the place of it.
+    A template's own setting takes precedence, except for patches, which are all applied.
     """
     wanted = name.removeprefix("inputs.parameters.")
     field = next(str(each) for each in path[len(view.path) :] if each != "templateDefaults")
@@ -189,14 +190,14 @@ def _in_all(view: View, name: str, path: Path) -> Finding | None:
 
 
 _OF_TEMPLATES = ("inputs.", "item.", "steps.", "tasks.")
-"""Variables that Argo has to replace where they stand. Source: Argo Workflows, workflow/validate/validate.go."""
+"""Variables that Argo must replace where they are. Source: Argo Workflows, workflow/validate/validate.go."""
 _OF_CALLS = ROOTS - {"inputs", "pod", "workflow"}
-"""Roots of variables that no pod has by itself. Source: Argo Workflows, substitutePodParams."""
+"""Roots of variables that pods do not have themselves. Source: Argo Workflows, substitutePodParams."""
 _OF_TRIES = ("lastRetry", "retries")
 _WHOLE = ("item", "retries")
-"""Variables that may stand for a value by their root alone."""
+"""Roots of variables that may be used without a further part."""
 _AT_END = frozenset(("workflow.failures",))
-"""What is known besides when a whole run is measured. Source: Argo Workflows, operate."""
+"""Variables that also exist when a whole run is measured. Source: Argo Workflows, operate."""
 _IN_HOOK = (
     "a hook of the workflow knows the variables of the workflow only: of an output with a `globalName`, "
     "it knows `workflow.outputs.parameters.` with that name"
@@ -211,14 +212,14 @@ _OF_RUN = "this is made for the run as a whole: name a variable of the workflow"
 
 
 def _is_of_run(place: Path) -> bool:
-    """Whether a text is one of the claims or of the labels of a run, in which braces are not taken."""
+    """Whether a text belongs to volume claims or labels of a run, where braces are invalid."""
     if place[0] == "volumeClaimTemplates":
         return place[2:3] == ("spec",) or place[2:4] == ("metadata", "labels")
     return place[:2] == ("workflowMetadata", "labels")
 
 
 def cron_references(view: View) -> Iterator[Problem]:
-    """What says when a CronWorkflow starts runs, and when it stops doing so, can be read and names what there is."""
+    """The conditions for starting and stopping runs of a CronWorkflow are valid and name existing variables."""
     if view.kind != "CronWorkflow":
         return
     spec = inside(view.document, "spec")
@@ -247,7 +248,7 @@ def _cron_expression(
 ) -> Iterator[Problem]:
     """The findings about an expression over the history of a CronWorkflow, in a tag at an offset or in its field.
 
-    `whole`: the tag is all of a condition.
+    `whole`: the tag is the whole condition.
     """
     use: typing.Use = "flag" if offset is None else "condition" if whole else "value"
     extra = CRON_STOP.extra(use) if offset is None else typing.Extra(use)
@@ -267,7 +268,7 @@ def _cron_expression(
 
 
 def _no_history(name: str) -> Finding:
-    """What is wrong with a variable that the history of a CronWorkflow has not."""
+    """What is wrong with a variable that is not in the history of a CronWorkflow."""
     own = name.startswith("cronworkflow.")
     return UnknownVariable(name, CRON, "" if own else "only `cronworkflow` is known before there is a run")
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _SIGNS = "<>&"
 _MEASURED = frozenset(("duration", "status", "exitCode", "resourcesDuration", "outputs"))
-"""What metrics may name, and has a value when the pod has ended."""
+"""Variables that metrics may use, and that have a value when the pod has ended."""
 
 
 class SignInKept(Finding):
@@ -45,7 +45,7 @@ class SignInKept(Finding):
 
 
 def kept(view: View) -> Iterator[Problem]:
-    """Expressions of pods that name what comes later have no `<`, `>` and `&`."""
+    """Expressions of pods that use variables known only later do not contain `<`, `>` or `&`."""
     for template in view.templates:
         if not template.is_pod or ("{{=" not in template.text and "{{=" not in template.source):
             continue

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class Read(NamedTuple):
     """The findings about an expression, and the variables that it names.
 
-    `bound` is what it begins with that `let` binds, `needed` the parts that may not be nil, `node` the whole, if that
-    could be read.
+    `bound` are the `let` bindings at its start, `needed` the parts that may not be nil, `node` the syntax
+    tree, if it could be parsed.
     """
 
     found: tuple[Fault, ...]
@@ -43,10 +43,10 @@ class Read(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool = False) -> Read:
-    """An expression, in a `tag` or alone in its field; `braces` says that `}}` follows behind its tag.
+    """Check an expression, in a `tag` or alone in its field; `braces` says that `}}` follows after its tag.
 
-    The simple tags in one alone in its field may become any
-    word: Argo fills them in before it reads the expression.
+    The simple tags in one alone in its field may become any word: Argo replaces them before it parses the
+    expression.
     """
     way = "close what is open: brackets and quotes come in pairs"
     if braces and text.count("{") > text.count("}"):
@@ -63,7 +63,7 @@ def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool =
         if error.start != error.end and any(
             one.start() < error.end and error.start < one.end() for one in tags
         ):
-            return Read(())  # what the tag becomes decides
+            return Read(())  # depends on the value of the tag
         many = error.expected.startswith("at most")
         way = "let a step make a part of it" if many else "write the expression as expr-lang has it"
         return Read((_broken(text, error, way),))
@@ -113,7 +113,7 @@ _SIMPLE = regex(r"(['\"]?)\{\{([^{}=][^{}]*)\}\}\1")
 
 
 def _as_expression(text: str) -> str:
-    """A condition as an expression, where it is one once its simple tags are variables, or nothing."""
+    """A condition as an expression, if it is one with its simple tags as variables; else empty."""
     written = as_keys(_SIMPLE.sub(lambda tag: tag[2].strip(), text))
     try:
         parse(written)
@@ -123,10 +123,10 @@ def _as_expression(text: str) -> str:
 
 
 def query(text: str, field: str) -> Fault | None:
-    """The finding about a `jsonPath`, or about a `jqFilter`, of which the brackets and quotes are looked at."""
+    """The finding about a `jsonPath`, or about a `jqFilter`, of which only brackets and quotes are checked."""
     pairs = "close what is open: brackets and quotes come in pairs"
     if field == "jqFilter" or "{{" in text:
-        read = text.replace("//", "  ") if field == "jqFilter" else text  # an operator there, no comment
+        read = text.replace("//", "  ") if field == "jqFilter" else text  # an operator there, not a comment
         return balance(read, text, pairs)
     try:
         kube_path.check(text)
@@ -139,7 +139,7 @@ def query(text: str, field: str) -> Fault | None:
 
 
 def balance(read: str, text: str, way: str) -> Fault | None:
-    """The finding about text that cannot be read; `read` is `text` with its tags made harmless."""
+    """The finding about text that cannot be parsed; `read` is `text` with its tags masked."""
     if (fault := unbalanced(read)) is None:
         return None
     return _broken(text, GrammarError(text, fault[0], fault[0] + 1, fault[1]), way)

@@ -92,10 +92,10 @@ if TYPE_CHECKING:
     from flowdsl.grammar.template import Reference
 
 ELSEWHERE = frozenset(("name", "depends", "dependencies", "continueOn", "hooks", "inline"))
-"""Fields of a call that hold no tags, or whose tags are looked at by themselves."""
+"""Fields of a call that have no tags, or whose tags are checked separately."""
 
 _WHOLE = frozenset(("item", "retries"))
-"""Variables that have no parts, or may do without."""
+"""Variables that may be used without a further part."""
 
 _READER = regex(r"\b(fromJSON|jsonpath)\(\s*$")
 
@@ -135,7 +135,7 @@ def _late(expression: str) -> str | None:
 
 
 def _begins(spot: Spot, text: str) -> bool:
-    """Whether the value of a parameter begins as one that a task has from another one."""
+    """Whether Argo takes the value of a parameter for one that a task gets from another one."""
     return spot.path[-4:-2] == ("arguments", "parameters") and text.startswith("{{tasks.name")
 
 
@@ -146,12 +146,12 @@ _BOUND = "in a loop, Argo takes what `let` binds for a variable that is missing:
 
 @lru_cache(16)
 def _called(word: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The variables that begin the outputs of calls."""
+    """The prefixes of the outputs of calls."""
     return tuple(f"{word}.{each}" for each in names)
 
 
 class Reader:
-    """Reads the texts of one template in its scope."""
+    """Checks the texts of one template in its scope."""
 
     def __init__(self, view: View, scope: Scope, late: list[Late]) -> None:
         self.view = view
@@ -192,7 +192,7 @@ class Reader:
             yield from self.texts(hook.data, hook.path, Place(template, hook))
 
     def plain(self) -> Callable[[str, int], bool]:
-        """A quick test for texts with nothing but variables that surely exist: most texts of a big graph."""
+        """A fast check for texts with only variables that certainly exist: most texts of a big DAG or step list."""
         template, allowed = self.template, self.scope.allowed
         word, index = WORD_OF[template.body], template.call_index
         calls = template.calls
@@ -207,7 +207,7 @@ class Reader:
                 ends.append(ends[-1] + len(group))
             before = [range(ends[call.group]) for call in calls]
 
-        everywhere: set[str] = set()  # texts that are right wherever they stand
+        everywhere: set[str] = set()  # texts that are valid everywhere
 
         def is_plain(text: str, position: int) -> bool:
             if text in everywhere:
@@ -245,10 +245,10 @@ class Reader:
             yield from self.text(found, field, text, place)
 
     def text(self, path: Path, field: str, text: str, place: Place) -> Iterator[Problem]:
-        """The findings about one text: its tags, and the whole where it is an expression or a condition."""
+        """The findings about one text: its tags, and the whole if it is an expression or a condition."""
         if field in EXPRESSIONS or path[-2:] == HTTP:
             if not text:
-                return  # Argo takes it as left out
+                return  # Argo treats it as unset
             wrong = list(self.rescued(path, self.expression(path, text, place, expression_use(path))))
             yield from wrong or self.unquoted(path, text, place)
         elif field in QUERIES and (broken := reading.query(text, field)) is not None:
@@ -287,14 +287,14 @@ class Reader:
                 )
 
     def handed_on(self, rest: Sequence[str]) -> bool:
-        """Whether the outputs of the template know what follows `workflow`: those of a list, the global outputs.
+        """Whether the template has outputs of the workflow in its scope: a step list has the global outputs.
 
-        Source: Argo Workflows, addWorkflowOutputsToLocalScope, which a graph does for its tasks only.
+        Source: Argo Workflows, addWorkflowOutputsToLocalScope, which a DAG calls for its tasks only.
         """
         return self.template.body == "steps" and rest[:1] == ["outputs"]
 
     def unquoted(self, path: Path, text: str, place: Place) -> Iterator[Problem]:
-        """The finding about an expression that cannot be read with the known values of its tags in it."""
+        """The finding about an expression that is invalid with the known values of its tags."""
         open_tags = [tag for tag in TAG.finditer(text) if not is_quoted(text, tag.start())]
         if not any(tag[1].strip() in self.scope.allowed for tag in open_tags):
             return
@@ -312,7 +312,7 @@ class Reader:
                 return
 
     def rescued(self, path: Path, found: Iterable[Problem]) -> Iterator[Problem]:
-        """The findings about an expression; of an output with a `default`, which it has where the expression fails.
+        """The findings about an expression; an output with a `default` has that if the expression fails.
 
         Source: Argo Workflows, getTemplateOutputsFromScope in workflow/controller/operator.go.
         """
@@ -340,7 +340,7 @@ class Reader:
         if own and (tried or (rest and root in BODY_OF)):
             parent = None if place.call is None else place.call.parent
             if hooked and parent is not None and rest.startswith(f"{parent.name}."):
-                return  # the variable of the hook's own task is told with the hooks
+                return  # the variable of the hook's own task is reported with the hooks
             reason = f"write `{as_keys(name)}` without braces: Argo reads the expression as it is"
             yield spot.problem(UnknownVariable(name, (), reason))
             return
@@ -356,15 +356,15 @@ class Reader:
         elif root == "item":
             yield from self.item(spot, rest, place, exact=True, text=text)
         elif spot.path[-1] == "from" and root not in ROOTS:
-            return  # an artifact that comes from nowhere
+            return  # an artifact without a source
         elif (finding := unreplaced(self.scope.fault(name), name, spot.path, text, place)) is not None:
             yield spot.problem(finding)
 
     def of_caller(self, spot: Spot, name: str, place: Place, text: str) -> Iterator[Problem]:
-        """The finding about the name of what calls the template, which a call in it may wait for."""
+        """The finding about the name of the template's caller, which a call in the template may wait for."""
         call = place.call
         if name not in self.scope.of_callers:
-            hooked = call is not None and call.parent is not None and name == "steps.name"  # which a hook has
+            hooked = call is not None and call.parent is not None and name == "steps.name"  # hooks have it
             finding = unreplaced(self.scope.fault(name), name, spot.path, text, place)
             if finding is not None and not hooked:
                 yield spot.problem(finding)
@@ -374,7 +374,7 @@ class Reader:
             yield spot.problem(UnknownVariable(name, (), way))
 
     def missing(self, spot: Spot, place: Place, use: Missing) -> Iterator[Problem]:
-        """The finding about an output whose task may be skipped, or fail before it has written it."""
+        """The finding about an output whose task may be skipped, or fail before writing it."""
         root, _, rest = use.name.partition(".")
         graph, call = place
         name, _, output = rest.partition(".")
@@ -398,7 +398,7 @@ class Reader:
             yield spot.problem(finding)
 
     def skip(self, call: Call) -> Skip | None:
-        """Why a call may be skipped, as far as it is written."""
+        """The reason why a call may be skipped, as far as known."""
         depends: str = call.data.get("depends") or ""
         if not asks(depends) and call.data.keys().isdisjoint(("when", "withParam", "withSequence")):
             return None
@@ -406,7 +406,7 @@ class Reader:
         return found[id(call)] if id(call) in found else found.setdefault(id(call), skip(self.view, call))
 
     def has_default(self, path: Path) -> bool:
-        """Whether an output has a value, or need not be there, where what it comes from has none."""
+        """Whether an output has a default, or is optional, in case that its source has no value."""
         output = path[:-1]
         return any(
             value_at(self.view.document, (*output, field)) not in (None, False)
@@ -416,7 +416,7 @@ class Reader:
     def expression(
         self, path: Path, text: str, place: Place, use: typing.Use, tag: InTag | None = None
     ) -> Iterator[Problem]:
-        """The findings about an expression, alone in its field or in a tag: its form, kinds and variables."""
+        """The findings about an expression, alone in its field or in a tag: its syntax, kinds and variables."""
         offset = 0 if tag is None else tag.offset
         known = known_at(path) if tag is None else None
         extra = known.extra(use) if known else self.extra(use, text, place, path)
@@ -463,7 +463,7 @@ class Reader:
     def of_call(
         self, spot: Spot, reference: Reference, place: Place, text: str, needed: bool, in_tag: bool
     ) -> Iterator[Problem]:
-        """The findings about a variable of a task or step in an expression, which may need it to be there."""
+        """The findings about a variable of a task or step in an expression, which may be required."""
         root, call, *rest = reference.path
         name, guarded = reference.dotted, reference.guarded
         if rest == ["outputs", "result"] and call in self.overlooked(place):
@@ -486,10 +486,10 @@ class Reader:
             yield from self.missing(spot, place, Missing(name, spot.path, False, alone, guarded, needed))
 
     def of_others(self, spot: Spot, reference: Reference, place: Place, tag: str) -> Iterator[Problem]:
-        """The findings about a variable in an expression, perhaps that of a tag, that is none of a task or step."""
+        """The findings about other variables in an expression; `tag` is the text with the tag, if in one."""
         root, *rest = reference.path
         name = reference.dotted
-        # Of what is known only later, Argo leaves the expression as it is. Source: variablesToCheck in util/template.
+        # Argo leaves an expression with a variable known later. Source: variablesToCheck in util/template.
         unbound = root == "item" and loop_around(place, spot.path) is None
         unbound |= root in ("lastRetry", "retries") and root not in self.scope.prefixes
         if reference.guarded and not (unbound or (root == "inputs" and self.scope.without_inputs(rest[0]))):
@@ -511,7 +511,7 @@ class Reader:
             yield spot.problem(finding)
 
     def overlooked(self, place: Place) -> frozenset[str]:
-        """The calls of a graph whose results Argo does not find named in it."""
+        """The calls of a DAG or step list whose results Argo does not store, because it does not find their uses."""
         graph = place.graph
         if graph is None or graph.body not in WORD_OF:
             return frozenset()
@@ -523,20 +523,20 @@ class Reader:
         return self.seen[id(graph)]
 
     def arrived(self, variable: str) -> list[tuple[Path, str]]:
-        """The values that a parameter has, as far as they are written, each with its path."""
+        """The known values of a parameter, each with its path."""
         if variable not in self.values:
             tag = f"{{{{{variable}}}}}"
             self.values[variable] = list(arriving(self.view, self.template, tag, self.template.path))
         return self.values[variable]
 
     def is_list(self, variable: str) -> bool:
-        """Whether an output of a task or step is that of a loop."""
+        """Whether an output of a task or step belongs to a loop."""
         return loop_of(self.template, variable) is not None
 
     def mapping(self, spot: Spot, before: str, name: str, place: Place) -> Iterator[Problem]:
-        """The finding about the outputs of a loop as text: in an expression they are a mapping by their names.
+        """The finding about the outputs of a loop read as text: in an expression they are a mapping by their names.
 
-        Source: Argo Workflows, util/expand, which keeps what stands below a name.
+        Source: Argo Workflows, util/expand, which keeps only the entries below a name.
         """
         reader = _READER.search(before)
         producer = None if place.graph is None else place.graph.call(name.split(".")[1])
@@ -551,10 +551,10 @@ class Reader:
     def output(
         self, spot: Spot, target: tuple[str, str, str], place: Place, exact: bool, guarded: str = ""
     ) -> Iterator[Problem]:
-        """The findings about a variable of a task or step: `target` is the word, its name, the rest.
+        """The findings about a variable of a task or step: `target` is the root, the name of the call, and the rest.
 
-        `exact` asks for a whole variable, as simple tags do; an expression may name a part of one. `guarded`: how it is
-        written, where `??` or `?.` takes what is not there for nothing.
+        `exact` requires a complete variable, as simple tags do; an expression may name a prefix. `guarded`:
+        the text of a use with `??` or `?.`, which turns a missing value into nil.
         """
         word, name, output = target
         while place.graph is not None and place.graph.body != BODY_OF[word]:
@@ -574,7 +574,7 @@ class Reader:
         producer = graph.calls[position]
         fault = guarded_fault(producer, output, guarded) if guarded else output_fault(producer, output, exact)
         if isinstance(fault, NeverThere) and "outputs" in self.view.defaults:
-            fault = None  # which may bring it
+            fault = None  # which may set it
         at_end = call is None and graph.body == "dag" and "hooks" not in producer.data
         if fault is None and call is None and not (guarded or self.has_default(spot.path)):
             fault = self.left_out(graph, position, output)
@@ -587,7 +587,7 @@ class Reader:
             yield from self.order(spot, graph, producer, call)
 
     def order(self, spot: Spot, graph: Template, producer: Call, call: Call) -> Iterator[Problem]:
-        """The finding about a call that uses one which may not have ended. The hooks of a call may use it."""
+        """The finding about a call that uses one which may not have ended; hooks may use their own call."""
         user = call.parent or call
         if user is producer and call.parent is not None:
             return
@@ -600,7 +600,7 @@ class Reader:
             yield spot.problem(NotEarlier(user.name, producer.name, when))
 
     def left_out(self, graph: Template, position: int, output: str) -> Finding | None:
-        """The finding about an output of a graph from a task that its targets leave out."""
+        """The finding about an output of a DAG from a task that its targets exclude."""
         target = string(graph.data, "dag", "target")
         if not target:
             return None
@@ -612,10 +612,10 @@ class Reader:
         return UnknownOutput(graph.calls[position].name, output, (), reason)
 
     def extra(self, use: typing.Use, text: str, place: Place, path: Path) -> typing.Extra:
-        """What is known of the place of an expression, and of `item` in it: of a mapping, it is one."""
+        """What is known at the place of an expression, including the kind of `item`: a mapping if the items are."""
         call = loop_around(place, path) if "item" in text else None
         if call is None:
-            return typing.Extra(use, item="any")  # that there is none is told
+            return typing.Extra(use, item="any")  # a missing loop is reported elsewhere
         if call.loop != "withItems":
             return typing.Extra(use, open=call.loop == "withParam")
         found = self.view.survey(call).kinds
@@ -623,7 +623,7 @@ class Reader:
         return typing.Extra(use, item=kind)
 
     def items_of(self, call: Call) -> list[Survey]:
-        """What a loop goes over, as far as it is written: of `withParam`, each list that arrives there."""
+        """The known items of a loop: for `withParam`, each list that it may get."""
         if call.loop == "withItems":
             return [self.view.survey(call)]
         if id(call) not in self.lists:

@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
 
 RETRY = ("retries", "lastRetry.exitCode", "lastRetry.status", "lastRetry.duration", "lastRetry.message")
-"""What exists where there is a `retryStrategy`."""
+"""The variables that exist with a `retryStrategy`."""
 
 OF_METRICS = ("duration", "status", "exitCode", "retries")
-"""The variables of one word that metrics have."""
+"""The variables without a dot that metrics have."""
 
 MEASURED = frozenset((*OF_METRICS, "resourcesDuration"))
-"""The names that only expressions of metrics have."""
+"""The names that exist in expressions of metrics only."""
 
 
 OF_CALLERS = ("tasks.name", "steps.name")
-"""What a template is called as."""
+"""The variables for the name of a template's caller."""
 
 
 class Scope:
     """The variables of one template, as Argo's validator and controller see them.
 
-    `allowed` holds what needs no further thought. `around` are the variables of the workflow, or of the
+    `allowed` are those that need no further checks. `around` are the variables of the workflow, or of the
     scope around an inline template.
     """
 
@@ -48,9 +48,10 @@ class Scope:
 
     @cached_property
     def of_callers(self) -> frozenset[str]:
-        """The names of what calls the template that it has in each call. What is inline has those around it.
+        """The variables for the caller's name that exist in each call. An inline template has those of its outer one.
 
-        Source: Argo Workflows, executeTemplate in workflow/controller/operator.go: what is no task is a step.
+        Source: Argo Workflows, executeTemplate in workflow/controller/operator.go: what is not a task is a
+        step.
         """
         view, template = self.view, self.template
         calls = view.callers.get(id(template), ()) if template.around is None else ()
@@ -62,7 +63,7 @@ class Scope:
 
     @cached_property
     def prefixes(self) -> frozenset[str]:
-        """The beginnings of the allowed variables, which an expression may name as mappings."""
+        """The prefixes of the allowed variables, which an expression may use as mappings."""
         parts = (name.split(".") for name in (*self.allowed, "workflow.parameters.json"))
         return frozenset(".".join(each[:length]) for each in parts for length in range(1, len(each)))
 
@@ -81,7 +82,7 @@ class Scope:
         return known
 
     def fault(self, name: str) -> Finding | None:
-        """What is wrong with a variable that is not one of a task, a step or an item, or None."""
+        """What is wrong with a variable that does not belong to a task, a step or an item, or None."""
         if name in self.allowed:
             return None
         finding = self._fault(name)
@@ -90,7 +91,7 @@ class Scope:
         return finding
 
     def without_inputs(self, kind: str) -> bool:
-        """Whether there are no inputs of a kind: the expression is then text, also where it has another value."""
+        """Whether there are no inputs of a kind: the expression then remains text, even if it has a fallback."""
         return not any(each.startswith(f"inputs.{kind}.") for each in self.allowed)
 
     def _fault(self, name: str) -> Finding | None:
@@ -131,7 +132,7 @@ class Scope:
         return misspelt(name)
 
     def _of_callers(self, name: str) -> Finding:
-        """What is wrong with the name of a task or step that only some callers of the template have."""
+        """What is wrong with the name of a task or step if only some callers of the template are one."""
         other = next((each for each in OF_CALLERS if each != name and each in self.of_callers), "")
         which = "some of what calls" if len(self.of_callers) == 0 else "what calls"
         caller = "is not a task of a DAG" if name == "tasks.name" else "is a task of a DAG"
@@ -143,7 +144,7 @@ class Scope:
         return LiteralTag(name, f"{which} `{self.template.title}` {caller}", way)
 
     def _input(self, name: str, rest: str) -> Finding | None:
-        """What is wrong with the name of an input, or None where only `inputs` stands there."""
+        """What is wrong with the name of an input, or None for `inputs` alone."""
         if f"{name}.path" in self.allowed:
             reason = "an artifact is a file, which is at its path"
             return LiteralTag(name, reason, f"write `{{{{{name}.path}}}}`", f"{name}.path")
@@ -159,7 +160,7 @@ class Scope:
         return UnknownVariable(name, known, "" if known else "the template has no inputs")
 
     def _of_other_sort(self, kind: str, name: str = "") -> str:
-        """What to write for an input that is of the other sort than it is taken for; empty for others."""
+        """What to write for an input that is a parameter instead of an artifact, or vice versa; empty for others."""
         if kind == "artifacts" and name in self.template.parameters:
             return f"`{name}` is a parameter: write `{{{{inputs.parameters.{name}}}}}`"
         if kind != "parameters" or name not in self.template.artifacts or name in self.template.parameters:
@@ -178,13 +179,13 @@ class Scope:
 
 _BRACKETS = regex(r"""\[['"]([-\w]+)['"]\]""")
 _NEVER_ALONE = ("inputs", "pod", "steps", "tasks", "workflow")
-"""With a dot behind these Argo looks for a variable. Source: Argo Workflows, validate_util.go and validate.go."""
+"""Roots that Argo takes for variables when a dot follows. Source: Argo Workflows, validate_util.go and validate.go."""
 
 _OUTPUT_PATH = regex(r"outputs\.(parameters|artifacts)\.[^.]+\.path")
 
 
 def misspelt(name: str) -> Finding | None:
-    """The warning for a variable whose first word is nearly one of Argo's, or for an expression, or None."""
+    """The warning about a variable whose root is nearly one of Argo's, or about an expression, or None."""
     if _CALL.match(name) and (written := as_expression(name)):
         return LiteralTag(name, "an expression begins with `=`", f"write `{{{{={written}}}}}`")
     if name.startswith("=") and (written := _written(name[1:].strip())):
@@ -197,12 +198,12 @@ def misspelt(name: str) -> Finding | None:
 
 
 def as_expression(name: str) -> str:
-    """How the body of a simple tag is written as an expression, if it is meant as one, or nothing."""
+    """The body of a simple tag as an expression, if it is meant as one; else empty."""
     return _written(name) if _OPERATION.search(name) else ""
 
 
 def _written(name: str) -> str:
-    """An expression that names variables of Argo, with its names as it has to have them; empty where it is none."""
+    """An expression over variables of Argo, with their names in the required form; empty if it is none."""
     if not _VARIABLE.search(name):
         return ""
     written = as_keys(name)
@@ -224,14 +225,14 @@ _OPERATION = regex(r"\w\(| (?:[-+*/%<>?|]|[<>=!]=|&&|\|\||\?\?|in|contains|match
 
 
 _FORMS = (*"AaBbdHILMmpSYyZz", "s", "RFC3339")
-"""How a time may be written. Source: Argo Workflows, util/strftime and setGlobalParameters."""
+"""The formats of a time. Source: Argo Workflows, util/strftime and setGlobalParameters."""
 
 
 def workflow_fault(view: View, name: str, known: frozenset[str]) -> Finding | None:
     """What is wrong with a variable of the workflow that is not among the `known`, or None.
 
-    What a workflow that uses this template may bring along is left alone: the parameters of a
-    WorkflowTemplate, everything of a document with `workflowTemplateRef`.
+    What a workflow that uses this template may define is not checked: the parameters of a WorkflowTemplate,
+    and everything in a document with `workflowTemplateRef`.
     """
     word = name.split(".")[1]
     if view.external or word == "duration":
@@ -253,7 +254,7 @@ def workflow_fault(view: View, name: str, known: frozenset[str]) -> Finding | No
         meant = near(parameter, view.arguments, 0.8) if prefix else None
         return NotDeclared(name, f"workflow.parameters.{meant}") if meant else None
     if word == "outputs" and any(not call.known for call in view.calls):
-        return None  # a template of another document may declare it
+        return None  # a template of another document may set it
     if word == "outputs" and any("{{" in each for each in known):
         return None
     if any(name in global_outputs(template) for template in view.all):
@@ -282,7 +283,7 @@ def workflow_fault(view: View, name: str, known: frozenset[str]) -> Finding | No
 
 @lru_cache(16)
 def _sorted(known: frozenset[str], word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The variables of the workflow below a word, and all that are known."""
+    """The variables of the workflow below a word, and all known ones."""
     every = tuple(sorted(known))
     own = (one for one in every if one.startswith(f"workflow.{word}.") and not one.endswith(".json"))
     return tuple(own), every

@@ -37,11 +37,11 @@ _PLAIN = regex(r"[A-Za-z]\w*|\d+(?:\.\d+)?")
 _CLOSING = regex(r"['\"\\]")
 _KNOWN = frozenset(("item", "inputs", "node", "workflow", *BODY_OF))
 _JOINED = regex(r"&&|\|\||\?")
-"""Words and numbers, which need no quotes; what joins conditions."""
+"""Plain words and numbers, which need no quotes; and operators between conditions."""
 
 
 def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
-    """The findings about tags in a condition, whose known values cannot be read there."""
+    """The findings about tags whose known values make a condition invalid."""
     yield from _said(text)
     for tag in TAG.finditer(text):
         computed = tag[1].startswith("=")
@@ -58,7 +58,7 @@ def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
             read = text[: tag.start()] + value + text[tag.end() :]
             whole = read == value
             plain = not whole and _PLAIN.fullmatch(value) is not None
-            # Of parts that are joined, the first may decide before this one is computed.
+            # The first of several operands may decide before this one is evaluated.
             if not read or shape in seen or (plain and _JOINED.search(text)):
                 continue
             seen.add(shape)
@@ -72,14 +72,14 @@ def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
 
 
 def _said(text: str) -> Iterator[Fault]:
-    """The findings about texts that an expression gives which is all of a condition."""
+    """The findings about text results of an expression that is the whole condition."""
     tag = TAG.fullmatch(text)
     if tag is None or not tag[1].startswith("="):
         return
     try:
         tree = parse(tag[1][1:])
     except GrammarError:
-        return  # which is told of the expression
+        return  # which is reported for the expression
     for node in _texts(tree):
         if not conditions.is_condition(str(node.value)):
             way = "write `true` or `false`, or a comparison"
@@ -91,7 +91,7 @@ def _said(text: str) -> Iterator[Fault]:
 
 
 def _texts(node: t.Node) -> Iterator[t.Literal]:
-    """The texts that are written, of which one is the result; not the empty one, with which Argo runs the step."""
+    """The text literals that may be the result; not the empty one, for which Argo runs the step."""
     match node:
         case t.Literal(str(value)) if value:
             yield node
@@ -107,7 +107,7 @@ def _texts(node: t.Node) -> Iterator[t.Literal]:
 
 
 def _finding(read: str, name: str, start: int, whole: bool) -> Finding:
-    """What is wrong with a condition as it is read, because of a variable that begins at an offset."""
+    """What is wrong with a condition after replacement, because of a variable at an offset."""
     if whole:
         way = f"compare it, as in `'{{{{{name}}}}}' == 'yes'`"
         return WrongResult(short(read), "no condition", "true or false", way)
@@ -116,23 +116,23 @@ def _finding(read: str, name: str, start: int, whole: bool) -> Finding:
 
 
 def _closed(read: str, name: str, start: int) -> Finding:
-    """What is wrong with a condition as it is read, because quotes in a value are taken for those around it."""
+    """What is wrong with a condition after replacement, because quotes in a value end the quotes around it."""
     way = f"let Argo compare it as a value: `{{{{={name} == 'yes'}}}}`"
     return BrokenExpression(short(read), "a value without quotes and backslashes", start + 1, way)
 
 
 _LIST = "[1]"
-"""What a loop gives, as far as a condition is concerned."""
+"""A sample of a loop's collected outputs, for the check of a condition."""
 
 
 def _listed(read: str, name: str, start: int) -> Finding:
-    """What is wrong with a condition as it is read, because a variable is the list of what a loop gives."""
+    """What is wrong with a condition after replacement, because a variable is the list of a loop's outputs."""
     way = f"compare one of its items: `{{{{=fromJSON({as_keys(name)})[0] == '1'}}}}`"
     return BrokenExpression(short(read), "one value where the outputs of a loop are", start + 1, way)
 
 
 def _fault(read: str) -> Finding:
-    """What is wrong with a condition as it is read, whatever word or number a variable becomes."""
+    """What is wrong with a condition after replacement, whatever word or number a variable becomes."""
     found = conditions.condition(read)
     if not isinstance(found, GrammarError):
         return next(each.finding for each in found if isinstance(each.finding, conditions.FATAL))
@@ -141,7 +141,7 @@ def _fault(read: str) -> Finding:
 
 
 def values(view: View, name: str, place: Place) -> Iterator[str]:
-    """The values that a variable surely has, as far as this document tells."""
+    """The values that a variable certainly may have, as far as this document shows."""
     root, _, rest = name.partition(".")
     if root == "item":
         call = loop_around(place)
@@ -175,9 +175,10 @@ _OF_NODES = ("node.name", "steps.name", "tasks.name")
 
 
 def _begins(view: View, place: Place) -> bool:
-    """Whether a run begins with a call, when its status is still empty.
+    """Whether a call is at the start of a run, when the run's status is still empty.
 
-    Source: Argo Workflows, operate in workflow/controller/operator.go, which notes that a run is running in that pass.
+    Source: Argo Workflows, operate in workflow/controller/operator.go, which sets the status to Running in
+    that pass.
     """
     graph, call = place.graph, place.call
     if graph is None or call is None or call.parent is not None:
@@ -193,13 +194,13 @@ def _begins(view: View, place: Place) -> bool:
 
 
 def _run_name(view: View) -> str:
-    """A name that a run has; empty where none is given."""
+    """A name that a run may have; empty if none is given."""
     given, generated = string(view.metadata, "name"), string(view.metadata, "generateName")
     return f"{given}-1" if view.kind == "CronWorkflow" else given or (f"{generated}x" if generated else "")
 
 
 def _node_names(view: View, name: str, place: Place) -> Iterator[str]:
-    """The names that a graph has in a run, and the call of it: of what the run begins with, only the graph has one.
+    """The node or call names of a DAG or step list in a run; the entrypoint has a node name only.
 
     Source: Argo Workflows, executeTemplate in workflow/controller/operator.go.
     """
@@ -216,7 +217,7 @@ def _node_names(view: View, name: str, place: Place) -> Iterator[str]:
 
 
 def _as_text(item: Any, key: str) -> str | None:
-    """What an item of a loop, or one of its keys, becomes; None where that is not known."""
+    """The text of a loop's item, or of one of its keys; None if it is unknown."""
     if key:
         item = item.get(key) if is_mapping(item) else None
     if isinstance(item, str):

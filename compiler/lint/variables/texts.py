@@ -17,15 +17,15 @@ EXPRESSIONS = frozenset(("expression", "fromExpression"))
 """Fields that hold an expression without braces."""
 
 QUERIES = frozenset(("jsonPath", "jqFilter"))
-"""Fields that hold a path into an object."""
+"""Fields that hold a query into an object."""
 
 HTTP = ("http", "successCondition")
-"""The end of the path to a condition on an answer."""
+"""The end of the path of a condition on an HTTP response."""
 
 _WHOLE = EXPRESSIONS | QUERIES | {HTTP[1], "from", "parameter"}
 
 SIMPLE = regex(r"\{\{([^{}=][^{}]*)\}\}")
-"""A tag with nothing but a name, and what it holds."""
+"""A tag with only a name, and its content."""
 
 _READ = ('"expression":', '"fromExpression":', '"when":', '"jsonPath":', '"jqFilter":', '"successCondition":')
 
@@ -36,7 +36,7 @@ def is_source(path: Path) -> bool:
 
 
 def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
-    """The texts below a node that hold a tag, or are an expression or a name, each with its path and its field."""
+    """The texts below a node that have a tag, or are an expression or a name, each with its path and its field."""
     stack: list[tuple[Any, Path]] = [(node, path)] if node else []
     while stack:
         node, path = stack.pop()
@@ -49,14 +49,14 @@ def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
 
 
 def harmless(template: Template, allowed: frozenset[str]) -> bool:
-    """Whether a leaf has no expressions, and all tags of its texts are of variables that surely exist."""
+    """Whether a leaf has no expressions, and all tags in its texts are variables that certainly exist."""
     if any(field in template.text for field in _READ):
         return False
     return all(_plain(text, allowed) for text in (template.name, template.source, template.text))
 
 
 def _plain(text: str, allowed: frozenset[str]) -> bool:
-    """Whether all tags are simple ones, of variables that surely exist; of one text, or of several as JSON."""
+    """Whether all tags are simple ones with variables that certainly exist; in one text, or in several as JSON."""
     if "{{" not in text:
         return True
     bodies = SIMPLE.findall(text)

@@ -44,18 +44,21 @@ if TYPE_CHECKING:
     from flowdsl.grammar.functions import Kind, Signature
 
 Use = Literal["value", "flag", "condition", "text", "artifact"]
-"""What becomes of the result: any value as text, true or false, the whole of a `when`, where text may be `true`,
-text that Argo does not make of other values, or an artifact."""
+"""The use of the result.
+
+It is any value as text; true or false; the whole of a `when`, where text may be `true`; text, which Argo does
+not make from other values; or an artifact.
+"""
 
 _ORDER = frozenset(("<", ">", "<=", ">="))
 _TEXTUAL = frozenset(("contains", "startsWith", "endsWith", "matches"))
 _JSON = frozenset(("parameters", "result", "failures", "message", "body"))
 """Words in the paths of variables whose text may be JSON."""
 _METHODS = {"contains": "indexOf", "format": "string", "length": "len", "size": "len", "strip": "trim"}
-"""Methods of other languages, and the functions for them."""
+"""Methods of other languages, and the functions to use instead."""
 
 _ARGO = {"asInt": "int", "asFloat": "float", "toJson": "toJSON", "jsonpath": "fromJSON"}
-"""The functions that Argo adds to those of expr-lang, and what expr-lang has in their place."""
+"""The functions that Argo adds to those of expr-lang, and their counterparts there."""
 
 
 _KINDS: dict[str, Kind] = {
@@ -72,10 +75,11 @@ _KINDS: dict[str, Kind] = {
 
 
 class Extra(NamedTuple):
-    """What is known about the place of an expression: its use, the names that only it has, the kind of `item`.
+    """What is known about the place of an expression.
 
-    Whether it has no other names, whether it has the functions that Argo adds, and whether an item that is text may be
-    an object too, as in a list that is not written.
+    Its use, the names that only it has, the kind of `item`, whether it has no other names, whether it has
+    Argo's functions, and whether an item that is text may also be an object, as in a list that is not
+    literal.
     """
 
     use: Use
@@ -88,7 +92,7 @@ class Extra(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def kinds(text: str, node: t.Node, extra: Extra) -> tuple[Fault, ...]:
-    """The findings about the kinds of an expression, one of each mistake."""
+    """The findings about the kinds of values in an expression, one for each mistake."""
     made = _Kinds(text, extra)
     kind = made.of(node, {})
     made.refused(node)
@@ -114,7 +118,7 @@ class _Kinds(Findings):
         self.open = extra.open
 
     def refused(self, node: t.Node) -> None:
-        """Reports what expr-lang refuses before it evaluates anything, in place of what it would come to."""
+        """Reports what expr-lang's compiler rejects, which replaces findings about the evaluation."""
         mismatch = refusal(node, self.root)
         if mismatch is None or any(one.finding.severity == "error" for one in self.found):
             return
@@ -146,16 +150,16 @@ class _Kinds(Findings):
                     WrongOperand(operator, self.shown(wrong), kind, self.alike(wrong, one, two)), wrong
                 )
             case _:
-                pass  # of pointers, which is told as such
+                pass  # of pointers, which is reported elsewhere
 
     def root(self, name: str) -> Type:
-        """What expr-lang knows of the type of a variable."""
+        """The type of a variable as expr-lang knows it."""
         if name == "item":
             return STRING if self.item == "text" else MAP if self.item == "map" else ANY
         return STRING if name == "retries" else MAP if name in ROOTS - self.names else ANY
 
     def of(self, node: t.Node, bound: dict[str, Kind]) -> Kind:
-        """The kind of a node; what is wrong inside is added to `found`."""
+        """The kind of a node; mistakes in it are added to `found`."""
         match node:
             case t.Literal(value):
                 return of_value(value)
@@ -219,7 +223,7 @@ class _Kinds(Findings):
         return of_path(parts)
 
     def character(self, node: t.Member, key: Kind) -> None:
-        """Reports an item of a text: a number takes the code of a character, a text fails."""
+        """Reports an index into a text: a number gives the code of a character, a text fails."""
         way = f"read it by `fromJSON({self.shown(node.of)})`"
         if key == "text":
             self.operand("[...]", node.of, "text", way)
@@ -238,7 +242,7 @@ class _Kinds(Findings):
         self.operand(field, of, kind, way)
 
     def below(self, node: t.Node, depth: int) -> None:
-        """Reports a field of a text, so many steps before the end of a path."""
+        """Reports a field of a text, at a number of steps before the end of a path."""
         step: t.Node = node
         while depth:
             if isinstance(step, t.Member):
@@ -251,13 +255,13 @@ class _Kinds(Findings):
         self.operand(field, step, "text", way)
 
     def operand(self, operator: str, node: t.Node, kind: Kind, way: str, words: str = "") -> None:
-        """Reports a value on which an operator does not work; `words` say what it is, if not its kind."""
+        """Reports a value that an operator does not accept; `words` describe it, if not its kind."""
         finding = WrongOperand(operator, self.shown(node), words or WORDS[kind], way)
         if all(vars(finding) != vars(each.finding) for each in self.found):
             self.report(finding, node)
 
     def flag(self, operator: str, node: t.Node, bound: dict[str, Kind]) -> None:
-        """Reports a value that should be true or false, and is neither."""
+        """Reports a value that should be boolean, and is not."""
         kind = self.of(node, bound)
         if group(kind) not in ("", "flag"):
             shown = self.shown(node)
@@ -271,7 +275,7 @@ class _Kinds(Findings):
             )
 
     def number(self, operator: str, node: t.Node, kind: Kind) -> None:
-        """Reports a value that should be a number."""
+        """Reports a value that should be a number, and is not."""
         if group(kind) not in ("", "number"):
             way = f"write `{self.whole}({self.shown(node)})` or `{self.float}({self.shown(node)})`"
             self.operand(operator, node, kind, way if kind == "text" else "give it numbers")
@@ -314,7 +318,7 @@ class _Kinds(Findings):
             self.added(node, one, two)
             return "text" if "text" in (one, two) else "any"
         if operator in ("-", "*") and "time" in (one, two):
-            return "any"  # a span of time, or a time
+            return "any"  # a duration, or a time
         self.number(operator, left, one)
         self.number(operator, right, two)
         if operator == "..":
@@ -322,12 +326,12 @@ class _Kinds(Findings):
         return "whole" if one == two == "whole" and operator not in ("/", "**") else "number"
 
     def pattern(self, node: t.Literal) -> None:
-        """Reports a pattern that no regular expression is."""
+        """Reports an invalid regular expression."""
         if fault := pattern_fault(str(node.value)):
             self.operand("matches", node, "text", "write a pattern as Go has it", fault)
 
     def added(self, node: t.Binary, one: Kind, two: Kind) -> None:
-        """A text and a number cannot be added."""
+        """Reports the addition of a text and a number."""
         sides: tuple[tuple[t.Node, Kind, Kind, t.Node], ...] = (
             (node.left, one, two, node.right),
             (node.right, two, one, node.left),
@@ -342,7 +346,7 @@ class _Kinds(Findings):
                     )
 
     def order(self, node: t.Binary, one: Kind, two: Kind) -> None:
-        """Numbers are put in order as numbers, and a text beside a number fails."""
+        """Checks the operands of `<` and others: numbers compare as numbers, and a text with a number fails."""
         if one == two == "text":
             both = (node.left, node.right)
             paths = [side for side in both if not isinstance(side, t.Literal)]
@@ -359,7 +363,7 @@ class _Kinds(Findings):
             self.number(node.operator, part, kind)
 
     def equal(self, node: t.Binary, one: Kind, two: Kind) -> None:
-        """Values of different kinds are never equal, and no status is any word."""
+        """Reports comparisons with a constant result: of values of different kinds, or with an impossible status."""
         self.status(node.left, node.operator, node.right)
         self.status(node.right, node.operator, node.left)
         first, second = group(one), group(two)
@@ -371,9 +375,9 @@ class _Kinds(Findings):
         self.report(NeverEqual(self.shown(node), result, reason, way), node)
 
     def status(self, side: t.Node, operator: str, other: t.Node) -> None:
-        """Reports the status of a node or workflow that is compared with what none is."""
+        """Reports a status of a node or workflow that is compared with an impossible one."""
         known = statuses(t.path(side) or ())
-        if not known or "{{" in self.shown(other):  # what a tag becomes is known later
+        if not known or "{{" in self.shown(other):  # the value of a tag is known later
             return
         if isinstance(other, t.Literal) and isinstance(other.value, str):
             found = f"{self.shown(side)} {operator} {self.shown(other)}"
@@ -382,7 +386,7 @@ class _Kinds(Findings):
                 self.report(finding, other)
 
     def alike(self, node: t.Binary, one: Kind, two: Kind) -> str:
-        """How two sides of different kinds are made alike."""
+        """How to convert two sides of different kinds to the same kind."""
         text, other = (node.left, node.right) if one == "text" else (node.right, node.left)
         if "text" not in (one, two) or {"list", "map"} & {one, two}:
             return "compare values of one kind"
@@ -395,7 +399,7 @@ class _Kinds(Findings):
         return f"write `{self.float}({self.shown(text)})`, or the number without quotes"
 
     def within(self, node: t.Binary, one: Kind, two: Kind) -> None:
-        """`in` looks into lists and objects."""
+        """Checks that the right side of `in` is a list or an object."""
         if two == "text":
             way = f"write `fromJSON({self.shown(node.right)})` for a list, or `contains` for a part of a text"
             self.operand("in", node.right, two, way)
@@ -425,7 +429,7 @@ class _Kinds(Findings):
         return "any"
 
     def foreign(self, name: str, instead: str, start: int) -> None:
-        """Reports a function of Argo where expr-lang is by itself."""
+        """Reports a function of Argo where only those of expr-lang exist."""
         known = [each for each in builtins() if each not in _ARGO]
         finding = UnknownName(
             "function", name, known, instead, "here expressions have the functions of expr-lang only"
@@ -452,7 +456,7 @@ class _Kinds(Findings):
         return "any"
 
     def of_text(self, function: t.Member, kind: Kind, arguments: tuple[t.Node, ...]) -> None:
-        """Reports a method of a value that has none: functions take such a value as their first argument."""
+        """Reports a method call on a value without methods: functions take such a value as their first argument."""
         if group(kind) not in ("text", "number", "flag", "list"):
             return
         name = self.text[function.of.end : function.end].lstrip("?.")
@@ -469,7 +473,7 @@ class _Kinds(Findings):
         arguments: tuple[t.Node, ...],
         bound: dict[str, Kind],
     ) -> Kind:
-        """The result of a function; its arguments are counted and looked at."""
+        """The kind of the result of a function; checks the number and kinds of its arguments."""
         least, most = signature.least, signature.most
         if len(arguments) < least or (most is not None and len(arguments) > most):
             wanted = (
@@ -520,7 +524,7 @@ def _is_range(node: t.Node) -> bool:
 
 
 def _nil(node: t.Node) -> t.Node | None:
-    """The part that makes the result nil, or None."""
+    """The part whose nil may be the result, or None."""
     match node:
         case t.Literal(None):
             return node
@@ -537,12 +541,12 @@ def _nil(node: t.Node) -> t.Node | None:
 
 
 _FAILURE = ("displayName", "message", "templateName", "phase", "podName", "finishedAt")
-"""What is known of each failure of a run. Source: Argo Workflows, failedNodeStatus in workflow/controller."""
+"""The fields of each failure of a run. Source: Argo Workflows, failedNodeStatus in workflow/controller."""
 _OF_FAILURES = f"a failure has {', '.join(f'`{each}`' for each in _FAILURE)}"
 
 
 def _holds_failures(node: t.Node) -> bool:
-    """Whether the failures of the run are read, which are JSON in quotes. Source: strconv.Quote in operate of Argo."""
+    """Whether the node reads the run's failures, which are quoted JSON. Source: strconv.Quote in operate of Argo."""
     match node:
         case t.Call("fromJSON", (one,)):
             return t.path(one) == ("workflow", "failures")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Findings:
-    """What is found in the nodes of one text."""
+    """The findings about the nodes of one text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -46,7 +46,7 @@ class UnknownName(Finding):
     reason: str = "a hyphen is a minus here"
 
     def words(self) -> dict[str, str]:
-        """The name, what was probably meant, and the way out; `key` is how it is written, for a reason."""
+        """The name, what was probably meant, and the fix; `key` is the right spelling, with a reason."""
         if self.key:
             return {"what": self.what, "name": self.name, "hint": self.reason, "way": f"write `{self.key}`"}
         if self.what == "variable":
@@ -71,7 +71,7 @@ class UnknownName(Finding):
 
 
 _WORDS = {"False": "false", "None": "nil", "True": "true", "null": "nil"}
-"""Words that other languages have for those of expressions."""
+"""Words of other languages, and those of expressions instead."""
 
 
 class WrongArgument(Finding):
@@ -128,7 +128,7 @@ class NeverEqual(Finding):
 
 
 def no_status(found: str, result: str, word: str, known: Sequence[str]) -> NeverEqual | None:
-    """The finding about a status that is compared with a word, if it is none of those that are known there."""
+    """The finding about a status that is compared with a word, if it is not among the possible ones."""
     if word in known:
         return None
     close = near(word, known)

@@ -38,14 +38,14 @@ _QUOTED = regex(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
 
 
 def unreplaced(finding: Finding | None, name: str, path: Path, text: str, place: Place) -> Finding | None:
-    """The finding about a variable that may be none of Argo's: an error where every tag must be replaced.
+    """The finding about a variable that may not be Argo's: an error where every tag must be replaced.
 
     `finding` is what is wrong with the variable elsewhere.
     """
     if finding is not None and not isinstance(finding, LiteralTag):
         return finding
     if of_metric(path):
-        return None  # which is told of the metric
+        return None  # which is reported for the metric
     if finding is None and name in ROOTS and place.call is not None:
         finding = LiteralTag(name, "no variable is called so", "write the whole name of a variable")
     root = name.partition(".")[0]
@@ -54,7 +54,7 @@ def unreplaced(finding: Finding | None, name: str, path: Path, text: str, place:
         reason = f"outputs are below the name of their task or step, as in `{word}.NAME.{name}`"
         finding = LiteralTag(name, reason, f"write `{{{{{word}.NAME.{name}}}}}`")
     if finding is None and root in ROOTS - {"outputs"}:
-        return None  # what Argo knows, and this document does not tell
+        return None  # Argo knows it, but it is not in this document
     if not (reason := _failing(name, path, text, place)):
         return finding
     way = finding.way.partition(", or ignore")[0] if finding is not None else _way(name)
@@ -62,7 +62,7 @@ def unreplaced(finding: Finding | None, name: str, path: Path, text: str, place:
 
 
 def _way(name: str) -> str:
-    """What was probably meant by a name, as something to do."""
+    """What was probably meant by a name, as a fix."""
     parts = _NAME.fullmatch(name)
     root = near(parts[1], ROOTS) if parts is not None else None
     meant = f"{root}{parts[2]}" if parts is not None and root else name
@@ -70,12 +70,12 @@ def _way(name: str) -> str:
 
 
 def _failing(name: str, path: Path, text: str, place: Place) -> str:
-    """Why a run fails over a tag that stays as it is, or nothing."""
+    """Why a run fails because of an unreplaced tag; empty if it does not."""
     call, root = place.call, name.partition(".")[0]
     if name in OF_CALLERS and call is not None and call.parent is None:
         return _ENDLESS
     if path[-1] == "from":
-        return "no artifact is called so" if root == "item" else ""  # of others, more is said elsewhere
+        return "no artifact is called so" if root == "item" else ""  # others are reported elsewhere
     named = root in ROOTS or _NAME.fullmatch(name)  # else it may be a mapping of expr-lang in a closure
     if path[-1] == "expression" and named and not is_quoted(text, text.index(name)):
         return "an expression with braces in it cannot be read"
@@ -97,9 +97,9 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
 
 
 def unreadable(path: Path, known: bool) -> str:
-    """Why a text of a template, or one that all have in common, cannot have braces in it, or nothing.
+    """Why a text of a template, or a setting for all templates, cannot contain braces; empty if it can.
 
-    `known`: whether they are around what may be a variable; others are no tag to those who look at names.
+    `known`: whether the braces may be around a variable; others are no tag to what checks names.
     """
     forms = (*_FORMS, *_NAMES) if known else _FORMS
     return next((reason for end, reason in forms if _ends(path, end)), "")
@@ -109,7 +109,7 @@ _ENDLESS = "Argo waits for it, and the run never ends"
 
 
 def _ends(path: Path, end: tuple[str | None, ...]) -> bool:
-    """Whether a path ends like this, where None is any field or position."""
+    """Whether a path has an end, where None stands for any field or index."""
     last = path[-len(end) :]
     return len(last) == len(end) and all(one in (None, each) for one, each in zip(end, last, strict=True))
 
@@ -130,14 +130,14 @@ _FORMS: tuple[tuple[tuple[str | None, ...], str], ...] = (
     (("memoize", "key"), _KEY),
     (("memoize", "maxAge"), _TIME),
 )
-"""The ends of paths to texts of templates that Argo reads as something else than text."""
+"""The ends of paths to texts of templates that Argo parses into other types."""
 
 _KEPT = (
     *("accessKey", "accountKey", "ca", "clientCert", "clientID", "clientKey", "clientSecret", "krbCCache"),
     *("krbKeytab", "password", "secretKey", "serviceAccountKey", "sessionToken", "sshPrivateKey", "tokenURL"),
     "username",
 )
-"""What artifacts keep in Secrets, of which Argo makes volumes."""
+"""Fields of artifacts that refer to Secrets, which Argo mounts as volumes."""
 
 _WORDS: tuple[tuple[str | None, ...], ...] = (
     *(("matchExpressions", None, "operator"), ("matchFields", None, "operator")),
@@ -146,7 +146,7 @@ _WORDS: tuple[tuple[str | None, ...], ...] = (
     *(("accessModes", None), ("mountPropagation",), ("procMount",), ("fsGroupChangePolicy",)),
     *(("terminationMessagePolicy",), ("dnsPolicy",), ("whenUnsatisfiable",)),
 )
-"""The ends of paths to texts that are one of a few words."""
+"""The ends of paths to texts with only a few valid values."""
 
 _NAMES: tuple[tuple[tuple[str | None, ...], str], ...] = (
     (("labels", None), _LABEL),
@@ -184,11 +184,11 @@ _NAMES: tuple[tuple[tuple[str | None, ...], str], ...] = (
     (("imagePullPolicy",), "write `Always`, `IfNotPresent` or `Never`"),
     *((end, _WORD) for end in _WORDS),
 )
-"""The ends of paths to texts that Argo or Kubernetes take for names."""
+"""The ends of paths to texts that Argo or Kubernetes use as names."""
 
 
 def _uncounted(path: Path, text: str) -> str:
-    """Why a loop fails over braces in what says how many items it has, or nothing."""
+    """Why a loop fails because of braces in the field for its number of items; empty if it does not."""
     if path[-1] == "withParam":
         return "a list with braces in it cannot be read" if no_list(text) else ""
     return "" if path[-1] == "format" or "withItems" in path else "braces are not a number"
@@ -197,23 +197,24 @@ def _uncounted(path: Path, text: str) -> str:
 _FREE_FIELDS = frozenset(("body", "data", "source"))
 _FREE_LISTS = frozenset(("args", "command"))
 _OWN = regex(rf"\b(?:{'|'.join(sorted((*ROOTS, 'sprig')))})\s*(?:\?\.|[.\[])")
-"""What only Argo has, in an expression."""
+"""The names in an expression that only Argo has."""
 
 _ESCAPED = regex("[<>&]")
 
 
 def left_alone(problem: Problem, tag: Tag, place: Place) -> Problem:
-    """What is wrong with an expression, as a tag that stays in a text, where that may be another program's.
+    """The problem of an expression, as an unreplaced tag in a text that may belong to another program.
 
-    In the text of a template Argo leaves what it can read and not compute, but fails over the signs that Go escapes in
-    that of a pod. Source: SubstituteParams in workflow/common/util.go, and substitutePodParams in workflowpod.go.
+    In a text of a template, Argo leaves what it can parse but not evaluate, but in a pod it fails for the
+    characters that Go escapes. Source: SubstituteParams in workflow/common/util.go, and substitutePodParams
+    in workflowpod.go.
     """
     path, finding = problem.path, problem.finding
     is_value = path[-1] == "value" and path[-3:-2] == ("env",)
     if place.call is not None or not (is_value or path[-1] in _FREE_FIELDS or path[-2] in _FREE_LISTS):
         return problem
     if not isinstance(finding, UnknownName) or _OWN.search(tag.body):
-        return problem  # which names what only Argo has
+        return problem  # it names what only Argo has
     if "http" not in path and _ESCAPED.search(tag.body):
         return problem
     way = f"{finding.advice}, or ignore this where the braces belong to the text"
@@ -226,9 +227,9 @@ def is_quoted(condition: str, offset: int) -> bool:
 
 
 def must_close(text: str, tag: Tag, place: Place) -> bool:
-    """Whether Argo fails over braces that are not closed: where none that close follow in the JSON of the task.
+    """Whether Argo fails for unclosed braces: if no closing ones follow in the JSON of the task.
 
-    In a loop, what is closed so late cannot be replaced either.
+    In a loop, what is closed that late cannot be replaced either.
     """
     call = place.call
     if call is None or call.parent is not None:
@@ -244,27 +245,28 @@ _WRITTEN = (
     *("name", "inline", "template", "arguments", "templateRef", "dependencies", "withItems", "withParam"),
     *("withSequence", "when", "continueOn", "onExit", "failFast", "depends", "hooks"),
 )
-"""The order in which Argo writes the fields of a task. Source: DAGTask in workflow_types.go of Argo Workflows."""
+"""The order in which Argo serializes the fields of a task. Source: DAGTask in workflow_types.go of Argo Workflows."""
 
 
 _OPENED = regex(rf"\s*(?:=|(?:{'|'.join(sorted(ROOTS))})\s*[.}}])")
 
 
 def left_open(tag: Tag) -> bool:
-    """Whether a tag of Argo's has no closing braces, or only those of another one."""
+    """Whether a tag of Argo has no closing braces, or only those of another tag."""
     if tag.kind == "expression" or (tag.kind == "simple" and "}" not in tag.body.partition("{{")[0]):
         return False
     return _OPENED.match(tag.body) is not None
 
 
 def brought(view: View) -> Iterator[Problem]:
-    """The texts that come into loops by tags have no tags but those of Argo.
+    """The texts that loops get through tags contain no tags but those of Argo.
 
-    Source: processItem in workflow/controller/operator.go, which replaces every tag of a task or step or fails.
+    Source: processItem in workflow/controller/operator.go, which replaces every tag of a task or step or
+    fails.
     """
     told: set[tuple[Path, str]] = set()
     for call in view.looping:
-        if "{{" not in (call.data.get("when") or "{{"):  # where it is not true, tags may stay
+        if "{{" not in (call.data.get("when") or "{{"):  # if it is false, tags may remain
             continue
         apart = ("inline", *(LOOPS if call.owner.body == "steps" else ()))
         data = {field: one for field, one in call.data.items() if field not in apart}

@@ -36,11 +36,11 @@ RESULTS = {
     body: regex(rf"{word}(?:\.([-\w]+)\.outputs\.result|\[['\"]([-\w]+)['\"]\]\.outputs.result)")
     for body, word in WORD_OF.items()
 }
-"""How Argo finds the results that are read, in the JSON of a graph."""
+"""The pattern by which Argo finds the uses of results, in the JSON of a DAG or step list."""
 
 
 class Spot(NamedTuple):
-    """Where a variable is named: the path of the text, the part of it, and whether that is in an expression."""
+    """A use of a variable: the path of the text, the location in it, and whether that is in an expression."""
 
     path: Path
     part: Part
@@ -58,14 +58,14 @@ class Spot(NamedTuple):
 
 
 class InTag(NamedTuple):
-    """Where the expression of a tag begins in its text, and whether there are closing braces behind the tag."""
+    """The offset of a tag's expression in its text, and whether closing braces follow after the tag."""
 
     offset: int
     braces: bool
 
 
 class Late(NamedTuple):
-    """A use of one task by another, by their positions in a DAG, to be asked of the DAG with all others."""
+    """A use of one task by another, by their positions in a DAG; the order of all is checked together."""
 
     graph: Template
     producer: int
@@ -74,9 +74,9 @@ class Late(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a text stands: the template whose calls it may name, and the call that it belongs to.
+    """The scope of a text: the template whose calls it may name, and the call that it belongs to.
 
-    `call` is None in the outputs of `graph`, which all calls are before.
+    `call` is None in the outputs of `graph`, which come after all calls.
     """
 
     graph: Template | None
@@ -84,20 +84,20 @@ class Place(NamedTuple):
 
     @property
     def outer(self) -> Place:
-        """The place around the template, where it is inline in a call."""
+        """The scope around the template, if it is inline in a call."""
         around = self.graph.around if self.graph is not None else None
         return Place(around.owner, around) if around is not None else Place(None, None)
 
 
 def loop_around(place: Place, path: Path = ()) -> Call | None:
-    """The nearest loop around a text at a path, whose items it may name; what makes the items of one stands outside."""
+    """The nearest loop whose items a text at a path may use; not the loop whose items the text itself defines."""
     while place.graph is not None and not (place.call is not None and _has_items(place.call, path)):
         place = place.outer
     return None if place.call is None else place.call.parent or place.call
 
 
 def _has_items(call: Call, path: Path) -> bool:
-    """Whether a call is a loop, and a text at a path belongs to its rounds."""
+    """Whether a call is a loop, and a text at a path is expanded for each item."""
     return bool((call.parent or call).loop) and path[len(call.path) : len(call.path) + 1] not in _OF_LOOPS
 
 
@@ -105,15 +105,15 @@ _OF_LOOPS = tuple((field,) for field in LOOPS)
 
 
 def producer_of(graph: Template, word: str, name: str) -> Call | None:
-    """The task or step of a graph that a variable names by its first word and the name behind it, if there is one."""
+    """The task or step of a DAG or step list that a variable refers to by its root and the name after it, if any."""
     return graph.call(name) if BODY_OF.get(word) == graph.body else None
 
 
 def loop_of(graph: Template, variable: str, *, together: bool = False) -> Call | None:
-    """The loop of a graph of which a variable is an output, and thus a list in JSON; None for any other variable.
+    """The loop whose collected output, a list in JSON, a variable is; None for any other variable.
 
-    `together`: all parameters at once are such an output too, as in simple tags, not in expressions.
-    Source: Argo Workflows, aggregateLoopOutputs.
+    `together`: this includes all parameters at once, as in simple tags, but not in expressions. Source: Argo
+    Workflows, aggregateLoopOutputs.
     """
     word, _, rest = variable.partition(".")
     name, _, output = rest.partition(".outputs.")
@@ -128,7 +128,7 @@ _GATHERED = regex(r"\{\{\s*(tasks|steps)\.([^{}.\s]+)\.outputs\.parameters\s*\}\
 
 
 def gathered(call: Call, text: str) -> list[dict[str, str]]:
-    """An item as those are that a loop has from another one, of which it goes over the parameters; else nothing."""
+    """A sample item of a loop over the collected parameters of another loop; else nothing."""
     tag = _GATHERED.fullmatch(text)
     maker = None if tag is None else producer_of(call.owner, tag[1], tag[2])
     if maker is None or maker.callee is None or maker.loop == "withSequence" or not maker.loop:
@@ -138,7 +138,7 @@ def gathered(call: Call, text: str) -> list[dict[str, str]]:
 
 
 def late_problems(late: list[Late]) -> Iterator[Problem]:
-    """The findings about tasks that are used by others which do not wait for them."""
+    """The findings about tasks used by others that do not wait for them."""
     graphs: dict[int, list[Late]] = {}
     for use in late:
         graphs.setdefault(id(use.graph), []).append(use)
@@ -156,19 +156,19 @@ def late_problems(late: list[Late]) -> Iterator[Problem]:
 
 
 def unclosed(path: Path, text: str, tag: Tag) -> Problem:
-    """The finding about a tag of a text without its closing braces."""
+    """The finding about a tag without closing braces."""
     written = text[tag.start : tag.start + 40]
     end = written.find("}") + 1 or len(written)
     return Spot(path, (tag.start, tag.start + 2)).problem(UnclosedTag(written[:end]))
 
 
 def of_metric(path: Path) -> bool:
-    """Whether a text is one of a metric."""
+    """Whether a text belongs to a metric."""
     return "prometheus" in path and path[path.index("prometheus") - 1] == "metrics"
 
 
 def expression_use(path: Path) -> Use:
-    """What Argo does with the result of a field that holds an expression."""
+    """How Argo uses the result of a field that holds an expression."""
     owner, around = path[-2:-1], path[-3:-2]
     if around == ("labelsFrom",):
         return "text"
@@ -198,9 +198,9 @@ _AS_TEXT = "use an output parameter, whose text is what is needed here"
 
 
 def other_sort(path: Path, name: str, output: str, of_call: bool) -> Finding | None:
-    """What is wrong with an output of a call that is handed on, where one is a file and the other a text.
+    """What is wrong with a passed output of a call: an artifact where a parameter belongs, or vice versa.
 
-    `of_call`: whether the path is one of a call, which fails over the tag or keeps it as it is.
+    `of_call`: whether the path is in a call, which fails for the tag or leaves it unchanged.
     """
     if path[-4:-3] not in (("arguments",), ("outputs",)):
         if of_call and output.startswith("outputs.artifacts.") and path[-1] not in ("from", "fromExpression"):
@@ -214,7 +214,7 @@ def other_sort(path: Path, name: str, output: str, of_call: bool) -> Finding | N
 
 
 def guarded_fault(producer: Call, output: str, written: str) -> Finding | None:
-    """What is wrong with an output that need not be there, or None: what it stands below has to be there."""
+    """What is wrong with an output that may be missing, or None: its parent must exist."""
     callee = producer.callee
     if callee is None or not output.startswith("outputs.parameters."):
         return None
@@ -238,7 +238,7 @@ _EVERY = "outputs.parameters"
 
 
 def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
-    """What is wrong with an output of a call, or None. The template of the call may not be known."""
+    """What is wrong with an output of a call, or None. The template of the call may be unknown."""
     known = producer.outputs
     if exact and not output:
         variable = f"{WORD_OF[producer.owner.body]}.{producer.name}"
@@ -246,7 +246,7 @@ def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
         return UnknownVariable(variable, (), f"write which part of it, such as `{variable}.{parts[0]}`")
     if known is None or output in known:
         return None
-    whole = {_EVERY} if output.startswith(f"{_EVERY}.") else set[str]()  # all at once, of which this is one
+    whole = {_EVERY} if output.startswith(f"{_EVERY}.") else set[str]()  # all at once, including this one
     if not exact and (not output or any(f"{output}.".startswith(f"{each}.") for each in known - whole)):
         return None
     if not exact and any(each.startswith(f"{output}.") for each in known):
