@@ -61,7 +61,7 @@ class Names:
         return self._of(template, finding.name) if isinstance(finding, UnknownVariable) else None
 
     def about(self, problem: Problem) -> Name | None:
-        """The name that a problem is about: of an input without an argument, or of an argument without an input."""
+        """The name that a problem is about: an input without an argument, or an argument without an input."""
         finding = problem.finding
         if isinstance(finding, UnknownArgument):
             return Name(problem.path[:-1], finding.name)

@@ -23,7 +23,7 @@ MOST_CYCLES = 20  # reported for one graph: each is as long as the graph in the 
 
 
 class Missing(NamedTuple):
-    """A dependency on a task that does not exist: the dependent task, the place in it, the name, and its part."""
+    """A dependency on a missing task: the dependent task, the place in it, the name, and its part."""
 
     task: int
     place: Path

@@ -263,7 +263,7 @@ class _Kinds(Findings):
         return () if tag is None else statuses(tuple(tag[1].strip().split(".")))
 
     def order(self, node: g.Binary, one: Kind, two: Kind) -> None:
-        """Checks the operands of `<` and others: numbers, which are unquoted, or texts; both together fail."""
+        """Checks the operands of `<` and others: unquoted numbers, or quoted texts; both together fail."""
         sides: tuple[tuple[g.Condition, Kind, Kind], ...] = ((node.left, one, two), (node.right, two, one))
         for side, kind, _ in sides:
             other = node.right if side is node.left else node.left

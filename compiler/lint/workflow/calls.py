@@ -49,7 +49,7 @@ class UndefinedTemplate(Finding):
     owner: str = ""
 
     def words(self) -> dict[str, str]:
-        """The name and where it is looked for, what was probably meant, and the way out."""
+        """The name and where it is looked up, what was probably meant, and the fix."""
         way = "name a template of `templates`, or add this one"
         if self.owner:
             way = f"name a template of `{self.owner}`, or add this one to it"
@@ -136,7 +136,7 @@ class WrongScope(Finding):
 
 
 def scopes(view: View) -> Iterator[Problem]:
-    """References ask for the kind that the object of their name has, where it is one of those that are known."""
+    """References have the right kind for the object of their name, if it is known."""
     references = [(view.spec, view.path, "workflowTemplateRef")]
     references += [(call.data, call.path, "templateRef") for call in (*view.outlines, *view.hooks)]
     for owner, path, field in references:
@@ -156,7 +156,7 @@ def scopes(view: View) -> Iterator[Problem]:
 
 
 def entrypoint(view: View) -> Iterator[Problem]:
-    """The workflow starts with a template that exists; templates come from one place only."""
+    """The workflow starts with an existing template; templates come from one place only."""
     spec = view.spec
     start = view.setting("entrypoint")
     if (view.external or view.base is not None) and spec.get("templates"):
@@ -164,14 +164,14 @@ def entrypoint(view: View) -> Iterator[Problem]:
     if not start and not view.external and view.runs:
         yield Problem(view.path, NoEntrypoint())
     owner = string(spec, "workflowTemplateRef", "name")
-    for field in ("entrypoint", "onExit"):  # those of the object that it refers to are told there
+    for field in ("entrypoint", "onExit"):  # those of its base are reported there
         name: str = spec.get(field) or ""
         if name and name not in view.named and not view.external and not ("{{" in name and view.base):
             yield Problem((*view.path, field), UndefinedTemplate(name, view.named, owner))
 
 
 def targets(view: View) -> Iterator[Problem]:
-    """Each task, step and hook names one template, and one that exists."""
+    """Each task, step and hook names exactly one template, which exists."""
     for call in (*view.outlines, *view.hooks):
         data = call.data
         if call.callee is not None and data.get("template") and len(data.keys() & _TARGETS) == 1:
@@ -185,11 +185,11 @@ def targets(view: View) -> Iterator[Problem]:
 
 
 def _target(view: View, call: Call) -> Iterator[Problem]:
-    """What is wrong with the way in which a task, step or hook names its template."""
+    """The findings about how a task, step or hook names its template."""
     data = call.data
     given = [field for field in ("template", "templateRef", "inline") if data.get(field) not in (None, "")]
     if len(given) == 2 and given[1] == "inline":
-        # Source: Argo Workflows, TemplateContext.ResolveTemplate, and resolveTemplateOfCall of what it validates.
+        # Source: Argo Workflows, TemplateContext.ResolveTemplate, and resolveTemplateOfCall in its validator.
         yield Problem((*call.path, given[0]), BesideInline(call.title, given[0]), on_key=True)
         if given[0] == "template" and data["template"] not in view.named and not view.external:
             yield Problem((*call.path, "template"), UndefinedTemplate(data["template"], view.named))
@@ -207,7 +207,7 @@ def _target(view: View, call: Call) -> Iterator[Problem]:
 
 
 def _referred(view: View, call: Call, reference: Object) -> Iterator[Problem]:
-    """What is wrong with a `templateRef`: fields that it lacks, or a template that its object does not have."""
+    """The findings about a `templateRef`: missing fields, or a template that its object does not have."""
     missing = [field for field in ("name", "template") if not reference.get(field)]
     if missing:
         finding = CallTarget(call.title, f"a `templateRef` without `{'` and `'.join(missing)}`")
@@ -221,7 +221,7 @@ _TARGETS = frozenset(("template", "templateRef", "inline"))
 
 
 def _is_never_filled(view: View, call: Call, name: str) -> bool:
-    """Whether a tag in the name of a template has no value when Argo looks for the template; for hooks, when they run.
+    """Whether a tag in the name of a template has no value when Argo looks it up; for hooks, when they run.
 
     Source: Argo Workflows, validateTemplateHolder.
     """
@@ -230,14 +230,15 @@ def _is_never_filled(view: View, call: Call, name: str) -> bool:
 
 
 def _names_the_run(name: str) -> bool:
-    """Whether a tag in a name stands for something of the run that no template is named after."""
+    """Whether a tag in a name is a variable of the run that no template is named after."""
     return any(tag[1].strip() in ALWAYS for tag in TAG.finditer(name))
 
 
 def hooks(view: View) -> Iterator[Problem]:
-    """Every hook but `exit` says when it runs, in an expression without tags for what it asks about.
+    """Every hook but `exit` has a condition, which is an expression without tags for the status that it tests.
 
-    Source: Argo Workflows, executeTmplLifeCycleHook and executeWfLifeCycleHook in workflow/controller/hooks.go.
+    Source: Argo Workflows, executeTmplLifeCycleHook and executeWfLifeCycleHook in
+    workflow/controller/hooks.go.
     """
     for call in (*view.hooks, *(call for call in view.outlines if call.parent is not None)):
         expression: str = call.data.get("expression") or ""
@@ -262,9 +263,9 @@ def hooks(view: View) -> Iterator[Problem]:
 
 
 LATE = ("workflow.duration", "workflow.failures", "workflow.mainStatus", "workflow.status")
-"""What is known only when a run goes on."""
+"""Variables that change during a run."""
 
 
 def _late(expression: str) -> str | None:
-    """What an expression names that is known only when a run goes on."""
+    """A variable in an expression that changes during a run."""
     return next((each.dotted for each in variables(expression) if each.dotted in LATE), None)

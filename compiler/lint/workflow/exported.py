@@ -57,7 +57,7 @@ _OWN = {
 
 
 def over(view: View) -> Iterator[Problem]:
-    """A workflow has not ended before it begins, and was not read from a cluster."""
+    """A workflow is not marked as ended, and was not exported from a cluster."""
     if view.kind != "Workflow":
         return
     if string(view.metadata, "resourceVersion") not in ("", "0"):

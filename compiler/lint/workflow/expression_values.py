@@ -16,7 +16,7 @@ _PARAMETERS = (("inputs", "parameters"), ("workflow", "parameters"))
 
 
 def needs(node: t.Node, known: dict[int, str | None]) -> str | None:
-    """The variable that a part is computed of, nothing if of none; None if of several, or of what the run brings."""
+    """The only variable that a node depends on, empty for none; None for several, or for a value of the run."""
     if id(node) in known:
         return known[id(node)]
     names: set[str | None] = set()
@@ -24,7 +24,7 @@ def needs(node: t.Node, known: dict[int, str | None]) -> str | None:
         if path[0] != "sprig":
             names = {".".join(path) if path[:2] in _PARAMETERS and len(path) == 3 else None}
     elif isinstance(node, t.Let):
-        names = {None}  # its name is known inside of it only
+        names = {None}  # its name is known only inside of it
     else:
         names = {needs(each, known) for each in t.children(node)} - {""}
     found = known[id(node)] = None if len(names) > 1 else next(iter(names), "")
@@ -32,7 +32,7 @@ def needs(node: t.Node, known: dict[int, str | None]) -> str | None:
 
 
 def scope(variable: str, value: str) -> dict[str, Value]:
-    """What an expression knows that is computed of one variable, or of none."""
+    """The scope of an expression that depends on one variable, or on none."""
     if not variable:
         return {}
     root, kind, name = variable.split(".", 2)
@@ -41,7 +41,7 @@ def scope(variable: str, value: str) -> dict[str, Value]:
 
 @lru_cache(maxsize=4096)
 def variable_of(expression: str) -> str | None:
-    """The variable that an expression is computed of, as `needs` has it; None also for what is no expression."""
+    """The only variable that an expression depends on, as by `needs`; None also for an invalid expression."""
     try:
         return needs(parse(expression), {})
     except (GrammarError, RecursionError):
@@ -50,8 +50,8 @@ def variable_of(expression: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def outcome(expression: str, variable: str, value: str) -> str | None:
-    """The text that an expression becomes with a value of its variable; None where it fails, as is told elsewhere."""
-    # The functions of expressions are needed for few manifests.
+    """The text result of an expression with a value of its variable; None if it fails, which is reported elsewhere."""
+    # Few manifests need the functions of expressions.
     from flowdsl.compiler.evaluation.evaluate import text_of, value_of
     from flowdsl.compiler.evaluation.values import ExpressionError
 

@@ -39,7 +39,7 @@ class NoBody(Finding):
     empty: str = ""
 
     def words(self) -> dict[str, str]:
-        """The name, and the way out: what stands behind the name of a body without anything in it."""
+        """The name and the fix, which depends on whether an empty body is given."""
         if not self.empty:
             way = f"give it exactly one of {', '.join(self.bodies)}"
             return {"name": self.name, "reason": "nothing says what it does", "way": way}
@@ -92,7 +92,7 @@ class UndefinedTask(Finding):
     known: Iterable[str]
 
     def words(self) -> dict[str, str]:
-        """The name, what was probably meant, and the way out."""
+        """The name, what was probably meant, and the fix."""
         way = "name a task of the same DAG, or add this one"
         if "{{" in self.name:
             way = "write the name itself: Argo looks for the task before this tag has a value"
@@ -217,11 +217,11 @@ class TooDeep(Finding):
 
 
 DEEPEST = 100
-"""How deep templates may not be in one another. Source: maxStackDepth in workflow/controller/controller.go."""
+"""The nesting depth that templates may not reach. Source: maxStackDepth in workflow/controller/controller.go."""
 
 
 def bodies(view: View) -> Iterator[Problem]:
-    """Each template has exactly one body, with something in it."""
+    """Each template has exactly one body, which is not empty."""
     for template in view.templates:
         if len(template.bodies) > 1:
             yield Problem(template.path, SeveralBodies(template.title, tuple(template.bodies)))
@@ -236,9 +236,9 @@ def bodies(view: View) -> Iterator[Problem]:
 
 
 def _empty_groups(template: Template) -> Iterator[Problem]:
-    """The groups without a step before one that has any: those at the end are over at once.
+    """The findings about empty step groups before a non-empty one: those at the end complete at once.
 
-    Source: a real controller, which does not look again at what it has started behind one.
+    Source: a real controller, which does not process what it has started after an empty group.
     """
     groups: list[list[object]] = template.data["steps"]
     if not all(groups[:-1]):
@@ -250,7 +250,7 @@ def _empty_groups(template: Template) -> Iterator[Problem]:
 
 
 def plugins(view: View) -> Iterator[Problem]:
-    """A `plugin` template names one plugin; plugins of the workflow have what Argo asks of their container.
+    """A `plugin` template names one plugin; plugins of the workflow have a container with what Argo requires.
 
     Source: Argo Workflows, Plugin.UnmarshalJSON and Sidecar.Validate.
     """
@@ -283,7 +283,7 @@ def plugins(view: View) -> Iterator[Problem]:
 
 
 def dependencies(view: View) -> Iterator[Problem]:
-    """Tasks depend on tasks that exist, in words that Argo knows, and not on themselves."""
+    """Tasks depend on other existing tasks, and on results that Argo knows."""
     told: set[tuple[Path, str]] = set()
     for template in view.templates:
         if template.body != "dag":
@@ -332,7 +332,7 @@ def dependencies(view: View) -> Iterator[Problem]:
 
 
 def _filled(view: View, template: Template) -> dict[int, list[tuple[Path, str]]]:
-    """The texts that say what tasks depend on, and that have tags which Argo fills in before it reads them, by task."""
+    """The dependency texts with tags that Argo replaces before it parses them, by task."""
     found: dict[int, list[tuple[Path, str]]] = {}
     for position, call in enumerate(template.calls if template.dag.is_tagged else ()):
         texts: list[tuple[Path, object]] = [(("depends",), call.data.get("depends"))]
@@ -348,7 +348,7 @@ def _filled(view: View, template: Template) -> dict[int, list[tuple[Path, str]]]
 def _with_values(
     view: View, template: Template, filled: dict[int, list[tuple[Path, str]]], told: set[tuple[Path, str]]
 ) -> Iterator[Problem]:
-    """The findings about what tasks depend on by the values of tags, where these are written."""
+    """The findings about dependencies after replacing tags, as far as their values are known."""
     index = template.dag.index
     for path, text in (each for some in filled.values() for each in some):
         for place, value in composed(view, template, text, path):
@@ -372,7 +372,7 @@ _WORD = regex(rf"(?:{TAG.pattern}|\S)+", re.DOTALL)
 
 
 def _targets(view: View, template: Template) -> Iterator[tuple[Path, str]]:
-    """The texts that name the targets of a DAG: its own, and what is given for the tags in it."""
+    """The texts for the targets of a DAG: its own, and the known values of their tags."""
     target: str = template.data["dag"].get("target") or ""
     path = (*template.path, "dag", "target")
     yield path, target
@@ -382,15 +382,15 @@ def _targets(view: View, template: Template) -> Iterator[tuple[Path, str]]:
 
 
 def _chain(names: list[str]) -> str:
-    """A cycle in words, shortened where it is long."""
+    """A cycle in words, abbreviated if it is long."""
     shown = names if len(names) <= 8 else [*names[:4], "...", *names[-3:]]
     return " -> ".join([*shown, names[0]])
 
 
 def _readable(calls: list[Call], needed: set[int]) -> Iterator[Problem]:
-    """The names of tasks are names in the expressions that Argo makes of what others depend on.
+    """The names of tasks are valid in the `depends` expressions that Argo generates.
 
-    Of a name with a digit, the API server also refuses an empty field.
+    If a name begins with a digit, the API server also rejects empty dependency fields.
     """
     uses_depends = any(call.data.get("depends") for call in calls)
     for position, call in enumerate(calls):
@@ -403,7 +403,7 @@ def _readable(calls: list[Call], needed: set[int]) -> Iterator[Problem]:
 
 
 def _one_way(template: Template) -> Iterator[Problem]:
-    """A DAG says its order in one way; of a task, the API server refuses both fields also where they are empty."""
+    """A DAG uses either `depends` or `dependencies`; the API server rejects both in one task, even if empty."""
     if all(call.data.get("depends") is None for call in template.calls):
         return
     used = any(call.data.get("depends") for call in template.calls)
@@ -423,11 +423,11 @@ def _one_way(template: Template) -> Iterator[Problem]:
 
 
 def recursion(view: View) -> Iterator[Problem]:
-    """Templates do not call themselves without a condition, also through templates of other objects."""
+    """Templates do not call themselves without a condition, also not through templates of other objects."""
     templates = view.templates.copy()
     position = {id(template): index for index, template in enumerate(templates)}
     called: list[list[int]] = []
-    for template in templates:  # grows while it is walked, by what other objects have
+    for template in templates:  # grows during the loop, by templates of other objects
         callees = [callee for callee, _ in _certain(view, template)]
         for callee in callees:
             if position.setdefault(id(callee), len(templates)) == len(templates):
@@ -443,7 +443,7 @@ def recursion(view: View) -> Iterator[Problem]:
 
 
 def _certain(view: View, template: Template) -> Iterator[tuple[Template, Path]]:
-    """The graphs that a template runs whenever all goes well, also at the ends of its tasks; each with its place."""
+    """The DAGs and step lists that a template runs unless something fails, also as exit handlers; with their paths."""
     for call in template.calls:
         if call.callee is not None and call.callee.body in GRAPH_BODIES and _runs(call):
             yield call.callee, call.path
@@ -460,7 +460,7 @@ def _certain(view: View, template: Template) -> Iterator[tuple[Template, Path]]:
 
 
 def depth(view: View) -> Iterator[Problem]:
-    """Templates that certainly run are not too deep in one another."""
+    """Templates that certainly run are not nested too deeply."""
     first = view.first
     if first is None or len(inner_first([first], Template.graphs)) < DEEPEST - 1:
         return
@@ -472,7 +472,7 @@ def depth(view: View) -> Iterator[Problem]:
 
 
 def _run_by(template: Template) -> list[Template]:
-    """What a template runs whenever all goes well."""
+    """The templates that a template runs unless something fails."""
     return callees(filter(_runs, template.calls))
 
 
@@ -487,7 +487,7 @@ def _runs(call: Call) -> bool:
 
 @lru_cache(maxsize=1024)
 def holds(condition: str) -> bool:
-    """Whether a `when` holds in every run: it is empty, or computed of nothing but what is written in it."""
+    """Whether a `when` holds in every run: it is empty, or has only constants."""
     if not condition or "{{" in condition:
         return not condition
     # Few manifests have conditions without variables.

@@ -73,7 +73,7 @@ class InlineLoop(Finding):
 
 
 def loops(view: View) -> Iterator[Problem]:
-    """A loop is given in one way, with items that can be counted."""
+    """A loop is given in one way, and its items can be counted."""
     for call in view.outlines:
         data = call.data
         if data.keys().isdisjoint(LOOPS):
@@ -107,7 +107,7 @@ def loops(view: View) -> Iterator[Problem]:
 
 
 def _around(text: str) -> Part | None:
-    """The part of a text with tags, before the first one or behind the last, because of which it is no list."""
+    """The text before the first tag or after the last that makes a text an invalid list; None if there is none."""
     tags = list(TAG.finditer(text))
     if not tags:
         return None
@@ -122,7 +122,7 @@ _FAILURES = regex(r"\{\{=?\s*workflow\.failures\s*\}\}")
 
 
 def is_looked_for(call: Call) -> bool:
-    """Whether something comes after a loop: in a DAG, a task that depends on it.
+    """Whether anything comes after a loop: in a DAG, a task that depends on it.
 
     Source: buildLocalScopeFromTask and executeStepGroup in workflow/controller of Argo 4.1.
     """
@@ -130,12 +130,12 @@ def is_looked_for(call: Call) -> bool:
 
 
 def has_no_items(call: Call) -> bool:
-    """Whether a loop is written without an item, so that Argo skips it; an empty `withItems` is no loop."""
+    """Whether a loop literally has no items, so that Argo skips it; an empty `withItems` is no loop."""
     return is_none(*amount(call))
 
 
 def has_items(call: Call) -> bool:
-    """Whether a loop is written with an item or more; one from a start to an end has at least one."""
+    """Whether a loop literally has items; one from a start to an end has at least one."""
     if call.loop == "withSequence":
         path, text = amount(call)
         return text == "" or (text.isdecimal() and not is_none(path, text))
@@ -144,7 +144,7 @@ def has_items(call: Call) -> bool:
 
 
 def written_items(call: Object) -> tuple[str, list[Any]]:
-    """The items that a loop has by `withItems`, or as a text in `withParam`, and the field that they stand in."""
+    """The literal items of a loop in `withItems` or `withParam`, after the name of the field."""
     text = string(call, "withParam")
     if text and "{{" not in text:
         return "withParam", read_list(text)
@@ -152,14 +152,14 @@ def written_items(call: Object) -> tuple[str, list[Any]]:
 
 
 def amount(call: Call) -> tuple[Path, str]:
-    """The text that says how many items a loop has, behind its path in the call."""
+    """The text that determines the number of items of a loop, after its path in the call."""
     if text := string(call.data, "withParam"):
         return ("withParam",), text
     return ("withSequence", "count"), str(inside(call.data, "withSequence").get("count", ""))
 
 
 def is_none(path: Path, text: str) -> bool:
-    """Whether a text that says how many items a loop has says none."""
+    """Whether a text that determines the number of items of a loop stands for zero."""
     return text.strip() in (("[]", "null") if path == ("withParam",) else ("0",))
 
 
@@ -167,7 +167,7 @@ _VERB = regex(r"%[-+# 0]*\d*(?:\.\d+)?([^\d.])")
 
 
 def _format(text: str, start: object) -> Finding | None:
-    """What is wrong with a format of one whole number for Go's Sprintf; those below 32 are no characters for JSON."""
+    """What is wrong with a format of one integer for Go's Sprintf; JSON does not allow characters below 32."""
     bare = text.replace("%%", "")
     found = _VERB.findall(bare)
     if len(found) == bare.count("%") == 1 and found[0] in "bdoOxXUvcq":
@@ -181,7 +181,7 @@ def _format(text: str, start: object) -> Finding | None:
 
 
 def _sequence(call: Call, sequence: Object) -> Iterator[Problem]:
-    """A `withSequence` has one end and whole numbers."""
+    """A `withSequence` has one end and integers."""
     path = (*call.path, "withSequence")
     ends = [field for field in ("count", "end") if sequence.get(field) is not None]
     if len(ends) != 1:
@@ -205,13 +205,13 @@ def _sequence(call: Call, sequence: Object) -> Iterator[Problem]:
 
 
 def is_whole(text: str) -> bool:
-    """Whether Go reads the text as a whole number."""
+    """Whether Go parses the text as an integer."""
     digits = text[1:] if text[:1] in ("+", "-") else text
     return digits.isascii() and digits.isdecimal()
 
 
 def read_list(text: str) -> list[Any]:
-    """The list that a text is in JSON; an empty one where it is none."""
+    """The list that a text is in JSON; empty for any other text."""
     if no_list(text) is not None:
         return []
     found: list[Any] | None = from_json(text)
@@ -219,7 +219,7 @@ def read_list(text: str) -> list[Any]:
 
 
 def no_list(text: str) -> Part | None:
-    """The part of a text because of which it is no list in JSON; None where it is one, or null, an empty one."""
+    """The part that makes a text an invalid JSON list; None for a list, or for null, which counts as empty."""
     try:
         value: object = from_json(text)
         return None if value is None or isinstance(value, list) else (0, len(text))

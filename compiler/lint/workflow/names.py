@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Object, Path
 
 LONGEST_NAMES = {"CronWorkflow": 52}
-"""How long an object's name may be; 63 for all other kinds.
+"""The greatest length of an object's name; 63 for all other kinds.
 
-A workflow's name becomes the value of a label; the name of one that a CronWorkflow starts is eleven
-characters longer. Source: Argo Workflows, maxCharsInObjectName and maxCharsInCronWorkflowName.
+A workflow's name becomes a label value; the name of one that a CronWorkflow starts is eleven characters
+longer. Source: Argo Workflows, maxCharsInObjectName and maxCharsInCronWorkflowName.
 """
 
 _DISPLAY_NAME = regex(r"[a-zA-Z0-9][a-zA-Z0-9.-]{0,61}[a-zA-Z0-9]")
@@ -196,12 +196,12 @@ DISPLAY_FORM = "use 2 to 63 letters, digits, `-` and `.`, with a letter or digit
 
 
 def is_display_name(text: str) -> bool:
-    """Whether a node may be shown under a name. Source: Argo Workflows, displayNameRegex."""
+    """Whether a node may have a display name. Source: Argo Workflows, displayNameRegex."""
     return _DISPLAY_NAME.fullmatch(text) is not None
 
 
 def object_name(view: View) -> Iterator[Problem]:
-    """The object has a name, and one that its kind may have."""
+    """The object has a name that is valid for its kind."""
     name = string(view.metadata, "name")
     prefix = string(view.metadata, "generateName")
     longest = LONGEST_NAMES.get(view.kind, 63)
@@ -223,9 +223,9 @@ def object_name(view: View) -> Iterator[Problem]:
 
 
 def given_names(view: View) -> Iterator[Problem]:
-    """Templates, steps, and the object that a workflow takes its templates from, have names.
+    """Templates, steps, and the reference to a base have names.
 
-    Those of tasks are asked for by the schema. Source: Argo Workflows, validate.go.
+    The schema requires those of tasks. Source: Argo Workflows, validate.go.
     """
     for template in view.templates:
         if not template.name and template.around is None:
@@ -240,8 +240,8 @@ def given_names(view: View) -> Iterator[Problem]:
 def pod_names(view: View) -> Iterator[Problem]:
     """The names of templates can be part of the names of their pods.
 
-    A pod that is the whole run has the name of that.
-    Source: Argo Workflows, GeneratePodName in workflow/util/pod_name.go.
+    A pod that is the whole run has the name of the run. Source: Argo Workflows, GeneratePodName in
+    workflow/util/pod_name.go.
     """
     if inside(view.metadata, "annotations").get(POD_NAMES):
         return
@@ -299,14 +299,14 @@ _LISTS = (("parameters", "parameter"), ("artifacts", "artifact"))
 
 
 def _repeated_in(lists: Object, path: Path) -> Iterator[Problem]:
-    """The repeated names among the parameters and artifacts of inputs, outputs or arguments."""
+    """The findings about repeated names of parameters and artifacts in inputs, outputs or arguments."""
     for field, what in _LISTS:
         if field in lists:
             yield from _repeated(lists[field], (*path, field), what)
 
 
 def _repeated_claims(spec: Object, path: Path) -> Iterator[Problem]:
-    """The claims made for a run that have the name of an earlier one, or of a volume, which pods mount.
+    """The findings about claims of a run with the name of an earlier one, or of a volume, which pods mount.
 
     Source: Argo Workflows, createPVCs and addVolumeReferences.
     """
@@ -319,7 +319,7 @@ def _repeated_claims(spec: Object, path: Path) -> Iterator[Problem]:
 
 
 def _one_pod(template: Template) -> Iterator[Problem]:
-    """The containers of a pod that have the name of another one; that of the template itself is `main`."""
+    """The findings about containers of a pod that share a name; the one of the template itself is `main`."""
     first: dict[str, str] = {}
     for place, container in template.containers:
         name = string(container, "name") if len(place) > 1 else "main"
@@ -329,7 +329,7 @@ def _one_pod(template: Template) -> Iterator[Problem]:
 
 
 def _repeated(listed: list[Object] | None, path: Path, what: str) -> Iterator[Problem]:
-    """The entries of a list that have the name of an earlier one."""
+    """The findings about entries of a list with the name of an earlier one."""
     if not listed or len(by_name(listed)) == len(listed):
         return
     first: dict[str, int] = {}
@@ -340,7 +340,7 @@ def _repeated(listed: list[Object] | None, path: Path, what: str) -> Iterator[Pr
 
 
 def artifact_names(view: View) -> Iterator[Problem]:
-    """Artifacts and global names are named as parameters are, which Argo asks and the API server does not."""
+    """Artifacts and global names have valid parameter names; Argo requires it, the API server does not."""
     yield from _artifact_names(view.spec, view.path, "arguments", "artifacts")
     for call in view.handing:
         yield from _artifact_names(call.data, call.path, "arguments", "artifacts")
@@ -353,7 +353,7 @@ def _artifact_names(owner: Object, path: Path, *fields: str) -> Iterator[Problem
     for index, entry in enumerate(entries(owner, *fields)):
         for key, what in (("name", "an artifact"), ("globalName", "a global output")):
             if key == "name" and fields[1] == "parameters":
-                continue  # which the API server asks for
+                continue  # which the API server requires
             name: str = entry.get(key) or ""
             filled = "{{" in name and (key == "globalName" or (fields[0] == "outputs" and not _left(name)))
             if name and not filled and not is_parameter_name(name):
@@ -361,20 +361,20 @@ def _artifact_names(owner: Object, path: Path, *fields: str) -> Iterator[Problem
 
 
 def _left(name: str) -> bool:
-    """Whether a tag in a name has no value when Argo judges the name: only inputs and the workflow have."""
+    """Whether a tag in a name has no value when Argo checks it: only inputs and the workflow's have."""
     return any(not tag[1].strip().startswith(("=", "inputs.", "workflow.")) for tag in TAG.finditer(name))
 
 
 def labels(view: View) -> Iterator[Problem]:
-    """Labels, annotations and node selectors have the form that Kubernetes asks for.
+    """Labels, annotations and node selectors have the format that Kubernetes requires.
 
-    Text with template tags is left alone where Argo fills tags in.
+    Text with template tags is not checked where Argo replaces tags.
     """
     yield from _metadata(view.metadata, ("metadata",), filled=False)
     for field in ("workflowMetadata", "podMetadata"):
         yield from _metadata(inside(view.spec, field), (*view.path, field))
     if view.kind == "CronWorkflow":
-        # Its runs are created with these. Source: Argo Workflows, ConvertCronWorkflowToWorkflow.
+        # Its runs are created with this metadata. Source: Argo Workflows, ConvertCronWorkflowToWorkflow.
         metadata = inside(view.document, "spec", "workflowMetadata")
         yield from _metadata(metadata, ("spec", "workflowMetadata"), filled=False)
     of_files = "artifactGC", "podMetadata"
@@ -399,12 +399,12 @@ def labels(view: View) -> Iterator[Problem]:
 
 
 def _metadata(metadata: Object, path: Path, filled: bool = True) -> Iterator[Problem]:
-    """The labels and annotations of one object or of its pods; `filled` says that Argo fills tags in."""
+    """The findings about labels and annotations; `filled` says that Argo replaces tags in them."""
     yield from label_faults(inside(metadata, "labels"), (*path, "labels"), "a label", filled)
     for field, what in (("annotations", "an annotation"), ("labelsFrom", "a label")):
         yield from _keys(inside(metadata, field), (*path, field), what, filled)
     notes = {str(key): str(value) for key, value in inside(metadata, "annotations").items()}
-    # What tags become may be shorter. Source: Kubernetes, ValidateAnnotationsSize.
+    # The values of tags may be shorter. Source: Kubernetes, ValidateAnnotationsSize.
     size = sum(len(text.encode(errors="replace")) for each in notes.items() for text in each)
     if size > _MOST_NOTES and not any("{{" in value for value in notes.values()):
         longest = max(notes, key=lambda key: len(notes[key]))
@@ -417,7 +417,7 @@ _MOST_NOTES = 256 * 1024
 
 
 def label_faults(labels: Object, path: Path, what: str, filled: bool) -> Iterator[Problem]:
-    """The keys and values of labels."""
+    """The findings about the keys and values of labels."""
     yield from _keys(labels, path, what, filled)
     for key, value in labels.items():
         if value and not _fits(is_label_value, value, filled):
@@ -425,12 +425,12 @@ def label_faults(labels: Object, path: Path, what: str, filled: bool) -> Iterato
 
 
 def _fits(judge: Callable[[str], bool], text: str, filled: bool) -> bool:
-    """Whether a text is a name as `judge` says, or may be one where Argo fills tags in."""
+    """Whether a text is valid according to `judge`, or may be where Argo replaces tags."""
     return may_be(judge, text) if filled else judge(text)
 
 
 def _keys(labels: Object, path: Path, what: str, filled: bool) -> Iterator[Problem]:
-    """The keys of labels or annotations; Kubernetes looks at the keys of annotations in lower case."""
+    """The findings about keys of labels or annotations; Kubernetes lower-cases the latter first."""
     for key in map(str, labels):
         name = key.lower() if what == "an annotation" else key
         if not _fits(is_qualified_name, name, filled):
@@ -439,7 +439,7 @@ def _keys(labels: Object, path: Path, what: str, filled: bool) -> Iterator[Probl
 
 
 def containers(view: View) -> Iterator[Problem]:
-    """Containers and their variables have names that a pod accepts, and none that Argo keeps for itself."""
+    """Containers and their variables have names that a pod accepts, and that Argo does not reserve."""
     for template in view.templates:
         for place, container in template.containers:
             name = string(container, "name")
@@ -462,7 +462,7 @@ _OWN_VARIABLES = frozenset(
         "ARGO_WORKFLOW_NAME",
     )
 )
-"""The variables that Argo adds behind those of a container. Source: Argo Workflows, workflowpod.go."""
+"""The variables that Argo adds after those of a container. Source: Argo Workflows, workflowpod.go."""
 
 
 def _variable_fault(name: str, variable: Object) -> Finding | None:
@@ -471,7 +471,7 @@ def _variable_fault(name: str, variable: Object) -> Finding | None:
         reason = "Argo looks for a template in it, and the run ends in Error"
         return BadVariableName(name, reason, "use another name")
     if name in _OWN_VARIABLES:
-        # Who asks for the name of the run gets it.
+        # A variable for the name of the run has the same value.
         same = name == "ARGO_WORKFLOW_NAME" and "{{" in str(variable.get("value"))
         return None if same else OwnVariable(name)
     if may_be(is_env_name, name):
@@ -480,7 +480,7 @@ def _variable_fault(name: str, variable: Object) -> Finding | None:
 
 
 def _container_fault(name: str) -> str:
-    """Why a container cannot have a name; empty when it can."""
+    """Why a container name is invalid; empty if it is valid."""
     if is_argo_container(name):
         return "Argo uses this name for a container of its own"
     return "" if may_be(is_dns_label, name) else "at most 63 lower-case letters, digits and `-`"
@@ -493,7 +493,7 @@ OWN_VOLUMES = frozenset(
 
 
 def volumes(view: View) -> Iterator[Problem]:
-    """Volumes have names that a pod accepts, and none that their pods have already."""
+    """Volumes have names that a pod accepts, and that are not taken in their pods."""
     listed = [
         ((*path, "volumes", index, "name"), string(volume, "name"))
         for owner, path in view.owners
@@ -512,7 +512,7 @@ def volumes(view: View) -> Iterator[Problem]:
 
 
 def _is_taken(view: View, name: str) -> bool:
-    """Whether a pod that mounts a volume has one of Argo's with its name."""
+    """Whether a pod that mounts a volume has one of Argo's with the same name."""
     for template in view.templates:
         mounts = [
             string(each, "name") for _, one in template.containers for each in entries(one, "volumeMounts")

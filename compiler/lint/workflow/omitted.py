@@ -30,11 +30,11 @@ class NeverDepends(Finding):
 
 
 _MOST = 4
-"""Tasks of one text whose ends are tried in all combinations."""
+"""The most tasks of one text whose results are tried in all combinations."""
 
 
 def omitted(view: View) -> Iterator[Problem]:
-    """Every task of a DAG runs for some end of those that it depends on."""
+    """Every task of a DAG runs for some results of the tasks that it depends on."""
     for template in view.templates:
         for call in template.calls if template.body == "dag" else ():
             text: str = call.data.get("depends") or ""
@@ -47,9 +47,9 @@ def omitted(view: View) -> Iterator[Problem]:
 
 
 def runs_without(call: Call, producer: Call) -> bool:
-    """Whether a task can run where another one, which its `depends` names, was left out because of its own.
+    """Whether a task can run if another one, which its `depends` names, was omitted because of its own.
 
-    Nothing is said of more tasks than can be tried, and where one of them waits for the one that was left out.
+    False if there are more tasks than can be tried, and where one of them waits for the omitted one.
     """
     graph = call.owner
     texts = [str(each.data.get("depends") or "") for each in (producer, call)]
@@ -81,9 +81,9 @@ def runs_without(call: Call, producer: Call) -> bool:
 
 
 def succeeds_without(producer: Call) -> bool:
-    """Whether a graph can end well without a task, which its `depends` leaves out although nothing has failed.
+    """Whether a DAG can succeed without a task, which its `depends` omits although nothing has failed.
 
-    Nothing is said of more tasks than can be tried.
+    False if there are more tasks than can be tried.
     """
     text = str(producer.data.get("depends") or "")
     asked = _asked(producer, text)
@@ -91,7 +91,7 @@ def succeeds_without(producer: Call) -> bool:
 
 
 def _asked(call: Call, text: str) -> tuple[tuple[Operand, ...], list[Call]] | None:
-    """What the `depends` of a task asks of which tasks; None where it asks for no results, or for too many to try."""
+    """The operands and tasks of a `depends`; None if it asks for no results, or for too many tasks to try."""
     try:
         operands = depends(text) if asks(text) else ()
     except GrammarError:
@@ -110,14 +110,14 @@ def _answers(
     tasks: list[Call],
     ends: Callable[[Call], list[frozenset[str]]],
 ) -> Iterator[bool]:
-    """Whether a `depends` holds, for each combination of the ends that its tasks may have."""
+    """Whether a `depends` holds, for each combination of the results that its tasks may have."""
     for each in product(*map(ends, tasks)):
         found = {task.name: end for task, end in zip(tasks, each, strict=True)}
         yield bool(holds(text, [_answer(one, found) for one in operands]))
 
 
 def _good_ends(task: Call) -> list[frozenset[str]]:
-    """How a task may end where nothing fails; that it was left out is not looked into."""
+    """The possible results of a task if nothing fails; it is not considered that it may be omitted."""
     bad = (
         {"Failed", "Errored", "Omitted"}
         if task.data.get("when")
@@ -127,14 +127,14 @@ def _good_ends(task: Call) -> list[frozenset[str]]:
 
 
 def _known(operand: Operand, loop: bool) -> bool:
-    """Whether the result of an operand is one that its task can have."""
+    """Whether the result of an operand is a possible one of its task."""
     return operand.result is None or (
         operand.result in RESULTS and (loop or operand.result not in LOOP_RESULTS)
     )
 
 
 def _reason(operands: tuple[Operand, ...], tasks: list[Call]) -> str:
-    """Why a single task never ends so, where the text asks for one result of it."""
+    """Why a single task never has the result that the text asks for."""
     if len(operands) == len(tasks) == 1:
         task, result = tasks[0], operands[0].result
         if result == "Skipped":
@@ -149,9 +149,9 @@ def _reason(operands: tuple[Operand, ...], tasks: list[Call]) -> str:
 
 
 def _ends(task: Call) -> list[frozenset[str]]:
-    """How a task may end: for each way, the results that hold then. Source: evaluateDependsLogic."""
+    """The ways in which a task may end: for each, the results that hold then. Source: evaluateDependsLogic."""
     data, callee = task.data, task.callee
-    # The pod of a daemon that ends well has failed. Source: inferFailedReason and assessNodeStatus.
+    # The pod of a daemon that ends normally has failed. Source: inferFailedReason and assessNodeStatus.
     serves = callee is not None and callee.is_pod and bool(callee.data.get("daemon")) and not task.loop
     words = ("Daemoned" if serves else "Succeeded", "Failed", "Errored")
     ends: list[frozenset[str]] = [frozenset((word,)) for word in words]
@@ -167,6 +167,6 @@ def _ends(task: Call) -> list[frozenset[str]]:
 
 
 def _answer(operand: Operand, ends: Mapping[str, frozenset[str]]) -> bool:
-    """Whether an operand holds for ends of the tasks."""
+    """Whether an operand holds for given results of the tasks."""
     wanted = CONTENT if operand.result is None else {operand.result}
     return not ends[operand.task].isdisjoint(wanted)

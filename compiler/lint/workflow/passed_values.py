@@ -42,16 +42,16 @@ _TIMES = (
     (("retryStrategy", "backoff", "duration"), True),
     (("retryStrategy", "backoff", "maxDuration"), True),
 )
-"""Where a template may have a duration, and whether whole seconds need no unit there."""
+"""The duration fields of a template, and whether whole seconds need no unit there."""
 
 _NUMBERS = (("retryStrategy", "limit"), ("retryStrategy", "backoff", "factor"), ("activeDeadlineSeconds",))
-"""Where a template may have a text that is a whole number."""
+"""The text fields of a template that hold an integer."""
 
 _HEADS = frozenset(fields[0] for fields in (*(each for each, _ in _TIMES), *_NUMBERS))
 
 
 def arriving_times(view: View) -> Iterator[Problem]:
-    """The values that durations and numbers of templates get by a tag are such, where they are written."""
+    """The known values that durations and integers of templates get from tags are valid."""
     for template in view.all:
         if template.data.keys().isdisjoint(_HEADS):
             continue
@@ -73,7 +73,7 @@ def arriving_times(view: View) -> Iterator[Problem]:
 
 
 def arriving_keys(view: View) -> Iterator[Problem]:
-    """The values that keys of memoization get by a tag are such, where they are written."""
+    """The known values that memoization keys get from tags are valid."""
     for template in view.all:
         text = string(template.data, "memoize", "key")
         if "{{" in text and not NO_MEMO_KEY.search(_plain(text)):
@@ -84,9 +84,9 @@ def arriving_keys(view: View) -> Iterator[Problem]:
 
 
 def arriving_labels(view: View) -> Iterator[Problem]:
-    """The values that labels of runs, pods, claims and nodes get by a tag are such, where they are written.
+    """The known values that labels of runs, pods, claims and nodes get from tags are valid.
 
-    Likewise the names under which nodes are shown.
+    Likewise the display names of nodes.
     """
     told: set[tuple[Path, str]] = set()
     for template, place, text in _labelled(view):
@@ -107,7 +107,7 @@ _MARKS = {
 
 
 def _labelled(view: View) -> Iterator[tuple[Template, Path, str]]:
-    """The values of labels, each with the template that fills its tags; of what all pods have, with each of those."""
+    """The values of labels with the template that replaces their tags; those of all pods, with each template."""
     around = Template(view.spec, view.path)
     owners = [
         (around, ("podMetadata", "labels")),
@@ -136,7 +136,7 @@ def _labelled(view: View) -> Iterator[tuple[Template, Path, str]]:
 
 
 def arriving_made_labels(view: View) -> Iterator[Problem]:
-    """The values of labels of the run by an expression that is one text or parameter, where they are written."""
+    """The known values that labels of the run get from expressions with one text or parameter are valid."""
     around = Template({}, view.path)
     for name, each in inside(view.spec, "workflowMetadata", "labelsFrom").items():
         expression = string(each or {}, "expression")
@@ -147,7 +147,7 @@ def arriving_made_labels(view: View) -> Iterator[Problem]:
 
 
 def arriving_loops(view: View) -> Iterator[Problem]:
-    """The values that loops get by a tag are lists and numbers, where they are written."""
+    """The known values that loops get from tags are lists and integers."""
     told: set[Path] = set()
     for call in view.looping:
         texts: list[tuple[tuple[str, ...], object]] = [(("withParam",), call.data.get("withParam"))]
@@ -165,7 +165,7 @@ _ENDS = ("start", "count", "end")
 
 
 def _of_loop(view: View, field: str, path: Path, value: str) -> Iterator[Problem]:
-    """The finding about a value that arrives in a field of a loop."""
+    """The finding about a known value of a field of a loop."""
     if field != "withParam":
         if not is_whole(value):
             found = f"`{field}` of a `withSequence` becomes `{value}`"
@@ -180,7 +180,7 @@ def _of_loop(view: View, field: str, path: Path, value: str) -> Iterator[Problem
 
 
 def arriving_images(view: View) -> Iterator[Problem]:
-    """The images that containers get by a tag are such, where they are written."""
+    """The known values that images of containers get from tags are valid."""
     told: set[Path] = set()
     for template in view.all:
         for place, container in template.containers:
@@ -197,25 +197,25 @@ def arriving_images(view: View) -> Iterator[Problem]:
 
 
 def _is_written(view: View, path: Path, value: str) -> bool:
-    """Whether a value stands at its path as it is; what a tag becomes does not."""
+    """Whether a value is literally at its path, and does not result from a tag."""
     return bool(value_at(view.document, path) == value)
 
 
 def _plain(text: str) -> str:
-    """A text with a word in place of each tag: what is wrong with that is told where it stands."""
+    """A text with a word in place of each tag: other mistakes in it are reported elsewhere."""
     return TAG.sub("tag", text)
 
 
 def _renamed(finding: Finding, field: str) -> Finding:
-    """A finding about a value, under the name of the field that it arrives in."""
+    """A finding about a value, with the name of the field that gets the value."""
     return type(finding)(**{**vars(finding), "field": field})
 
 
 def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[tuple[Path, str]]:
-    """The values of a text that is one tag, or has none, each with the path where it is written.
+    """The known values of a text that is one tag, or has none, each with the path where it is written.
 
-    An input gets what the calls of its template hand over, which may be tags again. Of a variable whose values are
-    all alike it is one of these; of an expression it is what comes of one parameter, or of none.
+    An input has the values of its template's calls, which may be tags again. A variable whose values all have
+    the same form has a sample of them; an expression has its results for one parameter, or for none.
     """
     yield from _arriving(view, template, text, path, {(id(template), text)})
 
@@ -224,7 +224,7 @@ def _arriving(
     view: View, template: Template, text: str, path: Path, seen: set[tuple[int, str]]
 ) -> Iterator[tuple[Path, str]]:
     left = [(template, text, path)]
-    for template, text, path in left:  # grows while it is walked
+    for template, text, path in left:  # grows during the loop
         tag = only_tag(text)
         if tag is None:
             if "{{" not in text:
@@ -248,24 +248,24 @@ def _arriving(
 def _computed(
     view: View, template: Template, expression: str, path: Path, seen: set[tuple[int, str]]
 ) -> Iterator[tuple[Path, str]]:
-    """What comes of an expression with the values of the one parameter that it is computed of, if of any."""
+    """The results of an expression for the known values of its only parameter, if it depends on any."""
     variable = variable_of(expression)
     if variable is None:
         return
     values = [(path, "")]
     if variable:
         found = _arriving(view, template, f"{{{{{variable}}}}}", path, seen)
-        values = [each for each in found if each[1]]  # one may be left empty for now
+        values = [each for each in found if each[1]]  # one may be an empty placeholder
     for place, value in values:
         if (text := outcome(expression, variable, value)) is not None:
             yield (place if text == value else path), text
 
 
 def handed(view: View, call: Call, value: str, place: Path) -> Iterator[tuple[Path, str]]:
-    """The values of an argument of a call that is one tag, each with the path where it is written."""
+    """The known values of a call's argument that is one tag, each with the path where it is written."""
     when = string(call.data, "when")
     if when and not named(value).isdisjoint(named(when)):
-        return  # not each value comes through
+        return  # not every value gets through
     given = (call.owner, value, place)
     for giver, text, path in _of_items(call.data, call.path, given) if "{{item" in value else (given,):
         if giver is None:
@@ -275,11 +275,11 @@ def handed(view: View, call: Call, value: str, place: Path) -> Iterator[tuple[Pa
 
 
 def reaching(view: View, template: Template, texts: Iterable[str]) -> Iterator[tuple[Path, str]]:
-    """The texts that come into other texts of a template by their tags, each with the path where it is written."""
+    """The texts that get into other texts of a template by their tags, each with the path where it is written."""
     left, seen = [(template, text) for text in texts], set[tuple[int, str]]()
-    for template, text in left:  # grows while it is walked
+    for template, text in left:  # grows during the loop
         for tag in tags(text) if "{{" in text else ():
-            # What a function makes of a value has other braces, or none.
+            # A function may change the braces of a value.
             named = variables(tag.body) if tag.kind == "expression" and "(" not in tag.body else ()
             for name in [one.dotted for one in named] or [tag.body.strip()]:
                 if (id(template), name) in seen:
@@ -292,17 +292,17 @@ def reaching(view: View, template: Template, texts: Iterable[str]) -> Iterator[t
 
 
 def composed(view: View, template: Template, text: str, path: Path) -> Iterator[tuple[Path, str]]:
-    """The values of a text that may have tags between other words, each with the path of what decides it.
+    """The known values of a text that may have tags between other words, each with the path that decides it.
 
-    All that its tags stand for has to be written, and not left empty for now. Where several of them have several
-    values, those of one call are taken together.
+    The values of all tags must be known, and not be empty placeholders. Where several tags have several
+    values, those of one call are combined.
     """
     if only_tag(text) or "{{" not in text:
         yield from arriving(view, template, text, path)
         return
     given = {tag[0]: list(arriving(view, template, tag[0], path)) for tag in TAG.finditer(text)}
     longest = max(given.values(), key=len, default=None)
-    if longest is None:  # braces that are not closed
+    if longest is None:  # unclosed braces
         return
     if any(
         len(some) not in (1, len(longest)) or not all(each for _, each in some) for some in given.values()
@@ -314,11 +314,11 @@ def composed(view: View, template: Template, text: str, path: Path) -> Iterator[
 
 
 def never_filled(view: View, template: Template, text: str) -> bool:
-    """Whether a tag in a text of a template has no value when Argo checks the workflow.
+    """Whether a tag in a text of a template has no value when Argo validates the workflow.
 
-    It knows the parameters of the workflow then, and the inputs of what the workflow starts with; for all else it puts
-    words of its own. Of inline templates it checks the first alone.
-    Source: Argo Workflows, workflow/validate/validate.go.
+    Argo then knows the parameters of the workflow, and the inputs of its entrypoint; it replaces everything
+    else with placeholders. It validates only the first inline template. Source: Argo Workflows,
+    workflow/validate/validate.go.
     """
     started = not view.runs or template.around is not None or view.begins_or_ends_with(template)
     filled = ("workflow.parameters.", "inputs.parameters.") if started else ("workflow.parameters.",)
@@ -326,12 +326,12 @@ def never_filled(view: View, template: Template, text: str) -> bool:
 
 
 def _with(text: str, values: dict[str, str]) -> str:
-    """A text with values in place of its tags."""
+    """A text with its tags replaced by values."""
     return TAG.sub(lambda tag: values[tag[0]], text)
 
 
 def _given(view: View, template: Template, variable: str) -> Iterator[tuple[Template | None, str, Path]]:
-    """The texts that a variable of a template stands for, each with where it is written, and in which template."""
+    """The texts that a template's variable may stand for, each with the template that contains it, and its path."""
     word, _, name = variable.rpartition(".")
     if word == "workflow.parameters" and view.runs:
         yield from _values(None, view.spec, (*view.path, "arguments"), name)
@@ -347,7 +347,7 @@ def _given(view: View, template: Template, variable: str) -> Iterator[tuple[Temp
         for given in _values(giver, owner, place, name):
             when = string(owner, "when")
             if when and not named(given[1]).isdisjoint(named(when)):
-                continue  # not each value comes through
+                continue  # not every value gets through
             yield from _of_items(owner, place[:-1], given) if "{{item" in given[1] else (given,)
     if not all(_names(owner, name) for _, owner, _ in givers) or not givers:
         yield from _values(
@@ -357,14 +357,14 @@ def _given(view: View, template: Template, variable: str) -> Iterator[tuple[Temp
 
 @lru_cache(maxsize=1024)
 def named(text: str) -> frozenset[str]:
-    """The variables that a text with tags names."""
+    """The variables in the tags of a text."""
     return frozenset(name for tag in tags(text) for name in tag.names)
 
 
 def _of_items(
     call: Object, path: Path, given: tuple[Template | None, str, Path]
 ) -> Iterator[tuple[Template | None, str, Path]]:
-    """What an argument of a loop becomes that is an item, or one key of it; itself where that is not known."""
+    """The values of a loop's argument that is an item, or one key of it; the argument itself if they are unknown."""
     tag, (where, items) = _ITEM.fullmatch(given[1]), written_items(call)
     if tag is None or not items or "{{item" in str(call.get("when")):
         yield given
@@ -373,7 +373,7 @@ def _of_items(
         key: str | None = tag[1]
         value: object = item.get(key) if key and is_mapping(item) else None if key else item
         text = value if isinstance(value, str) else None if value is None else compact(value)
-        # Quotes and backslashes in a text arrive with more of them, which is told as such.
+        # Quotes and backslashes in a text are escaped again, which is reported elsewhere.
         if text is not None and not (isinstance(value, str) and _ESCAPED.search(text)):
             inner = (index, *((key,) if key else ())) if where == "withItems" else ()
             yield None, text, (*path, where, *inner)
@@ -386,7 +386,7 @@ _ESCAPED = regex(r"[\"\\\n{]")
 def _values(
     giver: Template | None, owner: Object, path: Path, name: str
 ) -> Iterator[tuple[Template | None, str, Path]]:
-    """The value of a parameter among the arguments of an owner, which stand at a path."""
+    """The value of a parameter among the arguments of an owner, which are at a path."""
     for index, each in enumerate(entries(owner, "arguments", "parameters")):
         field = "value" if each.get("value") is not None else "default"
         value: object = each.get(field)
@@ -399,7 +399,7 @@ def _names(owner: Object, name: str) -> bool:
 
 
 def with_values(view: View, text: str) -> str:
-    """A text with the values that the parameters of the run have in it, as far as they are written."""
+    """A text with the known values of the run's parameters."""
     if not view.runs:
         return text
 
@@ -413,11 +413,11 @@ def with_values(view: View, text: str) -> str:
 
 
 _HARMLESS = regex(r"[\w.+-]+")
-"""Values that are what they are with quotes around them and without."""
+"""Values that are the same with and without quotes."""
 
 
 def as_called(view: View, template: Template, data: Object) -> Object:
-    """A template without the values of inputs that each call replaces. Source: Argo Workflows, ProcessArgs."""
+    """A template without the values of inputs that all calls override. Source: Argo Workflows, ProcessArgs."""
     calls = view.callers.get(id(template))
     listed = entries(data, "inputs", "parameters")
     if not calls or view.begins_or_ends_with(template):

@@ -41,14 +41,14 @@ def results(view: View) -> Iterator[Problem]:
     """The results of a loop that are used can be collected. Source: processAggregateNodeOutputs of Argo 4.1."""
     for call in view.looping:
         if call.callee is None or has_no_items(call) or "{{item" in string(call.data, "when"):
-            continue  # what prints it may be left out
+            continue  # the call that prints it may be skipped
         wrong = next((text for text in _printed(call) if not _is_json(text)), None)
         if wrong is not None and _is_used(call):
             yield Problem(call.path, NotCollected(call.name, wrong))
 
 
 def lists(view: View) -> Iterator[Problem]:
-    """What a loop gets of a task is a list in JSON. Source: expandTask and expandStep of Argo 4.1."""
+    """The result of a task that a loop iterates over is a JSON list. Source: expandTask and expandStep of Argo 4.1."""
     for call in view.looping:
         asked = _RESULT.fullmatch(string(call.data, "withParam"))
         producer = call.owner.call(asked[1]) if asked is not None else None
@@ -74,7 +74,7 @@ def _is_used(call: Call) -> bool:
 
 
 def _printed(call: Call) -> Iterator[str]:
-    """What a task or the items of a loop print, as far as that is known now."""
+    """What a task or the items of a loop print, as far as known."""
     assert call.callee is not None
     container, script = inside(call.callee.data, "container"), inside(call.callee.data, "script")
     words: list[str] = [*(container.get("command") or ()), *(container.get("args") or ())]
@@ -100,7 +100,7 @@ def _printed(call: Call) -> Iterator[str]:
 
 
 def _items(call: Call) -> list[Any]:
-    """The items of a loop that are written; of a sequence the first, which stands for all."""
+    """The literal items of a loop; for a sequence only the first one."""
     if call.loop != "withSequence":
         return written_items(call.data)[1]
     sequence = inside(call.data, "withSequence")
@@ -110,7 +110,7 @@ def _items(call: Call) -> list[Any]:
 
 
 _NUMBER = regex(r"[^%{}\"]*%0?\d?d[^%{}\"]*")
-"""Formats of a whole number that mean the same in Python."""
+"""Formats of an integer that mean the same in Python."""
 
 
 def _item(item: object) -> dict[str, str]:
@@ -123,7 +123,7 @@ def _item(item: object) -> dict[str, str]:
 
 
 def _known(text: str | None, values: Mapping[str, str]) -> str | None:
-    """A text with its tags replaced, or None where one is not known; tags of items come last."""
+    """A text with its tags replaced, or None if a value is unknown; tags of items are replaced later."""
     if text is None:
         return None
     replaced = _TAG.sub(lambda tag: values.get(tag[1], tag[0]), text)
@@ -132,10 +132,10 @@ def _known(text: str | None, values: Mapping[str, str]) -> str | None:
 
 
 def _echoed(words: list[str]) -> str | None:
-    """What a command line prints; None where that is not plain.
+    """What a command line prints; None if that is not obvious.
 
-    Of a script of several lines, a line of it that is no JSON: it ends with a line break, which texts in JSON do not
-    have, so that the whole is none either.
+    For a script of several lines, one that is not JSON: it ends with a line break, which JSON strings cannot
+    contain, so that the whole output is not JSON either.
     """
     if any("{{" in word for word in words):
         return None
@@ -157,11 +157,11 @@ _PYTHON = regex(r"python[\d.]*")
 _QUIET = regex(
     r"\s*(?:#.*|set [-+\w ]+|(?:export )?\w+=[\w./-]*|sleep [\d.]+|true|echo [\w ./:='\"-]*>>? ?[\w./-]+)?\s*"
 )
-"""A line of a shell that prints nothing, and after which the next one runs."""
+"""A line of a shell script that prints nothing, and never ends the script."""
 
 
 def _lines_of_shell(source: str) -> Iterator[str]:
-    """Lines that a shell surely prints, and that are no JSON: those before the first line that may do anything."""
+    """Lines that a shell certainly prints, and that are not JSON: those before the first unknown command."""
     for line in source.split("\n"):
         if not _QUIET.fullmatch(line):
             text = None if _SPECIAL.search(line) else _echoed(["sh", "-c", line.strip()])
@@ -172,7 +172,7 @@ def _lines_of_shell(source: str) -> Iterator[str]:
 
 
 def _lines_of_python(source: str) -> Iterator[str]:
-    """Lines that Python surely prints, and that are no JSON: texts, and lists with texts, which it has in one quote."""
+    """Lines that Python certainly prints, and that are not JSON: texts, and lists of single-quoted texts."""
     try:
         body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError):
@@ -185,7 +185,7 @@ def _lines_of_python(source: str) -> Iterator[str]:
             case ast.Expr(ast.Call(ast.Name("print"), [first, *_], [])):
                 node = first
                 if isinstance(first, ast.Name) and len(re.findall(rf"\b{first.id}\b", source)) == 2:
-                    node = values.get(first.id, first)  # which nothing changes before it is printed
+                    node = values.get(first.id, first)  # nothing changes it before it is printed
                 text = _shown(node).strip()
                 if text and (_is_prose(text) or (isinstance(node, _DISPLAYS) and not _is_json(text))):
                     yield text
@@ -197,7 +197,7 @@ _DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 
 
 def _shown(node: ast.expr) -> str:
-    """The text, or the beginning of it, that Python prints of an expression; empty where that is not known."""
+    """The text, or its beginning, that Python prints for an expression; empty if it is unknown."""
     if isinstance(node, ast.JoinedStr):
         return _shown(node.values[0]) if node.values else ""
     try:
@@ -210,7 +210,7 @@ _PROSE = regex(r"\s*(?!(?:true|false|null)\b)[A-Za-z_][^\"]*")
 
 
 def _is_prose(text: str) -> bool:
-    """Whether a line begins with a word that JSON does not have outside of texts."""
+    """Whether a line begins with a word that JSON only allows inside of strings."""
     return _PROSE.fullmatch(text) is not None
 
 

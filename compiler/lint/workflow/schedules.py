@@ -45,7 +45,7 @@ class BelowZero(Finding):
 
 
 def schedules(view: View) -> Iterator[Problem]:
-    """The schedules of a CronWorkflow can come true, in a time zone that exists."""
+    """The schedules of a CronWorkflow match some time, in an existing time zone."""
     if view.kind != "CronWorkflow":
         return
     spec = inside(view.document, "spec")
@@ -78,11 +78,11 @@ _KEPT = {
     "failedJobsHistoryLimit": "the last failed run is kept",
     "successfulJobsHistoryLimit": "the last 3 runs that succeeded are kept",
 }
-"""How many runs Argo keeps where nothing is said. Source: enforceHistoryLimit in workflow/cron/operator.go."""
+"""The number of runs that Argo keeps by default. Source: enforceHistoryLimit in workflow/cron/operator.go."""
 
 
 def _way(error: GrammarError) -> str:
-    """What to write in place of a part of a schedule that cannot be read."""
+    """The fix for an invalid part of a schedule."""
     if error.expected.startswith("a time"):
         return "write hours, minutes and seconds: a day is `24h`"
     if "time zone" in error.expected:
@@ -98,20 +98,20 @@ _IN_WORDS = {
     "a month": "`JAN` to `DEC`, or 1 to 12",
     "a ": "a number or `*`",
 }
-"""What stands in the fields of a schedule, those with names first."""
+"""The valid values of the fields of a schedule, fields with names first."""
 
 
 def _when(spec: Object) -> Iterator[Problem]:
-    """Whether the condition of a CronWorkflow can be evaluated: if not, no run of it begins.
+    """The findings about the condition of a CronWorkflow; if it cannot be evaluated, no run starts.
 
-    Other than in that of a step, a word without quotes is a variable, and there are none. Source: Argo Workflows,
-    shouldExecute and expressionEnv in workflow/cron/operator.go.
+    Unlike in the condition of a step, an unquoted word is a variable, and there are none. Source: Argo
+    Workflows, shouldExecute and expressionEnv in workflow/cron/operator.go.
     """
     text = string(spec, "when")
     try:
         parts = list(govaluate.walk(govaluate.parse(masked(text)))) if text else []
     except GrammarError:
-        return  # which is told where conditions are read
+        return  # which is reported with other conditions
     for word in parts:
         if not isinstance(word, govaluate.Text) or word.quoted:
             continue
@@ -139,7 +139,7 @@ _LAST = ("cronworkflow", "lastScheduledTime")
 
 
 def _never_begins(tag: Tag) -> bool:
-    """Whether an expression takes the time of the last run for one that is there."""
+    """Whether an expression uses the time of the last run without a check for nil."""
     try:
         nodes = list(t.walk(parse(tag.body)))
     except GrammarError:

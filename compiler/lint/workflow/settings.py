@@ -57,7 +57,7 @@ class NotWhole(Finding):
     bound: str
 
     def words(self) -> dict[str, str]:
-        """The number, and the seconds that a duration in its place stands for."""
+        """The number, and the seconds of a duration in its place."""
         way = f"write a whole number{self.bound}"
         if self.field.endswith("Seconds") and not self.text.lstrip("+-").isdecimal():
             try:
@@ -121,7 +121,7 @@ ONLY_LEAVES = "set it on the templates that it calls"
 
 
 def times(view: View) -> Iterator[Problem]:
-    """Times are durations, of the form that their field reads, on templates that can have them."""
+    """Durations are valid for their field, and on templates that can have them."""
     spec, path = view.spec, view.path
     delay = inside(spec, "podGC")
     yield from duration_faults(delay, "deleteDelayDuration", (*path, "podGC"))
@@ -153,7 +153,7 @@ def times(view: View) -> Iterator[Problem]:
 
 
 def too_short(template: Template, field: str, text: str, path: Path) -> Iterator[Problem]:
-    """The finding about a time in which Argo starts no pod: whole seconds that are left are to be more than one.
+    """The finding about a timeout in which Argo starts no pod: more than one whole second must remain.
 
     Source: Argo Workflows, build in workflow/controller/workflowpod.go.
     """
@@ -168,11 +168,11 @@ def too_short(template: Template, field: str, text: str, path: Path) -> Iterator
 
 
 SHORTEST = 2
-"""Seconds of a `timeout` with which no pod is started."""
+"""The `timeout` in seconds up to which no pod is started."""
 
 
 def _deadline(template: Template) -> Iterator[Problem]:
-    """The `activeDeadlineSeconds` of a template: on leaves and `suspend`, a whole number; pods have one from 1."""
+    """The findings about `activeDeadlineSeconds`: allowed on leaves and `suspend`, an integer, from 1 for pods."""
     value = template.data.get("activeDeadlineSeconds")
     path = (*template.path, "activeDeadlineSeconds")
     if value is None:
@@ -184,9 +184,9 @@ def _deadline(template: Template) -> Iterator[Problem]:
 
 
 def whole_faults(value: Any, field: str, path: Path, least: int | None) -> Iterator[Problem]:
-    """The finding about a number or text that is no whole number from the least one, nor a tag.
+    """The finding about a number or text that is not a tag, nor an integer from a minimum.
 
-    A number, unlike a text, is read into 32 bits. Source: Kubernetes, IntOrString.
+    A number, unlike a text, must fit into 32 bits. Source: Kubernetes, IntOrString.
     """
     text = str(value)
     if isinstance(value, int) and value >= 2**31:
@@ -198,11 +198,11 @@ def whole_faults(value: Any, field: str, path: Path, least: int | None) -> Itera
 
 
 _WHOLE = regex(r"[+-]?[0-9]{1,4000}")
-"""A whole number as Go reads one."""
+"""An integer as accepted by Go."""
 
 
 def duration_faults(owner: Object | None, field: str, path: Path, bare: bool = True) -> Iterator[Problem]:
-    """The finding about a field that is no duration; `bare` says that whole seconds need no unit."""
+    """The finding about a field that is not a duration; `bare` says that whole seconds need no unit."""
     text = str((owner or {}).get(field) or "")
     if not text or "{{" in text:
         return
@@ -217,13 +217,13 @@ def duration_faults(owner: Object | None, field: str, path: Path, bare: bool = T
 
 
 def retries(view: View) -> Iterator[Problem]:
-    """Retries have whole limits, and a backoff that takes effect."""
+    """Retries have integer limits, and an effective backoff."""
     for owner, path in view.owners:
         own: Object | None = owner.get("retryStrategy")
         if own is not None:
             defaults = inside(view.defaults, "retryStrategy") if owner is not view.spec else {}
             yield from _retry(own, (*path, "retryStrategy"))
-            # A template may add to the defaults, and what is wrong with its own is told there.
+            # A template may extend the defaults; mistakes in its own fields are reported there.
             if owner is not view.defaults or any(
                 not is_mapping(inside(each.data, "retryStrategy").get("backoff")) for each in view.all
             ):
@@ -236,7 +236,7 @@ def retries(view: View) -> Iterator[Problem]:
 
 
 def _retry(strategy: Object, path: Path) -> Iterator[Problem]:
-    """The findings about the numbers and times of one strategy."""
+    """The findings about the numbers and durations of one strategy."""
     if strategy.get("limit") is not None:
         yield from whole_faults(strategy["limit"], "limit", (*path, "limit"), None)
     backoff = inside(strategy, "backoff")
@@ -247,7 +247,7 @@ def _retry(strategy: Object, path: Path) -> Iterator[Problem]:
 
 
 def _backoff(strategy: Object, defaults: Object, path: Path) -> Iterator[Problem]:
-    """The finding about the backoff of a strategy into which Argo merges the defaults of all templates."""
+    """The finding about the backoff of a strategy, with the defaults of all templates merged into it."""
     backoff: Object | None = strategy.get("backoff")
     if backoff is None:
         return
@@ -261,20 +261,20 @@ NO_MEMO_KEY = regex(r"^-|[^-a-zA-Z0-9]+")
 
 
 def memoization(view: View) -> Iterator[Problem]:
-    """The key of a memoized template is one that Argo takes, as far as it is written out."""
+    """The key of a memoized template is valid, as far as it is known."""
     for template in view.with_defaults:
         if template.data.get("memoize") is None:
             continue
         key = string(template.data, "memoize", "key")
         known = masked(key)
         wrong = NO_MEMO_KEY.search(known)
-        is_long = len(TAG.sub("", key)) > DNS_SUBDOMAIN_LENGTH  # which is that of a key in a ConfigMap
+        is_long = len(TAG.sub("", key)) > DNS_SUBDOMAIN_LENGTH  # the limit of a key in a ConfigMap
         if not key or wrong is not None or is_long:
             yield Problem((*template.path, "memoize", "key"), BadKey(key), part=wrong and wrong.span())
 
 
 def locks(view: View) -> Iterator[Problem]:
-    """Every semaphore has one source, no lock is asked for twice, and the namespace of one can be read.
+    """Every semaphore has one source, no lock is repeated, and the namespace of a lock is valid.
 
     Source: Argo Workflows, DecodeLockName in workflow/sync.
     """
@@ -316,14 +316,14 @@ def locks(view: View) -> Iterator[Problem]:
 
 
 def _canonical(value: Any) -> str:
-    """A text that two values share when they differ in the order of fields only."""
+    """A text that is equal for two values that differ only in the order of their fields."""
     if not is_mapping(value):
         return repr(value)
     return "{" + ", ".join(sorted(f"{key}: {_canonical(each)}" for key, each in value.items())) + "}"
 
 
 def pod_resources(view: View) -> Iterator[Problem]:
-    """Resources of whole pods are of the few kinds that Kubernetes takes there, on templates with a pod."""
+    """Resources of whole pods are of the kinds that Kubernetes allows there, on templates with a pod."""
     for owner, path in view.owners:
         resources = inside(owner, "podResources")
         if resources.get("claims"):
