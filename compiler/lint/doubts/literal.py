@@ -42,13 +42,13 @@ class TakenLiterally(Finding):
 
 _SHELLS = frozenset(("sh", "bash", "ash", "dash", "ksh", "zsh"))
 _WITH_TEXT = {"python": "-c", "node": "-e", "perl": "-e", "ruby": "-e", "Rscript": "-e"}
-"""Programs that take a text for their program, behind an option."""
+"""Programs that run a text passed with an option."""
 _OPTION = regex(r"-[a-zA-Z]*c")
 _VERSION = regex(r"[\d.]+$")
 
 
 def commands(view: View) -> Iterator[Problem]:
-    """The words of a command are words: the first is a program, and a shell runs one text."""
+    """`command` is a list of words: the first is a program, and a shell runs one text."""
     for template in view.templates:
         for place, container in template.containers:
             path = (*template.path, *place)
@@ -72,7 +72,7 @@ def commands(view: View) -> Iterator[Problem]:
 
 
 def _one_text(words: list[str], container: Object, path: Path) -> Iterator[Problem]:
-    """The finding about words behind the text that a shell runs, which nothing in the text asks for."""
+    """The finding about words after the text that a shell runs, which the text does not use."""
     option = next((at for at, word in enumerate(words) if at and _OPTION.fullmatch(word)), None)
     if option is None or any(not word.startswith("-") for word in words[1:option]):
         return
@@ -86,10 +86,10 @@ def _one_text(words: list[str], container: Object, path: Path) -> Iterator[Probl
 
 
 def _behind_options(words: list[tuple[Path, str]]) -> list[tuple[Path, str]]:
-    """The words from the text on: options of a shell may stand between `-c` and it."""
+    """The words from the text on: options of a shell may be between `-c` and it."""
     while words and words[0][1][:1] in ("-", "+"):
         option = words[0][1]
-        words = words[2 if option[-1] in "oO" else 1 :]  # `-o` and `-O` take a word
+        words = words[2 if option[-1] in "oO" else 1 :]  # `-o` and `-O` take an argument
         if option in ("-", "--"):
             break
     return words
@@ -100,9 +100,9 @@ _OF_FILE = regex(r".*(?:/|\{\{|\.[a-zA-Z]).*", re.DOTALL)
 
 
 def _before_source(program: str, container: Object, path: Path) -> Iterator[Problem]:
-    """The finding about arguments of a script, behind which Argo puts the path of the file with the source.
+    """The finding about arguments of a script, after which Argo adds the path of the file with the source.
 
-    An option may take a word behind it, and what is to run may be a file, or what a tag becomes. Source: Argo
+    An option may take an argument, and the program may be a file, or come from a tag. Source: Argo
     Workflows, createWorkflowPod.
     """
     first = str(next(iter(container.get("args") or ()), "-"))
@@ -122,7 +122,7 @@ def _short(text: str) -> str:
 
 
 def sources(view: View) -> Iterator[Problem]:
-    """The source of a Python script has its line breaks, which YAML folds without `|`."""
+    """The source of a Python script keeps its line breaks, which YAML folds without `|`."""
     for template in view.templates:
         words: list[str] = inside(template.data, "script").get("command") or []
         kind = _VERSION.sub("", words[0].rpartition("/")[2]) if len(words) == 1 else ""
@@ -136,7 +136,7 @@ def sources(view: View) -> Iterator[Problem]:
 
 
 def _is_two_lines(source: str) -> bool:
-    """Whether a line is no Python, and is some where it is broken in two."""
+    """Whether a line is invalid Python, but valid when it is split in two."""
     try:
         ast.parse(source)
     except SyntaxError as error:
@@ -156,11 +156,11 @@ _BRACES = regex(
     r"|\{\{\{ *((?:inputs|workflow)\.\w+\.[\w.-]+) *\}\}\}"
     r"|\$[({]((?:inputs|workflow)\.\w+\.[\w.-]+)[)}](?!\})"
 )
-"""A variable as other tools have it: in one brace or three, or behind a dollar."""
+"""A variable in another tool's notation: in one brace or three, or after a dollar."""
 
 
 def braces(view: View) -> Iterator[Problem]:
-    """Variables that there are stand in two braces."""
+    """Existing variables are written in two braces."""
     of_run = {f"workflow.parameters.{name}" for name in view.arguments}
     handed = any(map(_BRACES.search, view.values))
     for template in view.templates:
@@ -191,11 +191,11 @@ def _texts(node: Object, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 _BARE = regex(r"(\{? *|\$[({])(tasks|steps)\.([\w-]+)\.(outputs\.(?:result|parameters\.[\w-]+))( *\}?|[)}])")
-"""The output of a task or step as a whole value, without the braces that Argo fills in."""
+"""The output of a task or step as a whole value, without the braces of a tag."""
 
 
 def bare(view: View) -> Iterator[Problem]:
-    """Outputs of tasks and steps stand in two braces where they are handed on."""
+    """Outputs of tasks and steps that are passed on are written in two braces."""
     for template in view.templates if any(map(_BARE.fullmatch, view.values)) else ():
         for call in template.calls:
             for index, each in enumerate(entries(call.data, "arguments", "parameters")):
@@ -210,7 +210,7 @@ def bare(view: View) -> Iterator[Problem]:
 
 
 def packed(view: View) -> Iterator[Problem]:
-    """Artifacts are packed unless `archive` has a value that says otherwise."""
+    """Artifacts are archived unless `archive` has a strategy that says otherwise."""
     for template in view.templates:
         for index, artifact in enumerate(entries(template.data, "outputs", "artifacts")):
             archive = inside(artifact, "archive")
@@ -230,7 +230,7 @@ _OF_LINUX = (
     "WAKE_ALARM"
 )
 CAPABILITIES = frozenset(_OF_LINUX.split())
-"""Those of Linux, and the word for all. Source: capabilities(7)."""
+"""The capabilities of Linux, and `ALL`. Source: capabilities(7)."""
 
 _OF_DOCKER = regex(r"(?P<path>/[^:]*):(?P<mode>r[ow]|[zZ])|[a-z0-9][-a-z0-9]+:/.*")
 
@@ -263,7 +263,7 @@ _TIMES = ("secondsAfterCompletion", "secondsAfterSuccess", "secondsAfterFailure"
 
 
 def times(view: View) -> Iterator[Problem]:
-    """Times that nothing waits for are not below zero. Source: Argo Workflows, expireAt and executeSuspend."""
+    """Durations are not negative where that means at once. Source: Argo Workflows, expireAt and executeSuspend."""
     for field in _TIMES:
         seconds = inside(view.spec, "ttlStrategy").get(field)
         if isinstance(seconds, int) and seconds < 0:
@@ -302,7 +302,7 @@ _REGISTERED = (
     "BAN LIST M-SEARCH NOTIFY PURGE REFRESH SOURCE SUBSCRIBE UNSUBSCRIBE"
 )
 _METHODS = frozenset(_REGISTERED.split())
-"""Those that are registered, and a few more that servers know."""
+"""The registered methods, and a few more that servers know."""
 _USUAL = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 
 
@@ -320,7 +320,7 @@ def methods(view: View) -> Iterator[Problem]:
 
 
 def paths(view: View) -> Iterator[Problem]:
-    """The paths of outputs are names of files and folders, and what is taken without a file stands beside them.
+    """Paths of outputs name files or folders, and the default for a missing file is next to the path.
 
     Source: Argo Workflows, SaveArtifacts, SaveParameters and getTemplateOutputsFromScope.
     """
@@ -357,7 +357,7 @@ def _outputs(template: Template) -> Iterator[tuple[Path, str]]:
 
 
 def places(view: View) -> Iterator[Problem]:
-    """Keys are names in a bucket, and what is handed on has no place of its own. Source: resolveArtifact."""
+    """Keys are names in a bucket, and artifacts with `from` have no location. Source: resolveArtifact."""
     given = [(call.data.get("arguments"), (*call.path, "arguments")) for call in (*view.handing, *view.hooks)]
     given += [
         (owner, (*each.path, side))

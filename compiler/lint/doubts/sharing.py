@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Path
 
 _MOST = 64
-"""Calls of one template that are compared with each other."""
+"""The most calls of one template that are compared with each other."""
 
 
 class SharedClaim(Finding):
@@ -36,12 +36,12 @@ class SharedClaim(Finding):
 
 
 def sharing(view: View) -> Iterator[Problem]:
-    """ReadWriteOnce claims that are made for the run are mounted by one pod after the other, or on one node."""
+    """ReadWriteOnce claims of the run are mounted by one pod at a time, or on one node."""
     yield from (Problem(path, finding) for path, finding in shared(view))
 
 
 def shared(view: View) -> Iterator[tuple[Path, SharedClaim]]:
-    """Where pods mount one such claim at the same time."""
+    """Places where pods mount such a claim at the same time."""
     single = {
         string(claim, "metadata", "name")
         for claim in entries(view.spec, "volumeClaimTemplates")
@@ -59,7 +59,7 @@ def shared(view: View) -> Iterator[tuple[Path, SharedClaim]]:
 def _of_graph(
     template: Template, calls: list[tuple[Call, frozenset[str]]]
 ) -> Iterator[tuple[Path, SharedClaim]]:
-    """The finding about each claim that calls of one template share, at the first that does."""
+    """The finding about each claim that calls of one template share, at the first such call."""
     told: set[str] = set()
     for call, claims in calls:
         items: list[object] = call.data.get("withItems") or []
@@ -87,11 +87,11 @@ def _together(template: Template, one: Call, other: Call) -> bool:
 
 
 def _mounted(template: Template | None, known: dict[int, frozenset[str]]) -> frozenset[str]:
-    """The volumes that the pods of a template mount, where they may run on any node and wait for no lock."""
+    """The volumes that the pods of a template mount, if they may run on any node and wait for no lock."""
     if template is None:
         return frozenset()
     if id(template) not in known:
-        known[id(template)] = frozenset()  # one that calls itself
+        known[id(template)] = frozenset()  # for recursion
         if not (_placed(template.data) or template.data.get("synchronization")):
             own = (
                 string(mount, "name")
@@ -106,6 +106,6 @@ def _mounted(template: Template | None, known: dict[int, frozenset[str]]) -> fro
 
 
 def _placed(owner: dict[str, object]) -> bool:
-    """Whether pods are kept together on a node."""
+    """Whether pods are bound to one node."""
     selector = owner.get("nodeSelector")
     return "podAffinity" in str(owner.get("affinity")) or "kubernetes.io/hostname" in str(selector)

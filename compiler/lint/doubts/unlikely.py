@@ -100,7 +100,7 @@ class NoPodOfItsOwn(Finding):
 
 
 def devices(view: View) -> Iterator[Problem]:
-    """Devices that containers ask for do not have nearly the name of another one."""
+    """Devices that containers request have no name that resembles another one."""
     for template in view.templates:
         for place, container in template.containers:
             for name in inside(container, "resources", "limits"):
@@ -112,7 +112,7 @@ def devices(view: View) -> Iterator[Problem]:
 
 
 def times(view: View) -> Iterator[Problem]:
-    """No `timeout` is longer than the run, or than the deadline of its own template, and no wait longer than that."""
+    """No `timeout` is longer than the deadline of the run or of its template, and no wait longer than that."""
     for template in view.templates:
         text = string(template.data, "timeout")
         pending = string(template.data, "pendingTimeout")
@@ -132,7 +132,7 @@ def times(view: View) -> Iterator[Problem]:
             if duration(text) > seconds:
                 yield Problem((*template.path, "timeout"), NeverReached(text, what, in_units(seconds)))
         except GrammarError:
-            pass  # which is told as such
+            pass  # which is reported as such
 
 
 _OF_A_POD = (
@@ -146,13 +146,13 @@ _OF_A_POD = (
     ),
     *("priorityClassName", "schedulerName", "securityContext", "sidecars", "tolerations", "volumes"),
 )
-"""The fields of a template that Argo reads where it makes its pod. Source: Argo Workflows, workflowpod.go."""
+"""The fields of a template that Argo reads only when it creates a pod. Source: Argo Workflows, workflowpod.go."""
 
 _WAYS = {"http": ": the requests of a run are made by one pod of Argo's own", "suspend": ""}
 
 
 def podless(view: View) -> Iterator[Problem]:
-    """Requests and gates have nothing that is read only where a pod is made. Source: Argo Workflows, agent.go."""
+    """`http` and `suspend` templates have no fields that only pods use. Source: Argo Workflows, agent.go."""
     for template in view.templates:
         body = template.body
         if body not in _WAYS:
@@ -172,13 +172,13 @@ def scripts(view: View) -> Iterator[Problem]:
     for template in view.templates:
         script = inside(template.data, "script")
         words = [*(script.get("command") or ()), *(script.get("args") or ())]
-        given = any(not str(word).startswith("-") for word in words[1:])  # which may be what is run
+        given = any(not str(word).startswith("-") for word in words[1:])  # which may be the program
         if template.body == "script" and words and not (given or template.source.strip() or shared):
             yield Problem((*template.path, "script"), EmptyScript(template.title))
 
 
 def exits(view: View) -> Iterator[Problem]:
-    """One template runs at an end. Source: Argo Workflows, GetExitHook."""
+    """A run or step has one exit handler. Source: Argo Workflows, GetExitHook."""
     owners = [(view.spec, view.path), *((call.data, call.path) for call in view.calls)]
     for owner, path in owners:
         if owner.get("onExit") and inside(owner, "hooks").get("exit") is not None:
@@ -187,7 +187,7 @@ def exits(view: View) -> Iterator[Problem]:
 
 _ASKED = regex(r"\s*lastRetry\.status\s*==\s*['\"](\w+)['\"]\s*")
 _AGAIN = {"OnFailure": "Failed", "OnError": "Error"}
-"""The statuses after which a policy has a template tried again."""
+"""The statuses after which a policy retries a template."""
 
 
 _CODES = regex(
@@ -196,11 +196,11 @@ _CODES = regex(
 _HOST = "kubernetes.io/hostname"
 _WITHOUT_CODES = ("dag", "steps", "suspend", "http", "plugin")
 _OF_ARGO = frozenset(("2", "64", "65", "137", "143"))
-"""The exit codes of the pod that makes an object and waits for it. Source: Argo Workflows, cmd/argoexec/main.go."""
+"""The exit codes of the pod that creates an object and waits for it. Source: Argo Workflows, cmd/argoexec/main.go."""
 
 
 def attempts(view: View) -> Iterator[Problem]:
-    """Who says how something is tried again has it tried again. Source: Argo Workflows, processNodeRetries."""
+    """Retry strategies can retry. Source: Argo Workflows, processNodeRetries."""
     for owner, path in view.owners:
         strategy = inside(owner, "retryStrategy")
         backoff = inside(strategy, "backoff")
@@ -242,7 +242,7 @@ def attempts(view: View) -> Iterator[Problem]:
 
 
 def _no_such_code(template: Object, expression: str) -> str | None:
-    """Why a template ends with none of the exit codes that an expression asks for, if it asks for nothing else."""
+    """Why a template never has the exit codes that an expression requires, if it requires nothing else."""
     asked = [_CODES.fullmatch(each) for each in expression.split("||")]
     if None in asked:
         return None
@@ -278,7 +278,7 @@ def _number(value: object, otherwise: int) -> int:
 
 
 def _seconds(text: str) -> float | None:
-    """A written duration in seconds; None for what cannot be read, or is known in the run."""
+    """A literal duration in seconds; None if it is invalid, or known only in the run."""
     try:
         return duration(text) if text and "{{" not in text else None
     except GrammarError:
@@ -286,7 +286,7 @@ def _seconds(text: str) -> float | None:
 
 
 def commands(view: View) -> Iterator[Problem]:
-    """Containers beside the one of a template, or of a set, have a command, so that Argo need not ask the registry."""
+    """Sidecars, init containers and those of a set have a command, so that Argo need not query the registry."""
     for template in view.templates:
         for place, container in template.containers:
             if len(place) > 1 and place[0] != "initContainers" and not container.get("command"):

@@ -79,4 +79,4 @@ OF_YAML: tuple[Rule, ...] = (
     stores.keys,
     text.texts,
 )
-"""Those of what somebody wrote in YAML: of Python, the options tell the same at their places."""
+"""Rules for hand-written YAML only: for Python, the options report the same at their places."""

@@ -39,17 +39,17 @@ class DoubtfulAmount(Finding):
 
 _SMALL = quantity("64Ki")
 _LEAST = {"memory": quantity("4Mi"), "ephemeral-storage": _SMALL, "storage": _SMALL, "sizeLimit": _SMALL}
-"""Bytes of which nothing less is asked for. Source: without 4Mi of memory no container starts."""
+"""The least bytes that anybody requests. Source: without 4Mi of memory no container starts."""
 
 _MOST_CORES = 500
-"""No node has as many: who writes so means thousandths."""
+"""No node has as many cores: millicores are meant."""
 
 _AMOUNTS = ("limits", "requests")
 _OWNERS = frozenset(("EmptyDirVolumeSource", "ResourceRequirements", "VolumeResourceRequirements"))
 
 
 def amounts(view: View) -> Iterator[Problem]:
-    """Amounts have the units that are meant."""
+    """Amounts have the intended units."""
     for found in typed(view, _OWNERS):
         groups = [((), found.data), *(((field,), inside(found.data, field)) for field in _AMOUNTS)]
         for place, group in groups:
@@ -60,7 +60,7 @@ def amounts(view: View) -> Iterator[Problem]:
 
 
 def in_memory(view: View) -> Iterator[Problem]:
-    """Volumes in memory have room in that of the containers which write to them."""
+    """Volumes in memory fit into the memory of the containers which write to them."""
     shared = _in_memory(view.spec)
     for template in view.templates:
         sizes = {**shared, **_in_memory(template.data)}
@@ -76,13 +76,13 @@ def in_memory(view: View) -> Iterator[Problem]:
 
 
 def _in_memory(owner: Object) -> dict[str, str]:
-    """The sizes of its volumes in memory, by name."""
+    """The sizes of a pod's volumes in memory, by name."""
     folders = [(string(each, "name"), inside(each, "emptyDir")) for each in entries(owner, "volumes")]
     return {name: str(one.get("sizeLimit", "")) for name, one in folders if one.get("medium") == "Memory"}
 
 
 def _bytes(text: str) -> Decimal | None:
-    """An amount; None where there is none, or no other."""
+    """A quantity as a number; None if it is missing or invalid."""
     try:
         return quantity(text) if text else None
     except GrammarError:
@@ -98,7 +98,7 @@ def _doubtful(name: str, text: str) -> DoubtfulAmount | None:
     except GrammarError:
         return None
     if name == "cpu":
-        # A suffix of memory behind a number of cores, or thousandths without their `m`.
+        # A suffix of memory after a number of cores, or millicores without their `m`.
         unit = "" if Decimal(number[0]) < _MOST_CORES else "m"
         read, meant = f"{amount:f} cores", f"{number[0]}{unit}"
         return DoubtfulAmount(name, text, read, meant) if amount >= _MOST_CORES else None

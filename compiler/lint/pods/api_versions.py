@@ -22,7 +22,7 @@ _SERVED = {
 }
 _GROUPS = frozenset(("extensions", *(version.rpartition("/")[0] for version in _SERVED)))
 _ALIKE = 0.8
-"""How like a known kind a misspelt one is at least: there are others, such as IPAddress beside Ingress."""
+"""The least similarity of a misspelt kind to a known one: others exist, such as IPAddress beside Ingress."""
 _VERSIONS: dict[str, list[str]] = {}
 for _version, _kinds in _SERVED.items():
     for _kind in _kinds.split():
@@ -30,10 +30,10 @@ for _version, _kinds in _SERVED.items():
 
 
 def unserved(version: str, kind: str) -> tuple[str, str] | None:
-    """Why no cluster has a kind in a version of Kubernetes' own API, and the way out; None where one may have it.
+    """Why no cluster serves a kind in a version of Kubernetes' own API, and the remedy; None if one may serve it.
 
-    Tags are the word `tag`. Nothing is said of groups that somebody adds to a cluster, of kinds that nobody knows, as
-    those that some versions of Kubernetes have, and of lists, which kubectl takes apart.
+    Tags are replaced by the word `tag`. Not judged are groups that can be added to a cluster, unknown kinds, which
+    some versions of Kubernetes may have, and lists, which kubectl splits.
     Source: Kubernetes 1.26 to 1.35, pkg/apis/*/register.go and its guide to deprecated APIs.
     """
     group, _, name = version.rpartition("/")

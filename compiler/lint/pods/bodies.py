@@ -112,7 +112,7 @@ class SetContainer(Finding):
 
 
 def images(view: View) -> Iterator[Problem]:
-    """Containers have an image that a node can pull, and a command, so that Argo need not ask the registry."""
+    """Containers have an image that a node can pull, and a command, so that Argo need not query the registry."""
     for template in view.templates:
         for place, container in template.containers:
             name: str = container.get("image") or ""
@@ -131,7 +131,7 @@ def images(view: View) -> Iterator[Problem]:
 
 
 def artifacts(view: View) -> Iterator[Problem]:
-    """Artifacts have a path in leaves only, within their folder, and whole locations."""
+    """Artifacts have a path only in templates with containers, within their folder, and complete locations."""
     for template in view.templates:
         for side in ("inputs", "outputs"):
             for index, artifact in enumerate(entries(template.data, side, "artifacts")):
@@ -163,7 +163,7 @@ def _artifact(template: Template, side: str, artifact: Object, path: Path) -> It
 
 
 def _location(name: str, artifact: Object, path: Path) -> Iterator[Problem]:
-    """What the location of an artifact lacks, where the schema does not know it."""
+    """The missing parts of an artifact's location that the schema does not report."""
     git: Object | None = artifact.get("git")
     if git is not None and not git.get("repo"):
         yield Problem((*path, "git"), ArtifactLocation(name, "`repo`"))
@@ -173,7 +173,7 @@ def _location(name: str, artifact: Object, path: Path) -> Iterator[Problem]:
     place = (*path, "hdfs")
     if not hdfs.get("addresses"):
         yield Problem(place, ArtifactLocation(name, "`addresses`"))
-    if not str(hdfs.get("path") or "").startswith("/"):  # which Argo asks before it fills tags in
+    if not str(hdfs.get("path") or "").startswith("/"):  # which Argo checks before it fills in tags
         yield Problem(place, ArtifactLocation(name, "a `path` that begins with `/`"))
     needed: tuple[str, ...] = ()
     if hdfs.get("krbKeytabSecret") is not None:
@@ -204,7 +204,7 @@ def output_parameters(view: View) -> Iterator[Problem]:
         if template.body == "http":
             yield from _of_request(template)
             continue
-        if template.body == "resource":  # beside which no container runs that keeps files
+        if template.body == "resource":  # without a container that saves files
             for index, artifact in enumerate(entries(template.data, "outputs", "artifacts")):
                 gives, way = "an object has no files", "parameters are read off the object, by `jsonPath`"
                 finding = NeverGiven(string(artifact, "name"), gives, way)
@@ -216,7 +216,7 @@ def output_parameters(view: View) -> Iterator[Problem]:
 
 
 def _valued(template: Template, name: str, source: Object | None, path: Path) -> Iterator[Problem]:
-    """What is wrong with an output that is given a `value`."""
+    """What is wrong with an output that has a `value`."""
     if source is not None:
         yield Problem(path, OutputSource(name, "has both `value` and `valueFrom`", "keep one of them"))
     elif template.body == "suspend":
@@ -228,7 +228,7 @@ def _valued(template: Template, name: str, source: Object | None, path: Path) ->
 
 
 def _sourced(template: Template, name: str, source: Object, path: Path) -> Iterator[Problem]:
-    """What is wrong with the `valueFrom` of an output, which stands at a path."""
+    """What is wrong with the `valueFrom` of an output, at this path."""
     given = [field for field in SOURCES if source.get(field)]
     given += ["supplied"] if source.get("supplied") is not None else []
     allowed = SOURCES_OF.get(template.body, ())
@@ -255,17 +255,17 @@ def _sourced(template: Template, name: str, source: Object, path: Path) -> Itera
 
 
 def _wrong_parameter(name: str, source: Object, what: str, way: str) -> Finding:
-    """The finding about the `parameter` of a source: of one with a default, the output always has that."""
+    """The finding about the `parameter` of a source: with a default, the output always has that."""
     if source.get("default") is not None:
         return OnlyDefault(f"`parameter` {what}", way)
     return OutputSource(name, what, way)
 
 
 def _names_no_task(template: Template, text: str) -> bool:
-    """Whether a `valueFrom.parameter` names what is replaced before it is looked up, an expression, or nothing.
+    """Whether a `valueFrom.parameter` holds a tag that is replaced before the lookup, an expression, or nothing.
 
-    Source: Argo Workflows, resolveVar: it looks for a variable of the name that stands there then. Beside the outputs
-    of tasks, the inputs are known, and in a list of steps the global outputs, but in braces they are replaced before.
+    Source: Argo Workflows, resolveVar, which looks up the variable whose name is left then. Besides the outputs
+    of tasks, inputs are known, and in steps the global outputs, but in braces they are replaced before.
     """
     tag = only_tag(text)
     name = (text if tag is None else tag[1]).strip()
@@ -277,7 +277,7 @@ def _names_no_task(template: Template, text: str) -> bool:
 
 
 def _of_request(template: Template) -> Iterator[Problem]:
-    """The outputs of a request, of which there are none. Source: Argo Workflows, executeHTTPTemplate."""
+    """The outputs of an HTTP template, which are never set. Source: Argo Workflows, executeHTTPTemplate."""
     for kind in ("parameters", "artifacts"):
         for index, output in enumerate(entries(template.data, "outputs", kind)):
             path = (*template.path, "outputs", kind, index)
@@ -307,7 +307,7 @@ def _way(template: Template) -> str:
 
 
 def container_sets(view: View) -> Iterator[Problem]:
-    """The containers of a set wait for containers that exist; one is `main` where there are outputs."""
+    """The containers of a set depend on existing containers; one is `main` if there are outputs."""
     for template in view.templates:
         group: Object | None = template.data.get("containerSet")
         if group is None:

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def users(view: View) -> Iterator[Problem]:
-    """No container runs as root that says it does not: its node starts none such, and the pod waits for ever."""
+    """No container with `runAsNonRoot` runs as root: the kubelet does not start it, and the pod waits for ever."""
     apart = [bool(each.data.get("securityContext")) for each in view.templates if each.is_pod]
     for owner, path in view.owners:
-        if owner is view.spec and apart and all(apart):  # which no pod takes
+        if owner is view.spec and apart and all(apart):  # which applies to no pod
             continue
         yield from _root(inside(owner, "securityContext"), {}, (*path, "securityContext"))
     none: Object = {}
@@ -35,7 +35,7 @@ def users(view: View) -> Iterator[Problem]:
         around: Object = next(
             (each["securityContext"] for each in levels if each.get("securityContext")), none
         )
-        if _is_root(around):  # which is told there
+        if _is_root(around):  # which is reported there
             continue
         for place, container in template.containers:
             own = inside(container, "securityContext")
@@ -47,7 +47,7 @@ def _is_root(context: Object) -> bool:
 
 
 def _root(context: Object, around: Object, path: Path) -> Iterator[Problem]:
-    """The finding about a context, within that of the pod."""
+    """The finding about a container's security context, within that of the pod."""
     given = {field: value for field, value in context.items() if value is not None}
     if given and _is_root({**around, **given}):
         both = "a container with `runAsNonRoot: true` has `runAsUser: 0`, which is root"
@@ -55,7 +55,7 @@ def _root(context: Object, around: Object, path: Path) -> Iterator[Problem]:
 
 
 def accounts(view: View) -> Iterator[Problem]:
-    """Where pods get no token, Argo's containers in them have an account of their own.
+    """If pods get no token, Argo's containers in them have a service account of their own.
 
     Source: Argo Workflows, setupServiceAccount.
     """
@@ -78,9 +78,9 @@ def accounts(view: View) -> Iterator[Problem]:
 
 
 def propagation(view: View) -> Iterator[Problem]:
-    """Mounts reach into those of the node, or are read-only below, where Kubernetes lets them.
+    """Mount propagation and recursive read-only mounts are used only where Kubernetes allows them.
 
-    Argo mounts what `main` mounts in a container of its own too, which is not privileged, and may write there.
+    Argo repeats the mounts of `main` in a container of its own, which is not privileged, and may write there.
     Source: Argo Workflows, addOutputArtifactsVolumes; Kubernetes, ValidateVolumeMounts.
     """
     for template in view.templates:
@@ -120,7 +120,7 @@ def propagation(view: View) -> Iterator[Problem]:
 
 
 def devices(view: View) -> Iterator[Problem]:
-    """What containers use as a device is a claim of the template: Argo adds those of the spec for mounts alone.
+    """Block devices of containers are volumes of the template: Argo adds volumes of the spec only for mounts.
 
     Source: Argo Workflows, addVolumeReferences; Kubernetes, ValidateVolumeDevices.
     """
@@ -154,7 +154,7 @@ def devices(view: View) -> Iterator[Problem]:
 
 
 def blocks(view: View) -> Iterator[Problem]:
-    """No container mounts a claim of the run that is a device. Source: Kubernetes, createVolumeSpec of the kubelet."""
+    """No container mounts a claim of the run in block mode. Source: Kubernetes, createVolumeSpec of the kubelet."""
     claims = entries(view.spec, "volumeClaimTemplates")
     devices = [each for each in claims if string(each, "spec", "volumeMode") == "Block"]
     names = {string(each, "metadata", "name") for each in devices}
@@ -175,7 +175,7 @@ def _mounts(container: Object) -> list[Object]:
 
 
 def expanded(view: View) -> Iterator[Problem]:
-    """The variables in the paths of mounts are those of the container, and of Argo's own, which has the same mounts.
+    """Variables in the paths of mounts exist in the container, and in Argo's own, which has the same mounts.
 
     Source: Kubernetes, ExpandContainerVolumeMounts of the kubelet; Argo Workflows, addOutputArtifactsVolumes.
     """
@@ -206,11 +206,11 @@ def expanded(view: View) -> Iterator[Problem]:
 
 _EXPANDED = regex(r"\$\(([^()]+)\)")
 _OF_ALL = regex(r"ARGO_|KUBERNETES_|\w+_(?:SERVICE|PORT)")
-"""Variables that Argo gives to containers, and Kubernetes for services."""
+"""Variables that Argo sets in containers, and Kubernetes for services."""
 
 
 def kept(view: View) -> Iterator[Problem]:
-    """What containers ask for that pods of Argo do not have: to be started again, and users of their own.
+    """Fields of containers that pods of Argo do not support: resize restarts, and host users.
 
     Source: Kubernetes, validateResizePolicy and ValidateSecurityContext; Argo Workflows, createWorkflowPod.
     """
@@ -232,13 +232,13 @@ def kept(view: View) -> Iterator[Problem]:
 
 
 def _may_patch(view: View, template: Template, field: str) -> bool:
-    """Whether a patch gives a field to the pods of a template, or cannot be read."""
+    """Whether a patch sets a field of the pods of a template, or cannot be read."""
     patches = [each for each in (template.data, view.defaults, view.spec) if each.get("podSpecPatch")]
     return any(not (patch := patch_of(each)) or field in patch for each in patches)
 
 
 def windows(view: View) -> Iterator[Problem]:
-    """Either all containers of a pod are processes of their node, or none; Argo's own are if the pod says so.
+    """Either all containers of a pod are host processes or none; Argo's own are if the pod's context says so.
 
     Source: Kubernetes, validateWindowsHostProcessPod.
     """
@@ -268,7 +268,7 @@ def windows(view: View) -> Iterator[Problem]:
 
 
 def sysctls(view: View) -> Iterator[Problem]:
-    """A sysctl is set once, and not one of the network where that is the node's. Source: validateSysctls."""
+    """A sysctl is set once, and not one of the network with `hostNetwork`. Source: validateSysctls."""
     network = view.spec.get("hostNetwork") is True
     for owner, path in view.owners:
         taken: set[str] = set()
@@ -286,7 +286,7 @@ def sysctls(view: View) -> Iterator[Problem]:
 
 
 def ports(view: View) -> Iterator[Problem]:
-    """A port of the node belongs to one container, and is that of the container in the network of the node."""
+    """A host port belongs to one container, and equals the container port with `hostNetwork`."""
     patches = {path: patch_of(owner) for owner, path in view.owners}
     shared = any(patches.get(path, {}).get("hostNetwork") is True for path in _above(view))
     network = view.spec.get("hostNetwork") is True or shared
@@ -313,12 +313,12 @@ def ports(view: View) -> Iterator[Problem]:
 
 
 def _above(view: View) -> tuple[Path, Path]:
-    """Where patches of all pods stand."""
+    """The path of the patch for all pods."""
     return view.path, (*view.path, "templateDefaults")
 
 
 def _apart(port: Object, network: bool) -> bool:
-    """Whether a port of the node is another than that of its container, in the network of the node."""
+    """Whether a host port differs from the container port with `hostNetwork`."""
     return network and port.get("hostPort") not in (None, 0, port.get("containerPort"))
 
 
@@ -329,7 +329,7 @@ def _other_port(port: Object) -> NotForPods:
 
 
 def probed(view: View) -> Iterator[Problem]:
-    """What a daemon is asked before it serves, and a container when it has begun, is asked at a port that it has.
+    """The probes of daemons and the hooks of containers use ports that exist.
 
     Source: Kubernetes, ResolveContainerPort: a probe that finds no port never succeeds, and a hook fails.
     """
@@ -356,11 +356,11 @@ def probed(view: View) -> Iterator[Problem]:
 
 
 GRACE = 30
-"""Seconds that a pod has for its end, where no patch says otherwise: Argo has no field for them."""
+"""The termination grace period of a pod in seconds, unless a patch sets it: Argo has no field for it."""
 
 
 def sleeps(view: View) -> Iterator[Problem]:
-    """No hook of a container sleeps for longer than its pod may take to end. Source: validateSleepAction."""
+    """No hook sleeps for longer than the grace period of its pod. Source: validateSleepAction."""
     for template in view.templates:
         asked = [
             ((*template.path, *place, *fields), inside(container, *fields[:-1]).get("seconds"))
@@ -380,7 +380,7 @@ _SLEEPS = [("lifecycle", hook, "sleep", "seconds") for hook in ("postStart", "pr
 
 
 def _grace(view: View, template: Template) -> int | None:
-    """The seconds in which the pods of a template have to end; None where a patch may give any."""
+    """The grace period of a template's pods in seconds; None if a patch may set any."""
     given: list[int] = []
     for owner in (template.data, view.defaults, view.spec):
         if owner.get("podSpecPatch"):
@@ -393,7 +393,7 @@ def _grace(view: View, template: Template) -> int | None:
 
 
 def pages(view: View) -> Iterator[Problem]:
-    """Containers with huge pages ask for cpu or memory too."""
+    """Containers with huge pages request cpu or memory too."""
     for template in view.templates:
         for place, container in template.containers:
             resources = inside(container, "resources")

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 def flaw(body: Any) -> Flaw | None:
-    """What is refused of an object, and the way out; None where there is nothing, or it is of another kind."""
+    """What is invalid in an object, and the remedy; None if nothing is, or it is of another kind."""
     if not is_mapping(body) or not isinstance(body.get("kind"), str):
         return None
     kind: str = body["kind"]
@@ -80,7 +80,7 @@ def _flaws(body: Any, kind: str, version: str) -> Iterator[Flaw]:
 
 
 def _typed(name: str, data: Any, what: str) -> Iterator[Flaw]:
-    """What the schema refuses of an object of a type, and words and names that Kubernetes does not know there."""
+    """What the schema refuses in an object of a type, and values and names that Kubernetes does not know there."""
     by_schema = [
         finding
         for fault in reading(False).object(name)(data) or ()
@@ -98,12 +98,12 @@ def _typed(name: str, data: Any, what: str) -> Iterator[Flaw]:
 
 
 def is_amount(finding: Finding) -> bool:
-    """Whether an amount is written as a number, as only the definition of a Workflow does not allow it."""
+    """Whether it is about an amount written as a number, which only the definition of a Workflow refuses."""
     return isinstance(finding, WrongType) and finding.expression == "quantity" and is_number(finding.value)
 
 
 def _parts(pod: Object) -> Iterator[Finding]:
-    """What is wrong with the amounts that the containers of a pod ask for, and with where it runs."""
+    """What is wrong with the resources that the containers of a pod request, and with its scheduling."""
     for container in _containers(pod):
         yield from (each.finding for each in asked(inside(container, "resources"), ()))
     yield from (each.finding for each in placed(pod, ()))
@@ -114,7 +114,7 @@ def _containers(pod: Object) -> list[Object]:
 
 
 def _twice(pod: Object, what: str) -> Iterator[Flaw]:
-    """What stands in a pod twice under one name, or at one path."""
+    """Names or paths that occur twice in a pod."""
     containers = _containers(pod)
     mounts = [
         ("mounts of one container", [string(mount, "mountPath") for mount in entries(each, "volumeMounts")])
@@ -131,7 +131,7 @@ def _twice(pod: Object, what: str) -> Iterator[Flaw]:
 
 
 def _counts(body: Any) -> Iterator[Flaw]:
-    """The numbers of a Job, or of what keeps pods running."""
+    """The counts of a Job, or of a controller that keeps pods running."""
     spec, kind = body.get("spec"), body["kind"]
     if is_mapping(spec):
         yield from counts(spec, f"the {kind}", _NUMBERS)
@@ -146,7 +146,7 @@ _NUMBERS = (
 
 
 def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
-    """The names and labels that no object can have; those of the kinds of RBAC may be any."""
+    """Invalid names and labels; names of RBAC objects may be any."""
     if not is_mapping(metadata):
         return
     for field in map(str, metadata):
@@ -193,26 +193,26 @@ def _marks(metadata: Object, kind: str) -> Iterator[Flaw]:
 
 
 def _flag(value: Any, what: str) -> Iterator[Flaw]:
-    """The flaw of what is neither true nor false."""
+    """The flaw of a value that is not a boolean."""
     if value is not None and not isinstance(value, bool) and WORD not in str(value):
         yield f"{what} is {arrived(value)}, not true or false", "write `true` or `false`, without quotes"
 
 
 def _mapping(value: Any, what: str) -> Iterator[Flaw]:
-    """The flaw of what is not a mapping of texts."""
+    """The flaw of a value that is not a mapping of strings."""
     if is_list(value) or (value is not None and not is_mapping(value) and WORD not in str(value)):
         yield f"{what} is {arrived(value)}, not a mapping", "write `NAME: TEXT` for each"
 
 
 def _text(value: Any, owner: str, key: str) -> Iterator[Flaw]:
-    """The flaw of a value that is no text."""
-    if value is not None and not isinstance(value, str):  # Go reads null as an empty text
+    """The flaw of a value that is not a string."""
+    if value is not None and not isinstance(value, str):  # Go reads null as an empty string
         way = "write text" if is_mapping(value) or is_list(value) else "put it in quotes"
         yield f"`{key}` in {owner} is {arrived(value)}, not text", way
 
 
 def _stored(body: Any) -> Iterator[Flaw]:
-    """What a ConfigMap or Secret holds: texts under keys, and in `data` of a Secret what base64 makes of them."""
+    """The contents of a ConfigMap or Secret: strings by key, base64 in `data` of a Secret."""
     kind = body["kind"]
     known = {"apiVersion", "kind", "metadata", "data", "immutable"}
     known |= {"binaryData"} if kind == "ConfigMap" else {"stringData", "type"}
@@ -234,7 +234,7 @@ def _stored(body: Any) -> Iterator[Flaw]:
 
 
 def _is_base64(text: str) -> bool:
-    """Whether a text may be one in base64, as far as it is known."""
+    """Whether a text may be base64, as far as it is known."""
     if WORD in text:
         return True
     try:
@@ -245,7 +245,7 @@ def _is_base64(text: str) -> bool:
 
 
 def _claim(body: Any) -> Iterator[Flaw]:
-    """What a claim asks for."""
+    """The spec of a PersistentVolumeClaim."""
     spec = body.get("spec")
     if not is_mapping(spec):
         return
@@ -262,7 +262,7 @@ _TYPES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
 
 
 def _service(body: Any) -> Iterator[Flaw]:
-    """The ports that a Service answers at."""
+    """The ports of a Service."""
     spec = body.get("spec")
     if not is_mapping(spec):
         return
@@ -287,7 +287,7 @@ def _service(body: Any) -> Iterator[Flaw]:
 
 
 def _schedule(body: Any) -> Iterator[Flaw]:
-    """When a CronJob starts Jobs."""
+    """The schedule of a CronJob."""
     text = mapping_at(body, "spec").get("schedule")
     if isinstance(text, str) and text and WORD not in text:
         try:
@@ -300,7 +300,7 @@ def _schedule(body: Any) -> Iterator[Flaw]:
 
 
 def _of_cron(body: Any) -> Iterator[Flaw]:
-    """What a CronJob starts, and when."""
+    """The Jobs of a CronJob, and its schedule."""
     yield from _schedule(body)
     if is_mapping(job := value_at(body, ("spec", "jobTemplate", "spec"))):
         yield from jobs.of_jobs(job, "the CronJob")
@@ -313,7 +313,7 @@ def _of_job_set(body: Any) -> Iterator[Flaw]:
 
 
 def _of_jobs(spec: Any, kind: str) -> Iterator[Flaw]:
-    """The pods of the jobs of a JobSet with this spec, in an object of the kind."""
+    """The pods of the jobs of a JobSet with this spec, nested in an object of the kind."""
     for each in mappings_at(spec, "replicatedJobs"):
         if is_mapping(pod := value_at(each, ("template", "spec", "template", "spec"))):
             what = f"the pod of the job `{each.get('name')}` of the {kind}"
@@ -322,7 +322,7 @@ def _of_jobs(spec: Any, kind: str) -> Iterator[Flaw]:
 
 
 def _unknown(pod: Object, what: str) -> Iterator[Flaw]:
-    """The fields that a pod does not have, where the definition of its object lists them: kubectl asks for that."""
+    """Unknown fields of a pod, if the CRD of its object lists them: kubectl validates strictly."""
     for fault in reading(False).object("PodSpec")(pod) or ():
         finding = fault.describe(At("PodSpec", fault.path, pod))
         if isinstance(finding, UnknownField) and WORD not in str(finding.steps):
@@ -330,10 +330,10 @@ def _unknown(pod: Object, what: str) -> Iterator[Flaw]:
 
 
 def _of_training(body: Any) -> Iterator[Flaw]:
-    """A training of Kubeflow, and its pods."""
+    """A training job of Kubeflow, and its pods."""
     yield from trainings.mpi(body) if body["kind"] == "MPIJob" else trainings.training(body)
     for owner, pod in trainings.pods(body):
-        if body["kind"] != "MPIJob":  # of which the definition says nothing of the pods
+        if body["kind"] != "MPIJob":  # whose CRD does not describe the pods
             yield from _unknown(pod, f"the pod of {owner}")
         yield from _typed("PodSpec", pod, f"the pod of {owner}")
 
@@ -348,7 +348,7 @@ _ANCESTORS = ("trainer", "model-initializer", "dataset-initializer")
 
 
 def _runtime(body: Any) -> Iterator[Flaw]:
-    """The Jobs of a runtime that the Trainer knows. Source: Kubeflow Trainer 2.0 to 2.2, pkg/webhooks."""
+    """The Jobs of a training runtime. Source: Kubeflow Trainer 2.0 to 2.2, pkg/webhooks."""
     spec = mapping_at(body, "spec", "template", "spec")
     yield from _of_jobs(spec, body["kind"])
     for each in mappings_at(spec, "replicatedJobs"):

@@ -30,7 +30,7 @@ _RULES = 20
 
 
 def job(body: Object) -> Iterator[Flaw]:
-    """What is refused of a Job."""
+    """What is invalid in a Job."""
     spec = body.get("spec")
     if not is_mapping(spec):
         return
@@ -44,7 +44,7 @@ def job(body: Object) -> Iterator[Flaw]:
 
 
 def of_jobs(spec: Object, owner: str, is_indexed: bool = False) -> Iterator[Flaw]:
-    """What is refused of the spec of a Job; `is_indexed`: pods have indexes unless it says otherwise."""
+    """What is invalid in the spec of a Job; `is_indexed`: the default completion mode is Indexed."""
     mode = spec.get("completionMode")
     if isinstance(mode, str) and WORD in mode:
         return
@@ -78,7 +78,7 @@ _OWN_LABELS = frozenset(
 
 
 def _managed(spec: Object, owner: str) -> Iterator[Flaw]:
-    """The name of what looks after an object in place of its own controller."""
+    """The name of the controller that manages an object in place of its own (`managedBy`)."""
     manager = spec.get("managedBy")
     if not isinstance(manager, str) or WORD in manager:
         return
@@ -92,7 +92,7 @@ _ACTIONS = ("FailJob", "FailIndex", "Ignore", "Count")
 
 
 def _failing(spec: Object, owner: str) -> Iterator[Flaw]:
-    """The rules for pods that fail. Source: validatePodFailurePolicy."""
+    """The pod failure policy. Source: validatePodFailurePolicy."""
     policy: Any = spec.get("podFailurePolicy")
     yield from one_of(spec, "podReplacementPolicy", owner, ("Failed", "TerminatingOrFailed"))
     if not is_mapping(policy):
@@ -125,7 +125,7 @@ def _failing(spec: Object, owner: str) -> Iterator[Flaw]:
 
 
 def _exit_codes(codes: Object, owner: str, containers: list[str]) -> Iterator[Flaw]:
-    """The exit codes that a rule is about."""
+    """The exit codes of a rule."""
     yield from one_of(codes, "operator", owner, ("In", "NotIn"))
     values: Any = codes.get("values")
     for field, example in (("operator", "In"), ("values", "[1]")):
@@ -155,7 +155,7 @@ _INDEXES = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 
 
 def _succeeding(spec: Object, owner: str, completions: int | None) -> Iterator[Flaw]:
-    """The rules by which a Job is done before all of its pods are. Source: validateSuccessPolicy."""
+    """The success policy. Source: validateSuccessPolicy."""
     policy: Any = spec.get("successPolicy")
     if not is_mapping(policy):
         return
@@ -199,7 +199,7 @@ _RULE_NAME = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 
 
 def job_set(body: Object) -> Iterator[Flaw]:
-    """What is refused of a JobSet."""
+    """What is invalid in a JobSet."""
     spec = body.get("spec")
     if not is_mapping(spec):
         return
@@ -228,7 +228,7 @@ def job_set(body: Object) -> Iterator[Flaw]:
 
 
 def _replicated(one: Object, name: str | None) -> Iterator[Flaw]:
-    """What is refused of one of the jobs of a JobSet of a name."""
+    """What is invalid in one of the jobs of the JobSet with this name."""
     own = one.get("name")
     if not isinstance(own, str):
         yield "a job of the JobSet has no `name`", "add one to each"
@@ -274,7 +274,7 @@ _SERVICE = "use lower-case letters, digits and `-`, with a letter first and no `
 
 
 def _depending(spec: Object, one: Object, before: list[str]) -> Iterator[Flaw]:
-    """What a job of a JobSet waits for, which stands before it."""
+    """The dependencies of a job of a JobSet, which precede it in the list."""
     owner = f"the job `{one.get('name')}` of the JobSet"
     if mapping_at(spec, "startupPolicy").get("startupPolicyOrder") == "InOrder":
         way = "take out one of them: `InOrder` has each wait for those before it"
@@ -292,14 +292,14 @@ def _depending(spec: Object, one: Object, before: list[str]) -> Iterator[Flaw]:
 
 
 def _targets(owner: Object, what: str, known: list[str] | None) -> Iterator[Flaw]:
-    """The jobs of a JobSet that a policy is about; `known` are all of them."""
+    """The jobs of a JobSet that a policy targets; `known` are all of them."""
     for name in words(owner, "targetReplicatedJobs") if known is not None else ():
         if known is not None and name not in known:
             yield f"{what} is about the job `{name}`, which it does not have", instead(name, known)
 
 
 def _restarting(policy: Object, known: list[str] | None) -> Iterator[Flaw]:
-    """What becomes of a JobSet whose jobs fail."""
+    """The failure policy of a JobSet."""
     what = "`failurePolicy` of the JobSet"
     yield from counts(policy, what, ("maxRestarts",))
     strategies = ("Recreate", "BlockingRecreate", "InPlaceRestart")
@@ -323,7 +323,7 @@ def _restarting(policy: Object, known: list[str] | None) -> Iterator[Flaw]:
 
 
 def _coordinating(lead: Object, jobs: list[Object], known: list[str] | None) -> Iterator[Flaw]:
-    """The pod of a JobSet that others are told the address of."""
+    """The coordinator pod of a JobSet, whose address others get."""
     name, what = lead.get("replicatedJob"), "`coordinator` of the JobSet"
     if not isinstance(name, str) or WORD in name or known is None:
         return

@@ -50,13 +50,13 @@ _ADDRESS = regex(
     rf"(?:{_HOST}(?::[0-9]*)?|:[0-9]+)"
     rf"(?:/{_TEXT.format('?#')})?(?:\?[^#\x00-\x1f\x7f]*)?(?:#{_TEXT.format('')})?"
 )
-"""What url.Parse of Go takes for an address with a host: escapes are looked at everywhere but in the query."""
+"""What Go's url.Parse accepts as a URL with a host: escapes are checked everywhere but in the query."""
 
 _BEGUN = regex(r"(?i:https?)://[^\x00-\x1f\x7f]*")
 
 
 def requests(view: View) -> Iterator[Problem]:
-    """A request has a method, an address that there can be, headers, and time for an answer. Source: Go, net/http."""
+    """A request has a method, a valid URL, headers, and time for a response. Source: Go, net/http."""
     for template in view.templates:
         url = string(template.data, "http", "url")
         place = (*template.path, "http", "url")
@@ -82,13 +82,13 @@ def requests(view: View) -> Iterator[Problem]:
 
 
 def _no_address(url: str) -> Finding:
-    """What is wrong with an address that is none."""
+    """What is wrong with an invalid URL."""
     way = "write the whole address, such as `https://example.com/ready`"
     return BadRequest("the address", f"is `{url}`, to which nothing can be sent", way)
 
 
 def _headers(request: Object, path: Path) -> Iterator[Problem]:
-    """The findings about headers that no request is sent with."""
+    """The findings about headers that cannot be sent."""
     for place, part, problem, way in header_faults(request, path):
         yield Problem(place, BadRequest(part, problem, way))
     for index, header in enumerate(entries(request, "headers")):
@@ -97,7 +97,7 @@ def _headers(request: Object, path: Path) -> Iterator[Problem]:
 
 
 def header_faults(request: Object, path: Path) -> Iterator[tuple[Path, str, str, str]]:
-    """Headers that no request is sent with: where, which part of them, what is wrong, and the way out."""
+    """Headers that cannot be sent: where, which part of them, what is wrong, and the remedy."""
     for index, header in enumerate(entries(request, "headers")):
         name, value = string(header, "name"), string(header, "value")
         place = (*path, "headers", index)
@@ -113,7 +113,7 @@ _CONTROL = regex(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def may_be_address(url: str) -> bool:
-    """Whether a text is an address that a request can go to, as far as it is known; nothing is none yet."""
+    """Whether a text may be a valid URL, as far as it is known; an empty one counts as such."""
     known, tag, _ = url.partition("{{")
     return not url or bool(tag and not known) or bool((_BEGUN if tag else _ADDRESS).fullmatch(known))
 
@@ -129,7 +129,7 @@ def _body(request: Object, path: Path) -> Iterator[Problem]:
 
 
 def gates(view: View) -> Iterator[Problem]:
-    """A gate that opens by itself has values for its outputs.
+    """A `suspend` template that resumes by itself has values for its outputs.
 
     Source: Argo Workflows, addRawOutputFields and OverrideOutputParametersWithDefault.
     """

@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 KIB = 1024
 MOST_OBJECT = 1024 * KIB
-"""Bytes of a workflow above which Argo gives up. Source: Argo Workflows, workflow/packer/packer.go."""
+"""The size of a workflow in bytes above which Argo fails it. Source: Argo Workflows, workflow/packer/packer.go."""
 
 BIG_OBJECT = 512 * KIB
-"""Bytes of a manifest that leave little room for the status of a run in the same object."""
+"""The size of a manifest in bytes that leaves little room for the status of a run in the same object."""
 
 MOST_VARIABLE = 128 * KIB
-"""Bytes of one environment variable or argument. Source: Linux, MAX_ARG_STRLEN."""
+"""The most bytes of an environment variable or argument. Source: Linux, MAX_ARG_STRLEN."""
 
 NODE = 80
 """Bytes of the status of one node: about 770 in JSON, a tenth of it when Argo has compressed them for the object.
 
-Of 1000 to 10 000 pods with one parameter, one result and logs, compressed by gzip and written in base64.
+Measured with 1000 to 10 000 pods with one parameter, one result and logs, gzipped and in base64.
 """
 
 _SCRIPT = "FLOWDSL_SCRIPT"
-"""The variable in which the pods of a Job are given the script of a step: see compiler/argo/distributed.py."""
+"""The variable that passes the script of a step to the pods of a Job: see compiler/argo/distributed.py."""
 
 _OTHER_CODE = "keep the code in the image, in a repository or on a volume"
 
@@ -50,7 +50,7 @@ class _Big(Finding):
     by_code: bool = False
 
     def words(self) -> dict[str, str]:
-        """The fields, and the way out for what is most of the object."""
+        """The fields, and the remedy for the largest part of the object."""
         way = "let a step make the items or values and pass them on, or run the work as several workflows"
         return {**super().words(), "way": _OTHER_CODE if self.by_code else way}
 
@@ -166,13 +166,13 @@ def object_size(view: View) -> Iterator[Problem]:
 
 
 def _nodes(view: View) -> int:
-    """How many nodes a run has, where it is written: loops over values of the run count once."""
+    """The number of nodes of a run, as far as known: loops over values of the run count once."""
     first = view.first
     if first is None:
         return 1
     counted: dict[int, int] = {}
     for template in inner_first([first], Template.graphs):
-        # A template that calls itself counts once inside of it, and so does one without calls.
+        # A recursive template counts once inside itself, and so does one without calls.
         found = 1 + len(template.calls)
         for call in template.calls:
             nodes = counted.get(id(call.callee), 1)
@@ -183,7 +183,7 @@ def _nodes(view: View) -> int:
 
 
 def _items(call: Call) -> int:
-    """How often a call runs, as far as it is written."""
+    """How often a call runs, as far as known."""
     items = call.data.get("withItems")
     if items:
         return len(items)
@@ -198,7 +198,7 @@ def _longest(view: View) -> Path:
 
 
 def _heaviest(view: View, size: int) -> Path:
-    """The loop or script that is most of an object of that size; the object itself where there is none."""
+    """The loop or script that makes up most of an object of that size; the object itself if there is none."""
     for call in view.calls:
         if call.data.get("withItems") and 2 * len(view.survey(call).text) > size:
             return (*call.path, "withItems")
@@ -212,7 +212,7 @@ _ESCAPED = b'"\\\n\t\r'
 
 
 def _size(view: View) -> int:
-    """The bytes of the document as JSON without spaces; escapes in long loops are not counted."""
+    """The size of the document as compact JSON, in bytes; escapes in long loops are not counted."""
     listed = view.listed
     size = max(len(listed) - 1, 0)  # the commas between them
     emptied: dict[int, Object] = {}
@@ -233,7 +233,7 @@ def _size(view: View) -> int:
 
 
 def _exchanged(node: Any, others: dict[int, Object]) -> Any:
-    """A copy of a document with some of its mappings exchanged."""
+    """A copy of a document with some of its mappings replaced."""
     if is_mapping(node):
         return others.get(id(node)) or {key: _exchanged(value, others) for key, value in node.items()}
     if is_list(node):
@@ -242,13 +242,13 @@ def _exchanged(node: Any, others: dict[int, Object]) -> Any:
 
 
 def values(view: View) -> Iterator[Problem]:
-    """Values that are written out fit into a container's variable or argument, scripts into an environment."""
+    """Literal values fit into a container's variable or argument, scripts into an environment."""
     path = (*view.path, "arguments")
     users = [("workflow", view.templates), ("inputs", [] if view.first is None else [view.first])]
     yield from _unfit(inside(view.spec, "arguments"), path, users)
     whole = _size(view) if any(_excess(template.source) for template in view.templates) else 0
     for template in view.templates:
-        if (size := _excess(template.source)) and not 2 * size > whole >= BIG_OBJECT:  # which is told as such
+        if (size := _excess(template.source)) and not 2 * size > whole >= BIG_OBJECT:  # reported as such
             big = SourceBig(template.title, size // KIB, MOST_VARIABLE // KIB)
             yield Problem((*template.path, "script", "source"), big)
         yield from _unfit(
@@ -262,7 +262,7 @@ def values(view: View) -> Iterator[Problem]:
 
 
 def texts(view: View) -> Iterator[Problem]:
-    """What a container is given as it stands fits into one variable or argument, also in an object that is made."""
+    """Literal texts for containers fit into a variable or argument, also in the manifest of a resource."""
     for template in view.templates:
         if not template.is_leaf or 4 * len(template.text) <= MOST_VARIABLE:
             continue
@@ -277,9 +277,9 @@ def texts(view: View) -> Iterator[Problem]:
 
 
 def _given(container: Object, *, in_file: bool = False) -> Iterator[tuple[Path, Finding]]:
-    """The variables and arguments of a container that are too long: where, and what is wrong.
+    """Variables and arguments of a container that are too long: where, and what is wrong.
 
-    `in_file`: its arguments may come in a file.
+    `in_file`: its arguments may be passed in a file.
     """
     for index, variable in enumerate(entries(container, "env")):
         if size := _alone(name := str(variable.get("name")), variable.get("value")):
@@ -294,7 +294,7 @@ def _given(container: Object, *, in_file: bool = False) -> Iterator[tuple[Path, 
 
 
 def _in_file(container: Path) -> bool:
-    """Whether the arguments of a container of a template come in a file where they are too long.
+    """Whether Argo passes arguments of a template's container in a file if they are too long.
 
     Source: build in workflow/controller/workflowpod.go, runEmissary in cmd/argoexec/commands/emissary.go of Argo 4.1.
     """
@@ -302,14 +302,14 @@ def _in_file(container: Path) -> bool:
 
 
 def _alone(name: str, text: object) -> int:
-    """The bytes of a text that is too long even without its tags, with its name, else 0."""
+    """The bytes of a text, with its name, that is too long even without its tags, else 0."""
     if not isinstance(text, str) or not _excess(text):
         return 0
     return _excess(f"{name}=" + TAG.sub("", text).replace("$$", "$"))
 
 
 def _unfit(lists: Object, path: Path, users: Sequence[tuple[str, Sequence[Template]]]) -> Iterator[Problem]:
-    """The values and defaults of parameters that are too long for how containers are given them.
+    """The values and defaults of parameters that are too long for how containers get them.
 
     `users`: the first word of the tag for the parameters in templates, and those templates.
     """
@@ -329,9 +329,9 @@ def _unfit(lists: Object, path: Path, users: Sequence[tuple[str, Sequence[Templa
 
 
 def _ways(template: Template, root: str, name: str, seen: set[tuple[int, str, str]]) -> Iterator[bool]:
-    """How containers are given a parameter, in a template and what it calls: for each whether it may come in a file.
+    """How containers get a parameter, in a template and what it calls: for each whether it may be in a file.
 
-    Raw artifacts, scripts and manifests come in files, of any size.
+    Raw artifacts, scripts and manifests are passed in files, of any size.
     """
     if (id(template), root, name) in seen:
         return

@@ -79,7 +79,7 @@ def mounts(view: View) -> Iterator[Problem]:
 
 
 def arriving_mounts(view: View) -> Iterator[Problem]:
-    """The volumes whose names mounts get by a tag exist, where these names are written."""
+    """Volumes whose names mounts get from a tag exist, if these names are literal."""
     shared = _shared(view)
     told: set[tuple[Path, str]] = set()
     for template in view.all if view.runs else ():
@@ -91,7 +91,7 @@ def arriving_mounts(view: View) -> Iterator[Problem]:
 
 
 def _shared(view: View) -> frozenset[str] | None:
-    """The names of the volumes that all templates have; None where there may be others."""
+    """The names of the volumes that all templates share; None if there may be others."""
     names = [string(each, "name") for each in entries(view.spec, "volumes")]
     names += [string(each, "metadata", "name") for each in entries(view.spec, "volumeClaimTemplates")]
     names += [string(each, "name") for each in entries(view.defaults, "volumes")]
@@ -99,14 +99,14 @@ def _shared(view: View) -> frozenset[str] | None:
 
 
 def _written(names: list[str]) -> frozenset[str] | None:
-    """Names that are written, without empty ones; None where a tag gives one of them."""
+    """Literal names, without empty ones; None if a tag gives one of them."""
     return None if any("{{" in name for name in names) else frozenset(filter(None, names))
 
 
 def _mounted(template: Template, shared: frozenset[str] | None) -> Iterator[tuple[Path, str, frozenset[str]]]:
-    """The names of volumes that containers of a template mount, each with its path and the names that there are.
+    """The names of volumes that containers of a template mount, each with its path and the names that exist.
 
-    Nothing where there may be others.
+    Nothing if there may be others.
     """
     own = _written([string(each, "name") for each in entries(template.data, "volumes")])
     if shared is None or own is None:
@@ -120,7 +120,7 @@ def _mounted(template: Template, shared: frozenset[str] | None) -> Iterator[tupl
 
 
 def _paths(template: Template) -> Iterator[Problem]:
-    """The mounts and input artifacts of one template at a path that is taken.
+    """The mounts and input artifacts of one template at a path that is already used.
 
     Within one container the schema tells mounts apart, except in templates that are inline; here are the mounts of
     these, those that several containers share, those of Argo, and artifacts: at the path of a mount, which Argo refuses
@@ -158,14 +158,14 @@ def _paths(template: Template) -> Iterator[Problem]:
 
 
 def _at_taken(container: Object, path: Path, taken: Mapping[str, str]) -> Iterator[Problem]:
-    """The mounts of a container at paths that are taken, each by what the mapping says."""
+    """The mounts of a container at used paths, which the mapping explains."""
     for index, mount in enumerate(entries(container, "volumeMounts")):
         if (at := string(mount, "mountPath")) in taken:
             yield Problem((*path, "volumeMounts", index, "mountPath"), MountTwice(at, taken[at]))
 
 
 def _repeated(template: Template) -> Iterator[Problem]:
-    """The mounts of one container at one path, for which the API server refuses the pod."""
+    """Mounts of one container at the same path, for which the API server refuses the pod."""
     for place, container in template.containers:
         taken: dict[str, str] = {}
         for index, mount in enumerate(entries(container, "volumeMounts")):
@@ -181,7 +181,7 @@ _NEVER_WRITTEN = ("configMap", "downwardAPI", "image", "projected", "secret")
 
 
 def written(view: View) -> Iterator[Problem]:
-    """Input artifacts do not lie in volumes that are mounted to be read only: Argo writes them there.
+    """Input artifacts are not in volumes that are mounted read-only: Argo writes them there.
 
     Source: Argo Workflows, loadArtifact and inputArtifactExecutorMounts; Kubernetes, GetAttributes of each volume.
     """
@@ -216,7 +216,7 @@ def written(view: View) -> Iterator[Problem]:
 
 
 def below_files(view: View) -> Iterator[Problem]:
-    """Nothing is mounted below a file: no runtime of containers can make a folder there."""
+    """Nothing is mounted below a file: no container runtime can make a folder there."""
     shared = {string(each, "name"): each for each in entries(view.spec, "volumes")}
     for template in view.templates:
         own = {string(each, "name"): each for each in entries(template.data, "volumes")}
@@ -238,7 +238,7 @@ def below_files(view: View) -> Iterator[Problem]:
 
 
 def _is_file(volume: Object, mount: Object) -> bool:
-    """Whether what is mounted is certainly a file: an entry of an object, or what a node has."""
+    """Whether a mount is certainly a file: a key of a ConfigMap or the like, or a file of the node."""
     part = string(mount, "subPath")
     for kind in ("configMap", "secret", "downwardAPI"):
         source = inside(volume, kind)
@@ -249,17 +249,17 @@ def _is_file(volume: Object, mount: Object) -> bool:
 
 
 _FILES = ("File", "FileOrCreate", "Socket", "CharDevice", "BlockDevice")
-"""The types of a `hostPath` that are no folder. Source: Kubernetes, HostPathType."""
+"""The types of a `hostPath` other than folders. Source: Kubernetes, HostPathType."""
 
 
 def _lies_in(path: str, folder: str) -> bool:
-    """Whether a whole path is below a folder."""
+    """Whether an absolute path is below a folder."""
     known = folder != "" and "{{" not in path + folder
     return known and path != folder and path.startswith(f"{folder.rstrip('/')}/")
 
 
 def _clean(path: str) -> str:
-    """The path of an artifact as Argo mounts it, without what says nothing. Source: Argo Workflows, CleanPath."""
+    """The normalized path of an artifact, as Argo mounts it. Source: Argo Workflows, CleanPath."""
     plain = path.startswith("/") and "{{" not in path and ".." not in path
     return f"/{posixpath.normpath(path).lstrip('/')}" if plain else path
 

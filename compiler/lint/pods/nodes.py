@@ -37,20 +37,20 @@ class NoSuchNode(Finding):
 
 
 def demands(view: View) -> Iterator[Problem]:
-    """Some node can meet what the selector and the affinity of a pod ask for, in one of its alternatives."""
+    """Some node can satisfy the selector and the affinity of a pod, in one of its alternatives."""
     for owner, path in view.owners:
         if (found := _none(owner, path)) is not None:
             yield found
     for template in view.templates:
         manifest = string(template.data, "resource", "manifest")
-        if _TERMS[-1] in manifest:  # of pods that Argo does not make
+        if _TERMS[-1] in manifest:  # of pods that Argo does not create
             found = next(filter(None, (_none(pod, ()) for pod in pods_in(manifest) if _is_read(pod))), None)
             if found is not None:
                 yield found._replace(path=(*template.path, "resource", "manifest"))
 
 
 def _none(pod: Object, path: Path) -> Problem | None:
-    """Why no node meets what a pod asks for, in any of its alternatives."""
+    """Why no node satisfies a pod's requirements, in any of its alternatives."""
     place = (*path, *_TERMS)
     selector = {str(key): str(text) for key, text in inside(pod, "nodeSelector").items()}
     found = [
@@ -61,7 +61,7 @@ def _none(pod: Object, path: Path) -> Problem | None:
 
 
 def _is_read(pod: Object) -> bool:
-    """Whether what a pod in a manifest asks of its node has the form that Kubernetes reads."""
+    """Whether the scheduling fields of a pod in a manifest have the form that Kubernetes reads."""
     terms: object = value_at(pod, _TERMS)
     if not is_list(terms) or not is_mapping(pod.get("nodeSelector") or {}) or not all(map(is_mapping, terms)):
         return False
@@ -73,7 +73,7 @@ def _is_read(pod: Object) -> bool:
 
 
 def _is_open(text: str) -> bool:
-    """Whether a text is only known in the run, or may be."""
+    """Whether a text is, or may be, known only in the run."""
     return is_filled(text) or WORD in text
 
 
@@ -104,12 +104,12 @@ class _Label:
         self.present = value is not None
         self.absent = False
         self.above, self.below = float("-inf"), float("inf")
-        self.said = ""  # the last demand
+        self.said = ""  # the last requirement
 
     def ask(self, operator: str, values: list[str]) -> None:
-        """Take one more demand into account."""
+        """Add a requirement."""
         match operator:
-            case "In" if values:  # without, it is told as such
+            case "In" if values:  # without values, it is reported as such
                 self.allowed = set(values) if self.allowed is None else self.allowed & set(values)
             case "NotIn":
                 self.denied |= set(values)
@@ -126,7 +126,7 @@ class _Label:
 
     @property
     def possible(self) -> bool:
-        """Whether there is a value, or no label, that meets all demands."""
+        """Whether a value, or no label, satisfies all requirements."""
         if self.absent:
             return not self.present
         ordered = self.above > float("-inf") or self.below < float("inf")
@@ -145,7 +145,7 @@ def _whole(text: str) -> int | None:
 
 
 def _said(key: str, operator: str, values: list[str]) -> str:
-    """A demand as a text."""
+    """A requirement as text."""
     listed = ", ".join(values)
     match operator:
         case "In":

@@ -107,7 +107,7 @@ def resource_manifests(view: View) -> Iterator[Problem]:
 
 
 def _asked_of_nothing(template: Template, resource: Object) -> Iterator[Problem]:
-    """What is asked of an object that is deleted. Source: Argo Workflows, cmd/argoexec/commands/resource.go."""
+    """Conditions and outputs of a deleted object. Source: Argo Workflows, cmd/argoexec/commands/resource.go."""
     asked = [
         (("resource", field), f"`{field}`")
         for field in ("successCondition", "failureCondition")
@@ -121,7 +121,7 @@ def _asked_of_nothing(template: Template, resource: Object) -> Iterator[Problem]
 
 
 def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
-    """What kubectl refuses of a manifest that can be read, and the way out; None where there is nothing.
+    """What kubectl refuses in a readable manifest, and the remedy; None if nothing.
 
     Source: Argo Workflows, ExecResource and getKubectlArguments.
     """
@@ -153,9 +153,9 @@ def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
 
 
 def _names_nothing(action: str, flags: list[str]) -> bool:
-    """Whether kubectl finds no object in its flags: no kind, or to delete one, no name either.
+    """Whether the flags of kubectl name no object: no kind, or to delete one, no name either.
 
-    What stands behind a flag may be its value, so that some that name nothing are not told.
+    A word after a flag may be its value, so some that name nothing are not reported.
     """
     words = [each for each in flags if not each.startswith("-")]
     enough = len(words) > (action == "delete") or any("/" in each for each in words)
@@ -167,11 +167,11 @@ _CHOOSING = (
     *("-l", "--selector", "--field-selector", "--all", "-A"),
     *("-f", "--filename", "-k", "--kustomize", "--raw"),
 )
-"""How flags of kubectl say what they are about without a name."""
+"""The flags with which kubectl selects objects without a name."""
 
 
 def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | None:
-    """What an object does not say of itself."""
+    """The fields that identify an object and are missing."""
     if not is_mapping(body):
         way = "write `apiVersion`, `kind`, `metadata` and what else it has"
         listed = is_list(body) and action == "patch"
@@ -197,7 +197,7 @@ def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | N
 
 
 def _documents(manifest: str) -> list[Any] | None:
-    """What a manifest holds, with words in place of its tags; None where YAML cannot read it."""
+    """The documents of a manifest, with words in place of its tags; None if YAML cannot read it."""
     import yaml
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -208,7 +208,7 @@ def _documents(manifest: str) -> list[Any] | None:
 
 
 def _typed(manifest: str) -> Any:
-    """The one object of a manifest, with the types that its values have; None where it cannot be read so."""
+    """The only object of a manifest, with typed values; None if it cannot be read so."""
     from flowdsl.compiler.yaml.documents import read
 
     documents, problems = read(TAG.sub(_filled, manifest), "manifest")
@@ -216,14 +216,14 @@ def _typed(manifest: str) -> Any:
 
 
 def containers_in(manifest: str) -> Iterator[Object]:
-    """The containers of the pods in the manifest of an object; none where YAML cannot read it."""
+    """The containers of the pods in the manifest of an object; none if YAML cannot read it."""
     for pod in pods_in(manifest):
         for field in ("initContainers", "containers"):
             yield from mappings_at(pod, field)
 
 
 def pods_in(manifest: str) -> Iterator[Object]:
-    """The specs of the pods in the manifest of an object, with words for its tags; none where YAML cannot read it."""
+    """The pod specs in the manifest of an object, with words for its tags; none if YAML cannot read it."""
     left = _documents(manifest) or []
     while left:
         node = left.pop()
@@ -240,7 +240,7 @@ _LATE_TIMES = ("workflow.creationTimestamp", "workflow.duration", "workflow.sche
 
 
 def _is_early(tried: bool, name: str) -> bool:
-    """Whether a variable has a value when a manifest is checked. Source: Argo Workflows, validateTemplate."""
+    """Whether a variable has a value when Argo validates a manifest. Source: Argo Workflows, validateTemplate."""
     root = name.partition(".")[0]
     if root in _LATE or name.startswith(_LATE_TIMES):
         return False
@@ -248,7 +248,7 @@ def _is_early(tried: bool, name: str) -> bool:
 
 
 def unreadable(text: str, fills: Callable[[str], bool] = may_be_variable) -> tuple[str, Part | None] | None:
-    """Why and where YAML cannot read a text whose tags stand for plain words; None when it can.
+    """Why and where YAML cannot read a text with words in place of its tags; None if it can.
 
     `fills`: whether the variable of a simple tag has a value when the text is read.
     """
@@ -285,8 +285,8 @@ def _no_key(root: yaml.Node | None) -> yaml.Node | None:
     import yaml
 
     left, seen = [root], set[int]()
-    for node in left:  # grows while it is walked
-        if id(node) in seen:  # which an alias names
+    for node in left:  # grows during the iteration
+        if id(node) in seen:  # reached by an alias
             continue
         seen.add(id(node))
         if isinstance(node, yaml.MappingNode):
@@ -301,7 +301,7 @@ def _no_key(root: yaml.Node | None) -> yaml.Node | None:
 
 
 def _before(text: str, offset: int, filled: Callable[[re.Match[str]], str]) -> int:
-    """The offset in a text of what has another where tags are filled in."""
+    """The offset in a text that corresponds to an offset in the text with tags filled in."""
     for tag in TAG.finditer(text):
         length = len(filled(tag))
         if offset < tag.start() + length:
@@ -311,7 +311,7 @@ def _before(text: str, offset: int, filled: Callable[[re.Match[str]], str]) -> i
 
 
 def object_conditions(view: View) -> Iterator[Problem]:
-    """The conditions of a `resource` template can be read and come true: Argo asks when the object is there."""
+    """The conditions of a `resource` template are valid and can become true: Argo checks existing objects."""
     for template in view.templates:
         resource: Object = template.data.get("resource") or {}
         for field in ("successCondition", "failureCondition"):
@@ -367,7 +367,7 @@ _DONE = {
     "TFJob": "status.replicaStatuses.Worker.succeeded > 0",
     "TrainJob": "status.jobsStatus.0.succeeded > 0",
 }
-"""What kinds without phases tell in their place."""
+"""The fields of kinds that have no phases, to use instead."""
 _GROUPS = {
     **dict.fromkeys(("DaemonSet", "Deployment", "StatefulSet"), "apps/"),
     "Job": "batch/",
@@ -378,24 +378,24 @@ _GROUPS = {
     "Workflow": "argoproj.io/",
     **dict.fromkeys(_TRAININGS, "kubeflow.org/v"),
 }
-"""The phases and the parts of the status of what templates usually wait for, and the versions that have these kinds."""
+"""The API versions, or their prefixes, of the kinds that templates usually wait for."""
 
 
 def _known(manifest: str) -> tuple[str, Object]:
-    """The kind of the one object of a manifest, if its status is known, and the object."""
+    """The kind of the only object of a manifest, if its status is known, and the object."""
     documents = (_documents(manifest) if manifest else None) or []
     body: object = documents[0] if len(documents) == 1 else None
     if not is_mapping(body):
         return "", {}
     kind = str(body.get("kind"))
     version = str(body.get("apiVersion"))
-    early = kind in _TRAININGS and "alpha" in version  # which had phases
+    early = kind in _TRAININGS and "alpha" in version  # these versions had phases
     known = version.startswith(_GROUPS.get(kind, "-")) and not early
     return (kind, body) if known else ("", body)
 
 
 def _never(asked: Requirement, kind: str, text: str) -> NeverEqual | None:
-    """The finding about a comparison that no object of a kind meets."""
+    """The finding about a comparison that no object of a kind satisfies."""
     root, _, field = asked.key.partition(".")
     if asked.holds_of_nothing or root != "status" or not field:
         return None
@@ -412,7 +412,7 @@ def _never(asked: Requirement, kind: str, text: str) -> NeverEqual | None:
 
 
 def endless(view: View) -> Iterator[Problem]:
-    """What waits for an object to end well goes on when it has failed. Source: Argo Workflows, matchConditions."""
+    """A wait for an object to succeed ends when it fails. Source: Argo Workflows, matchConditions."""
     limits = (view.spec.get("activeDeadlineSeconds"), *map(view.defaults.get, _LIMITS))
     for template in view.templates if not any(limits) and view.base is None else ():
         resource: Object = template.data.get("resource") or {}
@@ -431,9 +431,9 @@ def endless(view: View) -> Iterator[Problem]:
 
 
 def _unseen(template: Template, resource: Object, kind: str, body: Object) -> Iterator[Problem]:
-    """A limit by which the operator ends a training without a word of it in the counts of its replicas.
+    """A limit at which the operator ends a training without changing the counts of its replicas.
 
-    Source: Kubeflow Training Operator 1.8, ReconcileJobs: where a limit is reached, it sets the condition alone.
+    Source: Kubeflow Training Operator 1.8, ReconcileJobs: at a limit, it sets only the condition.
     """
     field, usual = _COUNTED[kind]
     text = string(resource, "failureCondition")
@@ -459,11 +459,11 @@ def _unseen(template: Template, resource: Object, kind: str, body: Object) -> It
 
 
 _COUNTED = {"PyTorchJob": ("pytorchReplicaSpecs", "OnFailure"), "TFJob": ("tfReplicaSpecs", "Never")}
-"""Where the replicas are, and whether they begin again that do not say it."""
+"""The field of the replicas, and their default restart policy."""
 _LIMITS = ("activeDeadlineSeconds", "timeout")
 _ENDS = ("succeeded", "Succeeded", "Complete")
 _ATTEMPTS = 6
-"""The pods of a Job that fail before it has, where it does not say how many."""
+"""The default backoff limit of a Job: its pods that fail before the Job fails."""
 _FAILED = {
     "Job": "status.failed > {}",
     "JobSet": "status.terminalState == Failed",

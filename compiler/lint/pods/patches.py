@@ -69,7 +69,7 @@ def patches(view: View) -> Iterator[Problem]:
     without = {template.path for template in view.templates if not template.is_pod}
     for owner, path in (*view.owners, of_files):
         if path in without:
-            continue  # nothing is patched
+            continue  # the patch is empty
         patch: str = owner.get("podSpecPatch") or ""
         text = TAG.sub(WORD, patch).strip()
         if _NOTHING.fullmatch(text) or any(map(left_open, tags(patch))):
@@ -77,7 +77,7 @@ def patches(view: View) -> Iterator[Problem]:
         found, part = NO_MAPPING, None
         whole = with_values(view, patch)
         body = None if "{{" in whole else _read(whole)
-        written = "{{" not in patch  # else what its values make of it is told where they are written
+        written = "{{" not in patch  # else the effect of its values is reported where they are written
         if (lost := no_json(patch)) is not None:
             yield Problem((*path, "podSpecPatch"), BadPatch(NO_JSON, lost[0], _AS_JSON), part=lost[1])
             continue
@@ -101,9 +101,9 @@ _QUOTE = regex(r'(?<!\\)(?:\\\\)*"')
 
 
 def no_json(patch: str) -> tuple[str, Part] | None:
-    """Why and where a text that begins as JSON is none, whatever its tags stand for; None of one that may be.
+    """Why and where a text that begins as JSON is invalid, whatever its tags stand for; None if it may be valid.
 
-    Source: Argo Workflows, ConvertYAMLToJSON in workflow/util/util.go, which takes what begins with `{` for JSON.
+    Source: Argo Workflows, ConvertYAMLToJSON in workflow/util/util.go, which reads text that begins with `{` as JSON.
     """
     if not TAG.sub(WORD, patch).lstrip().startswith("{"):
         return None
@@ -128,11 +128,11 @@ def no_json(patch: str) -> tuple[str, Part] | None:
 
 
 _NOTHING = regex(r"(?:#.*\n?|\s)*(?:tag|null|~)?(?:#.*\n?|\s)*")
-"""A patch that changes nothing: comments alone, or one tag, which may be anything."""
+"""A patch without content: only comments, or one tag, which may be anything."""
 
 
 def arriving_patches(view: View) -> Iterator[Problem]:
-    """The values that patches of pods get by a tag make no other patch of them, where they are written."""
+    """Values that a tag inserts into patches of pods keep their structure; reported where they are written."""
     for template in view.all if not view.external else ():
         for owner, path in ((view.spec, view.path), (template.data, template.path)):
             text = string(owner, "podSpecPatch")
@@ -149,7 +149,7 @@ def arriving_patches(view: View) -> Iterator[Problem]:
 
 
 def whole_patch(text: str) -> Object:
-    """A patch that can be applied; empty where it cannot, or says more than what its fields become."""
+    """A patch that can be applied; empty if it cannot, or has directives besides its fields."""
     body = None if _DIRECTIVE.search(text) else _read(text)
     return body if is_mapping(body) and _fault(body) is None else {}
 
@@ -158,7 +158,7 @@ _DIRECTIVE = regex(r"\$(?:patch|retainKeys|deleteFromPrimitiveList|setElementOrd
 
 
 def _read(patch: str) -> Any:
-    """The value of a patch; None where it cannot be read."""
+    """The value of a patch; None if it cannot be read."""
     from flowdsl.compiler.yaml.documents import read
 
     documents, problems = read(patch, "podSpecPatch")
@@ -166,7 +166,7 @@ def _read(patch: str) -> Any:
 
 
 def applied(patch: str) -> tuple[Object, str]:
-    """What a patch without tags changes, and why Argo cannot apply it, or nothing (ApplyPodSpecPatch)."""
+    """The changes of a patch without tags, and why Argo cannot apply it, or nothing (ApplyPodSpecPatch)."""
     from flowdsl.compiler.yaml.documents import read
 
     if no_json(patch) is not None:
@@ -196,7 +196,7 @@ def _findings(body: Object) -> Iterator[Finding]:
 
 
 def _left_out(body: Any, patch: str, path: Path) -> Iterator[Problem]:
-    """The fields of a patch that pods do not have. The reader of Go takes capitals for small letters."""
+    """Fields of a patch that pods do not have. Go's decoder ignores case."""
     for finding in _findings(body) if is_mapping(body) else ():
         if not isinstance(finding, UnknownField):
             continue
@@ -208,7 +208,7 @@ def _left_out(body: Any, patch: str, path: Path) -> Iterator[Problem]:
 
 
 def _fault(body: Any) -> tuple[str, str] | None:
-    """What is wrong with a patch, and with the first of its values that a pod cannot have; None when all is well.
+    """What is wrong with a patch, and with the first of its values that is invalid in a pod; None if it is valid.
 
     An amount may be any number here.
     """
@@ -235,17 +235,17 @@ def _fault(body: Any) -> tuple[str, str] | None:
 
 
 def _spread(body: Object) -> Iterator[Finding]:
-    """What is wrong with how a patch spreads pods over nodes: of this, no pod has anything by itself."""
+    """What is wrong with the topology spread constraints of a patch; pods have none by default."""
     for index, each in enumerate(entries(body, "topologySpreadConstraints")):
         yield from whole("TopologySpreadConstraint", each, ("topologySpreadConstraints", index))
 
 
 _OWN = {"containers": ("main", "wait", "supervisor"), "initContainers": ("init",)}
-"""The containers of each pod that nobody writes, and that of the template."""
+"""The containers that Argo adds to each pod, and the template's own."""
 
 
 def patched(view: View) -> Iterator[Problem]:
-    """What a patch adds to a pod is whole: a container with an image, a mount with a volume.
+    """Additions of a patch to a pod are complete: a container with an image, a mount with a volume.
 
     Source: Argo Workflows, ApplyPodSpecPatch: an entry with a name that the pod does not have is a new one.
     """
@@ -272,7 +272,7 @@ def patched(view: View) -> Iterator[Problem]:
 
 
 def patch_of(owner: Object) -> Object:
-    """The patch of a template or spec with words in place of its tags; empty where something in it is wrong."""
+    """The patch of a template or spec with words in place of its tags; empty if something in it is invalid."""
     patch = string(owner, "podSpecPatch")
     if not patch:
         return {}
@@ -280,7 +280,7 @@ def patch_of(owner: Object) -> Object:
     if not is_mapping(body):
         return {}
     wrong = [each for each in _findings(body) if isinstance(each, WrongType)]
-    if "{{" in patch:  # a word may stand for any value, but for none that has parts
+    if "{{" in patch:  # a word may stand for any scalar, but not for a mapping or list
         wrong = [
             each
             for each in wrong
@@ -293,7 +293,7 @@ def patch_of(owner: Object) -> Object:
 def _unfinished(
     template: Template, body: Object, bodies: list[tuple[Object, Path]], volumes: set[str]
 ) -> str:
-    """What a patch adds to the pod of a template without saying all of it, or nothing."""
+    """An incomplete addition of a patch to the pod of a template, or nothing."""
     for field, own in _OWN.items():
         there = {string(each, "name") for place, each in template.containers if field in _listed(place)}
         if template.body != "containerSet" or "main" in there:
@@ -318,12 +318,12 @@ def _unfinished(
 
 
 def _listed(place: Path) -> tuple[str, ...]:
-    """The list of a pod that a container of a template goes into."""
+    """The list of a pod that holds a container of a template."""
     return ("initContainers",) if "initContainers" in place else ("containers",)
 
 
 def _unmerged(expression: str, value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    """The entries of lists that Kubernetes merges into those of a pod, without the field that tells which."""
+    """Entries of lists that Kubernetes merges by a key, without that key."""
     if not is_type(expression):
         return
     for field, inner in value.items():

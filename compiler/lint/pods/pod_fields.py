@@ -90,7 +90,7 @@ WORDS: Mapping[Field, Sequence[str]] = {
     ("TopologySpreadConstraint", "whenUnsatisfiable"): ("DoNotSchedule", "ScheduleAnyway"),
     ("WorkflowSpec", "dnsPolicy"): _RESOLVED,
 }
-"""The few words that a field takes."""
+"""The fields with an enumeration of allowed words."""
 
 _HANDLERS = ("exec", "httpGet", "tcpSocket")
 
@@ -112,11 +112,11 @@ ONE_OF: Mapping[str, tuple[Sequence[str], bool]] = {
     "VolumeMount": (("subPath", "subPathExpr"), False),
     "VolumeProjection": ((), False),
 }
-"""The fields of which an object has at most one, all but `name` if none is named; and whether it needs one."""
+"""The fields of which an object has at most one, all but `name` if none are listed; and whether it needs one."""
 
 
 class Bounds(NamedTuple):
-    """The least and the greatest number of a field, and the way into them."""
+    """The least and the greatest number of a field, and the remedy."""
 
     least: int
     most: int | None
@@ -165,7 +165,7 @@ RANGES: Mapping[Field, Bounds] = {
     ("TopologySpreadConstraint", "minDomains"): Bounds(1, None),
     ("WeightedPodAffinityTerm", "weight"): _WEIGHTS,
 }
-"""The numbers that a field takes."""
+"""The ranges of numeric fields."""
 
 NEEDED: Mapping[Field, str] = {
     ("AWSElasticBlockStoreVolumeSource", "volumeID"): "add the ID of the disk",
@@ -278,11 +278,11 @@ NEEDED: Mapping[Field, str] = {
     ("VolumeMount", "name"): "add the name of the volume",
     ("VsphereVirtualDiskVolumeSource", "volumePath"): "add the path of the disk",
 }
-"""Fields that an object cannot do without, and how to fill them."""
+"""Required fields, and how to fill them."""
 
 
 class Form(NamedTuple):
-    """The form of a text: what it is, which texts fit, and what to say of others."""
+    """The form of a text: its description, the texts that match, and the message for others."""
 
     what: str
     fits: Callable[[str], bool]
@@ -291,7 +291,7 @@ class Form(NamedTuple):
 
 
 def is_address(text: str) -> bool:
-    """Whether `text` is an address; zeros in front are taken. Source: IsValidIPForLegacyField."""
+    """Whether `text` is an IP address; leading zeros are accepted. Source: IsValidIPForLegacyField."""
     try:
         ipaddress.ip_address(re.sub(r"(?<![0-9a-fA-F:])0+(?=[0-9])", "", text))
     except ValueError:
@@ -300,7 +300,7 @@ def is_address(text: str) -> bool:
 
 
 def is_target(text: str) -> bool:
-    """Whether `text` names a target or initiator of iSCSI. Source: validateISCSIVolumeSource."""
+    """Whether `text` is the name of an iSCSI target or initiator. Source: validateISCSIVolumeSource."""
     return _TARGET.fullmatch(text) is not None
 
 
@@ -318,7 +318,7 @@ def is_driver(text: str) -> bool:
 
 
 def is_search(text: str) -> bool:
-    """Whether `text` is a domain in which names are looked up. Source: validatePodDNSConfig."""
+    """Whether `text` is a DNS search domain. Source: validatePodDNSConfig."""
     return text == "." or is_dns_subdomain(text.removesuffix(".").replace("_", "a"))
 
 
@@ -333,27 +333,27 @@ def is_header(text: str) -> bool:
 
 
 def is_told_amount(text: str) -> bool:
-    """Whether `text` names an amount of its own that a container can be told."""
+    """Whether `text` names a resource that `resourceFieldRef` can expose to a container."""
     return _AMOUNT.fullmatch(text) is not None
 
 
 def is_percentage(text: str) -> bool:
-    """Whether `text` is a part of all pods. Source: ValidatePositiveIntOrPercent, IsNotMoreThan100Percent."""
+    """Whether `text` is a percentage of pods. Source: ValidatePositiveIntOrPercent, IsNotMoreThan100Percent."""
     return _PERCENTAGE.fullmatch(text) is not None
 
 
 def is_medium(text: str) -> bool:
-    """Whether `text` names what a scratch volume is made of. Source: the kubelet, empty_dir.go."""
+    """Whether `text` is a medium of an `emptyDir`. Source: the kubelet, empty_dir.go."""
     return text in ("Memory", "HugePages") or text.startswith("HugePages-")
 
 
 def is_absolute(text: str) -> bool:
-    """Whether `text` is a path from the root."""
+    """Whether `text` is an absolute path."""
     return text.startswith("/")
 
 
 def is_anywhere(text: str) -> bool:
-    """Whether `text` is a folder from the root of a container, of Linux or Windows. Source: runc, specValidate."""
+    """Whether `text` is an absolute folder in a container, of Linux or Windows. Source: runc, specValidate."""
     return _FOLDER.match(text) is not None
 
 
@@ -368,7 +368,7 @@ def is_below(text: str) -> bool:
 
 
 def is_one_name(text: str) -> bool:
-    """Whether `text` is no path of several names."""
+    """Whether `text` is a single path element."""
     return "/" not in text
 
 
@@ -457,7 +457,7 @@ NAMES = frozenset(
         is_relaxed_env_name,
     )
 )
-"""The forms of which a part tells whether the whole can be one: all take a letter at any place."""
+"""Forms that can be checked on a part of the text: all accept a letter at any position."""
 
 FORMS: Mapping[Field, Form] = {
     **{
@@ -661,7 +661,7 @@ FORMS: Mapping[Field, Form] = {
     ("WorkflowSpec", "podPriorityClassName"): _object("PriorityClass"),
     ("WorkflowSpec", "serviceAccountName"): _object("ServiceAccount"),
 }
-"""The forms of texts; one with tags is known in the run."""
+"""The forms of text fields; a text with tags is known only in the run."""
 
 NEVER_EMPTY = frozenset(
     (
@@ -690,7 +690,7 @@ NEVER_EMPTY = frozenset(
         ("WindowsSecurityContextOptions", "runAsUserName"),
     )
 )
-"""The words and texts that are refused where they are empty; others are then as if they were left out."""
+"""Words and texts that must not be empty; other empty ones count as left out."""
 
 _OF_POD = tuple(f"metadata.{field}" for field in ("name", "namespace", "uid"))
 TOLD: Mapping[str, Sequence[str]] = {
@@ -701,4 +701,4 @@ TOLD: Mapping[str, Sequence[str]] = {
         *(f"status.{field}" for field in ("hostIP", "hostIPs", "podIP", "podIPs")),
     ),
 }
-"""The fields of its pod that a container can be told, besides single labels and annotations."""
+"""The fields of the pod that `fieldRef` can expose, besides single labels and annotations."""

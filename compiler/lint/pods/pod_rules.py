@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 
 def title(found: Typed) -> str:
-    """An object in words: its name, or where it stands."""
+    """An object in words: its name, or its path."""
     name = string(found.data, "name")
     return f"`{name}`" if name else last_field(found.path)
 
 
 def last_field(path: Path) -> str:
-    """The last field on the way to an object."""
+    """The last field in the path of an object."""
     return "`" + next(step for step in reversed(path) if isinstance(step, str)) + "`"
 
 
@@ -57,7 +57,7 @@ def _sub_path(found: Typed) -> Iterator[Problem]:
 
 
 def _told(found: Typed) -> Iterator[Problem]:
-    """The field of the pod that a variable or file holds."""
+    """The field of the pod that a variable or file exposes."""
     paths = TOLD[found.type]
     path = string(found.data, "fieldRef", "fieldPath")
     mark = _MARK.fullmatch(path)
@@ -86,7 +86,7 @@ _MARK = regex(r"metadata\.(labels|annotations)\['(.*)'\]")
 
 
 def _resized(found: Typed) -> Iterator[Problem]:
-    """What happens when a resource changes is said once for each. Source: validateResizePolicy."""
+    """Each resource has one resize policy. Source: validateResizePolicy."""
     taken: set[str] = set()
     for index, each in enumerate(entries(found.data, "resizePolicy")):
         name = string(each, "resourceName")
@@ -98,7 +98,7 @@ def _resized(found: Typed) -> Iterator[Problem]:
 
 
 def _container(found: Typed) -> Iterator[Problem]:
-    """The probes of a container, which one that has to end before the others start cannot have."""
+    """The probes of a container; an init container that has to end cannot have any."""
     data, path = found.data, found.path
     yield from _resized(found)
     if data.get("restartPolicyRules") and not data.get("restartPolicy"):
@@ -127,7 +127,7 @@ def _container(found: Typed) -> Iterator[Problem]:
 
 
 def _alike(found: Typed) -> Iterator[Problem]:
-    """The labels by which pods are alike, which Kubernetes adds to a selector. Source: validatePodAffinityTerm."""
+    """The label keys that Kubernetes adds to the selector of an affinity term. Source: validatePodAffinityTerm."""
     for field in ("matchLabelKeys", "mismatchLabelKeys"):
         if found.data.get(field) and found.data.get("labelSelector") is None:
             way = f"add the labels of the pods that are meant, or remove `{field}`"
@@ -135,7 +135,7 @@ def _alike(found: Typed) -> Iterator[Problem]:
 
 
 def _spread(found: Typed) -> Iterator[Problem]:
-    """How pods are spread over nodes. Source: validateTopologySpreadConstraints."""
+    """Topology spread constraints. Source: validateTopologySpreadConstraints."""
     yield from _alike(found)
     if found.data.get("minDomains") and found.data.get("whenUnsatisfiable") == "ScheduleAnyway":
         reason, way = (
@@ -147,7 +147,7 @@ def _spread(found: Typed) -> Iterator[Problem]:
 
 
 def _has_hooks(lifecycle: Object | None) -> bool:
-    """Whether a `lifecycle` is one to an API server, which takes a `stopSignal` out.
+    """Whether a `lifecycle` has hooks for an API server, which drops a `stopSignal`.
 
     Source: Kubernetes, dropContainerStopSignals in pkg/api/pod/util.go.
     """
@@ -155,7 +155,7 @@ def _has_hooks(lifecycle: Object | None) -> bool:
 
 
 def _profile(found: Typed) -> Iterator[Problem]:
-    """The file of a profile, which one of type `Localhost` has and no other."""
+    """The file of a profile, which is allowed and required for type `Localhost` only."""
     sort, file = string(found.data, "type"), found.data.get("localhostProfile")
     if sort == "Localhost" and not file:
         way = "add the file of the profile on the node, or write `type: RuntimeDefault`"
@@ -177,7 +177,7 @@ def _privileges(found: Typed) -> Iterator[Problem]:
 
 
 def _parameter(found: Typed) -> Iterator[Problem]:
-    """The ConfigMap that a parameter is read from, where it has nothing else. Source: Argo Workflows, ProcessArgs."""
+    """The ConfigMap of a parameter without other sources. Source: Argo Workflows, ProcessArgs."""
     reference = inside(found.data, "valueFrom").get("configMapKeyRef")
     has_value = (
         found.data.get("value") is not None or inside(found.data, "valueFrom").get("default") is not None
@@ -191,7 +191,7 @@ def _parameter(found: Typed) -> Iterator[Problem]:
 
 
 def _servers(found: Typed) -> Iterator[Problem]:
-    """The name servers of pods that take none from their node or cluster."""
+    """The name servers of pods with DNS policy `None`."""
     data = found.data
     if data.get("dnsPolicy") == "None" and not inside(data, "dnsConfig").get("nameservers"):
         way = "add `nameservers` under `dnsConfig`, or remove `dnsPolicy`"
@@ -201,8 +201,8 @@ def _servers(found: Typed) -> Iterator[Problem]:
 
 
 def _selected(found: Typed) -> Iterator[Problem]:
-    """The labels that a selector asks for."""
-    filled = "podGC" not in found.path  # by which Argo itself selects
+    """The labels of a selector."""
+    filled = "podGC" not in found.path  # whose selector Argo evaluates itself
     yield from label_faults(
         inside(found.data, "matchLabels"), (*found.path, "matchLabels"), "a label", filled
     )
@@ -212,7 +212,7 @@ def _selected(found: Typed) -> Iterator[Problem]:
 
 
 def _resolver(found: Typed) -> Iterator[Problem]:
-    """How many servers and domains a pod may name. Source: validatePodDNSConfig."""
+    """The limits on name servers and search domains. Source: validatePodDNSConfig."""
     for field, most in (("nameservers", 3), ("searches", 32)):
         count = len(found.data.get(field) or ())
         if count > most:
@@ -221,7 +221,7 @@ def _resolver(found: Typed) -> Iterator[Problem]:
 
 
 def _scratch(found: Typed) -> Iterator[Problem]:
-    """The size of a scratch volume; one that cannot be read is told elsewhere."""
+    """The size of an `emptyDir`; an unreadable one is reported elsewhere."""
     text = str(found.data.get("sizeLimit") or "")
     if text.startswith("-"):
         reason, way = "less than nothing", "write a size such as `10Gi`"
@@ -229,7 +229,7 @@ def _scratch(found: Typed) -> Iterator[Problem]:
 
 
 def _projected(found: Typed) -> Iterator[Problem]:
-    """The files of a volume that is put together from several sources. Source: validateProjectionSources."""
+    """The files of a projected volume. Source: validateProjectionSources."""
     taken: set[str] = set()
     for number, source in enumerate(entries(found.data, "sources")):
         for field, given in source.items():
@@ -244,13 +244,13 @@ def _projected(found: Typed) -> Iterator[Problem]:
 
 
 def _fibre(found: Typed) -> Iterator[Problem]:
-    """The unit of a disk behind Fibre Channel, by which its targets tell it from others."""
+    """The LUN of a Fibre Channel volume, required with target WWNs."""
     if found.data.get("targetWWNs") and found.data.get("lun") is None:
         yield Problem(found.path, Incomplete("`targetWWNs`", "`lun` beside it", "add the number of the unit"))
 
 
 def _portal(found: Typed) -> Iterator[Problem]:
-    """The Secret with which an initiator of iSCSI makes itself known."""
+    """The Secret with which an iSCSI initiator authenticates."""
     checks = [field for field in ("chapAuthDiscovery", "chapAuthSession") if found.data.get(field)]
     if checks and found.data.get("secretRef") is None:
         way = "add it with the name of the Secret, or remove `chap...`"
@@ -258,7 +258,7 @@ def _portal(found: Typed) -> Iterator[Problem]:
 
 
 def _disk(found: Typed) -> Iterator[Problem]:
-    """The address of a disk of Azure, which begins as its kind says."""
+    """The URI of an Azure disk, whose prefix depends on its kind."""
     kind, address = string(found.data, "kind") or "Shared", string(found.data, "diskURI")
     begins = "/subscriptions/" if kind == "Managed" else "https://"
     if kind not in WORDS["AzureDiskVolumeSource", "kind"] or not address or is_filled(address):
@@ -270,7 +270,7 @@ def _disk(found: Typed) -> Iterator[Problem]:
 
 
 def _unnamed(found: Typed) -> Iterator[Problem]:
-    """What is said of a claim that Kubernetes names after its pod. Source: ValidateTemplateObjectMeta."""
+    """The metadata of a claim that Kubernetes names after its pod. Source: ValidateTemplateObjectMeta."""
     metadata = inside(found.data, "metadata")
     yield from label_faults(
         inside(metadata, "labels"), (*found.path, "metadata", "labels"), "a label", filled=True
@@ -286,12 +286,12 @@ def _unnamed(found: Typed) -> Iterator[Problem]:
 
 
 def _divisor(found: Typed) -> Iterator[Problem]:
-    """The unit in which a container is told an amount. Source: validateContainerResourceDivisor."""
+    """The divisor of an exposed resource. Source: validateContainerResourceDivisor."""
     resource, text = string(found.data, "resource"), str(found.data.get("divisor") or "")
     try:
         unit = quantity(text) if text and not is_filled(resource) else None
     except GrammarError:
-        return  # which is told elsewhere
+        return  # which is reported elsewhere
     units = [("1", "1m")] if resource.endswith(".cpu") else [_DECIMAL, _BINARY]
     same = _BINARY if text.endswith("i") else units[0] if not has_exponent(text) else ()
     if unit and (same not in units or unit not in map(quantity, same)):
@@ -305,7 +305,7 @@ _BINARY = tuple(f"1{prefix}i" for prefix in "KMGTPE")
 
 
 def _finalizers(found: Typed) -> Iterator[Problem]:
-    """Who has a say before an object is gone. Source: ValidateFinalizerName, ValidateFinalizers of apimachinery."""
+    """The finalizers of an object. Source: ValidateFinalizerName, ValidateFinalizers of apimachinery."""
     names: list[str] = found.data.get("finalizers") or []
     for index, name in enumerate(names):
         if not is_qualified_name(name):
@@ -332,7 +332,7 @@ def _claim(found: Typed) -> Iterator[Problem]:
 
 
 def _origin(found: Typed) -> Iterator[Problem]:
-    """What a claim begins with: one thing, of a kind that it can begin with.
+    """The data source of a claim: at most one, of an allowed kind.
 
     Source: Kubernetes, validateDataSource and EnforceDataSourceBackwardsCompatibility.
     """

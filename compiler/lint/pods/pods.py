@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def fields(view: View) -> Iterator[Problem]:
-    """Fields of pods and claims have values that Kubernetes takes there."""
+    """Fields of pods and claims have values that Kubernetes accepts."""
     idle = _idle(view)
     for found in typed(view, _WANTED):
         if found.path[: len(view.path) + 2] in idle:
@@ -54,7 +54,7 @@ def fields(view: View) -> Iterator[Problem]:
 
 
 def _arrived(view: View, found: Typed) -> Iterator[Problem]:
-    """The findings about values that words and texts with a form get by a tag, where they are written."""
+    """The findings about values that a tag inserts into restricted text fields, where they are written."""
     for path, text, form in _values(found, _FORMS) if found.type in _FORMS else ():
         for place, value in _by_tag(view, path, text):
             if value and not form.fits(value):
@@ -66,7 +66,7 @@ def _arrived(view: View, found: Typed) -> Iterator[Problem]:
 
 
 def _by_tag(view: View, path: Path, text: object) -> Iterator[tuple[Path, str]]:
-    """The values that a text gets by a tag, each with where it is written."""
+    """The values that tags insert into a text, each with its place."""
     if isinstance(text, str) and "{{" in text:
         around = (view.at.get(path[:length]) for length in range(len(path), 0, -1))
         template = next(filter(None, around), None) or Template({}, ())
@@ -98,7 +98,7 @@ def _words(found: Typed) -> Iterator[Problem]:
 
 
 def _is_left_out(found: Typed, path: Path) -> bool:
-    """Whether an empty text counts as none. Of an entry in a list, nothing is no word or text either."""
+    """Whether an empty text counts as left out. In a list, a null entry is no text either."""
     return not isinstance(path[-1], int) and (found.type, *path[len(found.path) :]) not in NEVER_EMPTY
 
 
@@ -129,7 +129,7 @@ def _needed(found: Typed) -> Iterator[Problem]:
 
 
 def _values(found: Typed, table: Table[T]) -> Iterator[tuple[Path, Any, T]]:
-    """What the fields of an object have, each with its path and what the table says of it."""
+    """The values of an object's fields, each with its path and its entry in the table."""
     for steps, said in table[found.type]:
         value: Any = found.data
         for step in steps:
@@ -207,23 +207,23 @@ _WANTED = frozenset(_RULES)
 
 
 def claims(view: View) -> Iterator[Problem]:
-    """The claims of a workflow have names, by which its pods mount them, and say what is claimed."""
+    """The claims of a workflow have names, by which its pods mount them, and a spec."""
     for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates")):
         path = (*view.path, "volumeClaimTemplates", index)
         if not string(claim, "metadata", "name"):
             yield Problem(
                 path, Incomplete("the claim", "`metadata.name`", "add the name that `volumeMounts` uses")
             )
-        if claim.get("spec") is None:  # of one that is empty, each part is told
+        if claim.get("spec") is None:  # if it is empty, each part is reported
             way = "add `spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 10Gi}}}`"
             yield Problem(path, Incomplete("the claim", "`spec`", way))
 
 
 def resource_claims(view: View) -> Iterator[Problem]:
-    """The devices that containers claim are claims of their pod. Source: Kubernetes, validateResourceClaimNames."""
+    """Resource claims of containers are claims of their pod. Source: Kubernetes, validateResourceClaimNames."""
     specs = [each.spec for each in (view, view.base) if each is not None]
     shared = {string(claim, "name") for spec in specs for claim in entries(spec, "resourceClaims")}
-    # What uses a template may bring its claims.
+    # A workflow that uses the template may add claims.
     is_whole = view.runs and not view.external
     for template in view.templates:
         owners = (template.data, view.defaults)

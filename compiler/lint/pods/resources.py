@@ -32,7 +32,7 @@ MEANT = {
     "nvidia": "nvidia.com/gpu",
     "tpu": "google.com/tpu",
 }
-"""Names that are written for devices."""
+"""Wrong names of devices, and the correct ones."""
 
 
 class BadQuantity(Finding):
@@ -144,7 +144,7 @@ class BadRequirement(Finding):
 
 
 def resources(view: View) -> Iterator[Problem]:
-    """Quantities can be read, devices are whole and limited, requests keep to limits."""
+    """Quantities are valid, devices are whole and limited, requests do not exceed limits."""
     owners = [
         (container, "resources", (*template.path, *place))
         for template in view.templates
@@ -164,12 +164,12 @@ def resources(view: View) -> Iterator[Problem]:
 
 
 def asked(owner: Object, here: Path, of_pod: bool = False) -> Iterator[Problem]:
-    """The findings about what a container, or a pod as a whole, asks for."""
+    """The findings about the resources of a container, or of a pod as a whole."""
     read: dict[str, dict[str, tuple[Decimal, str]]] = {"limits": {}, "requests": {}}
     for kind, known in read.items():
         for name, value in inside(owner, kind).items():
             if of_pod and name not in NATIVE[:2] and not str(name).startswith(_PAGES):
-                continue  # which no whole pod is given, as is told elsewhere
+                continue  # not allowed for a whole pod, as is reported elsewhere
             yield from _amount(str(name), value, (*here, kind, name), known)
     limited = {str(name) for name in inside(owner, "limits")}
     for name, (request, text) in read["requests"].items():
@@ -184,7 +184,7 @@ def asked(owner: Object, here: Path, of_pod: bool = False) -> Iterator[Problem]:
 
 
 def whole(view: View) -> Iterator[Problem]:
-    """A pod as a whole has what its containers ask for. Source: Kubernetes, validatePodResourceConsistency."""
+    """Pod-level resources cover those of the containers. Source: Kubernetes, validatePodResourceConsistency."""
     for template in view.templates:
         owners = ((template.data, template.path), (view.defaults, (*view.path, "templateDefaults")))
         given = [(each, path) for each, path in (*owners, (view.spec, view.path)) if each.get("podResources")]
@@ -209,21 +209,21 @@ def whole(view: View) -> Iterator[Problem]:
 
 
 def _short(amount: Decimal) -> str:
-    """An amount as people write it: of memory that is whole mebibytes, their number."""
+    """An amount in common notation: memory of whole mebibytes as their number."""
     mebibytes = amount / 2**20
     whole = mebibytes and not _leaves(mebibytes, Decimal(1))
     return f"{mebibytes.normalize():f}Mi" if whole else f"{amount.normalize():f}"
 
 
 def is_native(name: str) -> bool:
-    """Whether a resource may be asked for below its limit; devices and huge pages may not."""
+    """Whether a resource may be requested below its limit; devices and huge pages may not."""
     return name in NATIVE
 
 
 def _amount(name: str, value: Any, path: Path, read: dict[str, tuple[Decimal, str]]) -> Iterator[Problem]:
     """The finding about one amount of a resource; a good one is put into `read`."""
     if is_filled(name):
-        pass  # which one it is, is known later
+        pass  # its name is known later
     elif name.startswith(_PAGES):
         if not _page(name):
             way = "write the size of a page after it, such as `hugepages-2Mi`"
@@ -246,7 +246,7 @@ def _amount(name: str, value: Any, path: Path, read: dict[str, tuple[Decimal, st
         ):
             way = "write a profile that GPUs have after `mig-`, such as `1g.5gb` or `3g.40gb`"
             yield Problem(path, UnknownResource(name, way), on_key=True)
-    text = "0" if value is None else str(value)  # Kubernetes takes what is left empty for nothing
+    text = "0" if value is None else str(value)  # Kubernetes reads an empty value as 0
     if "{{" in text:
         return
     try:
@@ -268,16 +268,16 @@ _MIG = "nvidia.com/mig-"
 _PAGES = "hugepages-"
 _EXACT = Context(prec=100)
 _LARGEST = 60
-"""Digits of an amount; what has more is whole as far as anybody can tell."""
+"""The most digits of an amount; one with more counts as whole."""
 
 
 def _leaves(amount: Decimal, unit: Decimal) -> bool:
-    """Whether an amount is no multiple of a unit."""
+    """Whether an amount is not a multiple of a unit."""
     return amount.adjusted() < _LARGEST and bool(_EXACT.remainder(amount, unit))
 
 
 def _page(name: str) -> Decimal | None:
-    """The size of the pages that a resource counts. Source: Kubernetes, IsHugePageResourceValueDivisible."""
+    """The page size of a huge-pages resource. Source: Kubernetes, IsHugePageResourceValueDivisible."""
     if not name.startswith(_PAGES):
         return None
     try:
@@ -288,7 +288,7 @@ def _page(name: str) -> Decimal | None:
 
 
 def _claims(view: View) -> Iterator[Problem]:
-    """The sizes of claims that are made for the run or for a pod can be read."""
+    """The sizes of claims that are made for the run or for a pod are valid."""
     made = [
         (claim, (*view.path, "volumeClaimTemplates", index))
         for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates"))
@@ -312,11 +312,11 @@ def _claims(view: View) -> Iterator[Problem]:
 
 
 def _part(error: GrammarError) -> Part | None:
-    """The part of a quantity that is wrong; all of it where the whole is written in another way."""
+    """The invalid part of a quantity; all of it if the whole needs another notation."""
     return None if error.expected.startswith("`") else (error.start, error.end)
 
 
-#: Source: core/v1 Toleration of Kubernetes 1.35; `Lt` and `Gt` stand behind a feature gate.
+#: Source: core/v1 Toleration of Kubernetes 1.35; `Lt` and `Gt` need a feature gate.
 _OPERATORS = ("Exists", "Equal", "Lt", "Gt")
 _WHOLE = regex(r"0|-?[1-9][0-9]*")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -326,7 +326,7 @@ _FIELDS = frozenset(("matchExpressions", "matchFields"))
 
 
 def placement(view: View) -> Iterator[Problem]:
-    """Node selectors, tolerations and affinities have a form that the API server takes."""
+    """Node selectors, tolerations and affinities have a form that the API server accepts."""
     for template in view.templates:
         for name in inside(template.data, "nodeSelector"):
             if name in VENDORS.values() and not _asks(template, name.partition("/")[0]):
@@ -336,7 +336,7 @@ def placement(view: View) -> Iterator[Problem]:
 
 
 def placed(owner: Object, path: Path) -> Iterator[Problem]:
-    """The findings about the taints that pods bear, and about what they ask of nodes."""
+    """The findings about the tolerations of pods, and their node selectors and affinities."""
     for index, toleration in enumerate(entries(owner, "tolerations")):
         if any(is_filled(str(value)) for value in toleration.values()):
             continue
@@ -346,9 +346,9 @@ def placed(owner: Object, path: Path) -> Iterator[Problem]:
 
 
 def _toleration_faults(toleration: Object) -> Iterator[tuple[Path, str, str]]:
-    """What is wrong with a toleration, with the field in which it is and the way out.
+    """What is wrong with a toleration: the path of the field, the fault and the remedy.
 
-    What comes after the first may follow from it.
+    Later ones may follow from the first.
     """
     operator: str = toleration.get("operator") or "Equal"
     effect: str = toleration.get("effect") or ""
@@ -375,7 +375,7 @@ def _toleration_faults(toleration: Object) -> Iterator[tuple[Path, str, str]]:
 
 
 def _node_affinity(affinity: Object, place: Path) -> Iterator[Problem]:
-    """The terms of an affinity to nodes, those that have to be met and those that are liked."""
+    """The terms of a node affinity, required and preferred."""
     needed = "requiredDuringSchedulingIgnoredDuringExecution"
     liked = "preferredDuringSchedulingIgnoredDuringExecution"
     required = entries(affinity, needed, "nodeSelectorTerms")
@@ -388,7 +388,7 @@ def _node_affinity(affinity: Object, place: Path) -> Iterator[Problem]:
 
 
 def _term(term: Object, place: Path) -> Iterator[Problem]:
-    """What nodes are asked for, by their labels and fields."""
+    """The requirements of a term on labels and fields of nodes."""
     for i, requirement in enumerate(entries(term, "matchExpressions")):
         yield from requirement_faults(requirement, (*place, "matchExpressions", i))
     for i, requirement in enumerate(entries(term, "matchFields")):
@@ -418,7 +418,7 @@ def _field_faults(requirement: Object, path: Path) -> Iterator[Problem]:
 
 
 def _asks(template: Template, vendor: str) -> bool:
-    """Whether a container of the template asks for a device of a vendor, or for any by a claim."""
+    """Whether a container of the template requests a device of a vendor, or any by a resource claim."""
     asked = [inside(container, "resources") for _, container in template.containers]
     limits = {str(name).partition("/")[0] for each in asked for name in inside(each, "limits")}
     return vendor in limits or any(each.get("claims") for each in asked)

@@ -92,14 +92,14 @@ _NOT_LISTED = {**_READ_ONLY, "http": "an address", "artifactory": "Artifactory",
 _IN_BUCKETS = {"s3", "gcs", "oss"}
 _NOT_DELETED = {"http": "an address", "hdfs": "HDFS"}
 _WHOLE = {"s3": ("endpoint", "bucket"), "oss": ("endpoint", "bucket"), "gcs": ("bucket",)}
-"""What a location needs besides a key."""
+"""The fields that a location needs besides a key."""
 _KEYS = {**STORES, "http": "url"}
 _LEVELS = range(-2, 10)
-"""What Go's gzip takes for how hard it tries."""
+"""The compression levels of Go's gzip."""
 
 
 def stores(view: View) -> Iterator[Problem]:
-    """Artifacts can be written, listed, packed and deleted where they are kept."""
+    """The store of an artifact supports writing, listing, packing and deleting as needed."""
     for template in view.templates:
         for side in ("inputs", "outputs"):
             for index, artifact in enumerate(entries(template.data, side, "artifacts")):
@@ -115,9 +115,9 @@ def stores(view: View) -> Iterator[Problem]:
 
 
 def _listed(source: Object, path: Path) -> Iterator[Problem]:
-    """The source of a `data` template is a bucket that it names itself.
+    """The source of a `data` template names its bucket.
 
-    Argo looks into the artifact repository for who may read it, not for which bucket. Source: ProcessArtifactPaths.
+    Argo takes the credentials from the artifact repository, but not the bucket. Source: ProcessArtifactPaths.
     """
     name = string(source, "name")
     for field in _NOT_LISTED.keys() & source.keys():
@@ -139,7 +139,7 @@ _SCHEME = regex(r"[a-zA-Z][a-zA-Z0-9+]*://")
 
 
 def addresses(view: View) -> Iterator[Problem]:
-    """Endpoints and buckets are named without the scheme of an address. Source: minio-go, getEndpointURL."""
+    """Endpoints and buckets have no URL scheme. Source: minio-go, getEndpointURL."""
     yield from _urls(view)
     for found in typed(view, _BUCKETS, _with(view, '"endpoint":', '"bucket":')):
         name = _owner(view, found)
@@ -166,7 +166,7 @@ def _urls(view: View) -> Iterator[Problem]:
 
 
 def forms(view: View) -> Iterator[Problem]:
-    """An artifact is packed in one way. Source: Argo Workflows, stageArchiveFile and unarchiveArtifact."""
+    """An artifact has one packing format. Source: Argo Workflows, stageArchiveFile and unarchiveArtifact."""
     for found in typed(view, _PACKED, _with(view, '"archive":')):
         several = [f"`{form}`" for form in ("none", "tar", "zip") if found.data.get(form) is not None]
         if len(several) > 1:
@@ -177,7 +177,7 @@ _PACKED = frozenset(("ArchiveStrategy",))
 
 
 def logins(view: View) -> Iterator[Problem]:
-    """A store is told all of a login that its driver asks for, in workflow/artifacts/artifacts.go and below."""
+    """A location has all credentials that its driver needs, by workflow/artifacts/artifacts.go and below."""
     for found in typed(view, _LOGINS, _with(view, *(f'"{field}":' for field in _OF_LOGINS))):
         flaw = _login(found.type, found.data)
         if flaw is not None:
@@ -192,9 +192,9 @@ _OVER_SSH = regex(r"ssh://|[\w.-]+@[\w.-]+:")
 
 
 def _login(kind: str, location: Object) -> tuple[str, str, str] | None:
-    """What is wrong with the login of a location: the field, what it is, and the way out.
+    """What is wrong with the credentials of a location: the field, the fault, and the remedy.
 
-    Of a location that is not whole, Argo takes that of the cluster's repository in its place.
+    For an incomplete location, Argo uses those of the cluster's repository instead.
     """
 
     def has(*fields: str) -> bool:
@@ -226,12 +226,12 @@ def _login(kind: str, location: Object) -> tuple[str, str, str] | None:
 
 
 def _is_named(location: Object, field: str) -> bool:
-    """Whether a Secret is named: without a name, Argo looks for the login in the account of the pod."""
+    """Whether a Secret is named: without a name, Argo uses the credentials of the pod's account."""
     return bool(string(location, field, "name"))
 
 
 def _encryption(location: Object) -> tuple[str, str, str] | None:
-    """What is wrong with the keys that a bucket is to encrypt with."""
+    """What is wrong with the encryption keys of a bucket."""
     options = inside(location, "encryptionOptions")
     field = "encryptionOptions"
     if not options.get("serverSideCustomerKeySecret"):
@@ -245,18 +245,18 @@ def _encryption(location: Object) -> tuple[str, str, str] | None:
 
 
 def _owner(view: View, found: Typed) -> str:
-    """The name of the artifact that a location belongs to; of another one, the field that it stands in."""
+    """The name of the artifact that a location belongs to; for any other owner, the location's field."""
     owner: object = value_at(view.document, found.path[:-1])
     return (string(owner, "name") if is_mapping(owner) else "") or str(found.path[-2])
 
 
 def _with(view: View, *fields: str) -> list[Template]:
-    """The templates whose text has one of these fields, and graphs, of which few calls are looked at anyway."""
+    """Templates whose text has one of these fields, and graphs, which have few calls to check anyway."""
     return [each for each in view.templates if each.calls or any(field in each.text for field in fields)]
 
 
 def _fetched(artifact: Object, path: Path) -> Iterator[Problem]:
-    """The finding about one branch of a repository that is not named."""
+    """The finding about `singleBranch` without a branch."""
     git = inside(artifact, "git")
     if git.get("singleBranch") and not git.get("branch"):
         finding = BadArtifact(string(artifact, "name"), "is one branch, and has no `branch`", "add `branch`")
@@ -264,7 +264,7 @@ def _fetched(artifact: Object, path: Path) -> Iterator[Problem]:
 
 
 def _written(view: View, artifact: Object, path: Path) -> Iterator[Problem]:
-    """The findings about an output that cannot be kept, packed or deleted."""
+    """The findings about an output that cannot be stored, packed or deleted."""
     name = string(artifact, "name")
     for field in _READ_ONLY.keys() & {key for key, value in artifact.items() if value is not None}:
         found = f"is an output to {_READ_ONLY[field]}, which Argo only reads"
@@ -286,7 +286,7 @@ def _written(view: View, artifact: Object, path: Path) -> Iterator[Problem]:
 
 
 def _archive(template: Template) -> Iterator[Problem]:
-    """The finding about a place for all artifacts of a template that is given in part. Source: addArchiveLocation."""
+    """The finding about an incomplete `archiveLocation` of a template. Source: addArchiveLocation."""
     for field, needed in _WHOLE.items():
         location = inside(template.data, "archiveLocation", field)
         missing = next((each for each in (*needed, "key") if not location.get(each)), None)
@@ -299,9 +299,9 @@ def _archive(template: Template) -> Iterator[Problem]:
 
 
 def _part(artifact: Object, path: Path, is_output: bool) -> Iterator[Problem]:
-    """The finding about a location that is given in part, of which Argo takes the key alone.
+    """The finding about an incomplete location, of which Argo uses only the key.
 
-    Of an output without a key it takes nothing. Source: Argo Workflows, saveArtifactFromFile, and Relocate.
+    For an output without a key it uses nothing. Source: Argo Workflows, saveArtifactFromFile, and Relocate.
     """
     for field, needed in _WHOLE.items():
         location = inside(artifact, field)
@@ -322,7 +322,7 @@ def _part(artifact: Object, path: Path, is_output: bool) -> Iterator[Problem]:
 
 
 def sources(view: View) -> Iterator[Problem]:
-    """Artifacts that are handed on are named by a tag, and nothing else. Source: Argo Workflows, ResolveVar."""
+    """`from` of an artifact is a single tag, and nothing else. Source: Argo Workflows, ResolveVar."""
     given = [(call.data.get("arguments"), (*call.path, "arguments")) for call in (*view.handing, *view.hooks)]
     given += [(each.data.get("outputs"), (*each.path, "outputs")) for each in view.templates]
     for owner, path in given:
@@ -340,7 +340,7 @@ def sources(view: View) -> Iterator[Problem]:
 
 
 def parts_of(view: View) -> Iterator[Problem]:
-    """Parts of artifacts lie in the store by themselves: `subPath` goes behind the key, and a packed one has none.
+    """Parts of artifacts are objects of the store: `subPath` is appended to the key, and archives have no parts.
 
     Source: Argo Workflows, resolveArtifact in workflow/controller/scope.go.
     """
@@ -367,7 +367,7 @@ _ASKED = regex(r"\{\{\s*(?:steps|tasks)\.(?P<task>[\w-]+)\.outputs\.artifacts\.(
 
 
 def keys(view: View) -> Iterator[Problem]:
-    """The items of a loop write their artifacts under keys of their own, and no global outputs."""
+    """The items of a loop write artifacts under different keys, and no global outputs."""
     told: set[Path] = set()
     for call in view.looping:
         if not _repeats(call) or call.callee is None:
@@ -384,7 +384,7 @@ def keys(view: View) -> Iterator[Problem]:
                 field = next((each for each in _KEYS if artifact.get(each) is not None), "")
                 key = string(artifact, field, _KEYS[field]) if field else ""
                 path = (*template.path, "outputs", "artifacts", index, field, _KEYS.get(field, ""))
-                # Folders with files of their own may go to one place.
+                # Folders with different files may share a key.
                 merged = inside(artifact, "archive").get("none") is not None
                 if key and not merged and _is_one(key) and path not in told:
                     told.add(path)
@@ -392,7 +392,7 @@ def keys(view: View) -> Iterator[Problem]:
 
 
 def _repeats(call: Call) -> bool:
-    """Whether a call is a loop of several items, of which no condition takes one."""
+    """Whether a call is a loop over several items, without a condition that selects one."""
     items = call.data.get("withItems")
     sequence = inside(call.data, "withSequence")
     one = (items is not None and len(items) < 2) or str(sequence.get("count")) in ("0", "1")
@@ -400,10 +400,10 @@ def _repeats(call: Call) -> bool:
 
 
 def _leaves(template: Template) -> list[Template]:
-    """A template, and those that it calls without a condition, however far down; each once."""
+    """A template and those that it calls without a condition, at any depth; each once."""
     found = {id(template): template}
     left = [template]
-    for each in left:  # grows while it is walked
+    for each in left:  # grows during the iteration
         for call in each.calls:
             if call.callee is not None and id(call.callee) not in found and not call.data.get("when"):
                 found[id(call.callee)] = call.callee

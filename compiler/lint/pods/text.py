@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Object, Path
 
 MOST_ENVIRONMENT = 131072
-"""Bytes of a template above which it travels as a file. Source: Argo Workflows, MaxEnvVarLen."""
+"""Bytes of a template above which it is passed as a file. Source: Argo Workflows, MaxEnvVarLen."""
 
 
 class ControlCharacter(Finding):
@@ -42,7 +42,7 @@ class NoText(Finding):
     character: str
 
     def words(self) -> dict[str, str]:
-        """The fields, why there is no such character there, and the way out."""
+        """The fields, why the character is not allowed there, and the remedy."""
         why, way = "is half of one", "decode the bytes as UTF-8, or remove it"
         if self.character == "U+0000":
             why, way = "ends a text on Linux", "remove it, or let the program read it from a file"
@@ -77,14 +77,14 @@ class ChangedSource(Finding):
 _UNSAFE = regex("[\x00-\x07\x0b\x0e-\x1f\x7f]")
 _HALF = regex("[\ud800-\udfff]")
 _GIVEN = frozenset(("args", "command", "env"))
-"""What the kernel gives to a program: texts that end at their first NUL. Source: execve(2)."""
+"""What the kernel passes to a program: strings that end at their first NUL. Source: execve(2)."""
 _CHANGED = regex(r"\$\$|\$\((?:ARGO_POD_NAME|ARGO_POD_UID|ARGO_WORKFLOW_NAME|ARGO_WORKFLOW_UID)\)")
 
 
 def unsafe(text: str) -> str:
     """The first character of a text that Argo cannot substitute, or nothing.
 
-    Argo writes values with Go's strconv.Quote into JSON: control characters but tab, line feed, carriage
+    Argo writes values into JSON with Go's strconv.Quote: control characters but tab, line feed, carriage
     return, backspace and form feed, and unprintable characters above U+FFFF, become escapes that JSON
     does not have. Source: Argo Workflows, util/template/simple_template.go.
     """
@@ -98,7 +98,7 @@ def unsafe(text: str) -> str:
 
 
 def texts(view: View) -> Iterator[Problem]:
-    """All texts can be written as UTF-8, and those for a program be given to it."""
+    """All texts can be encoded as UTF-8, and those for programs have no NUL."""
     waiting: list[tuple[Any, Path, bool]] = [(view.document, (), False)]
     while waiting:
         node, path, given = waiting.pop()
@@ -119,7 +119,7 @@ def texts(view: View) -> Iterator[Problem]:
 
 
 def characters(view: View) -> Iterator[Problem]:
-    """Values hold only characters that Argo can put into a template."""
+    """Values hold only characters that Argo can substitute into a template."""
     yield from _values(entries(view.spec, "arguments", "parameters"), (*view.path, "arguments", "parameters"))
     for template in view.templates:
         inputs = entries(template.data, "inputs", "parameters")
@@ -183,9 +183,9 @@ def _texts(items: list[Any]) -> Iterator[tuple[int, str | None, str]]:
 
 
 def sources(view: View) -> Iterator[Problem]:
-    """The source of a script holds nothing that Kubernetes replaces before the script is written.
+    """Scripts contain nothing that Kubernetes replaces before the script is written.
 
-    A template up to 128 KiB travels in an environment variable, where `$$` stands for `$`.
+    A template up to 128 KiB is passed in an environment variable, where `$$` stands for `$`.
     """
     for template in view.templates:
         source = template.source

@@ -23,7 +23,7 @@ _SPECS = {
     "PyTorchJob": ("pytorch", "pytorchReplicaSpecs", ("Master", "Worker")),
     "TFJob": ("tensorflow", "tfReplicaSpecs", ("Chief", "Evaluator", "Master", "PS", "Worker")),
 }
-"""What the operator looks for: the container, the field of the replicas, and their names."""
+"""The names that the operator expects: of the container, of the field of the replicas, and of their roles."""
 
 TRAININGS = tuple(_SPECS)
 
@@ -44,9 +44,9 @@ _RESTARTS = ("Always", "OnFailure", "Never", "ExitCode")
 
 
 def training(body: Object) -> Iterator[Flaw]:
-    """What is refused of a PyTorchJob or TFJob.
+    """What is invalid in a PyTorchJob or TFJob.
 
-    The roles of a TFJob may be written in any case: nothing asks for their names before they are made the usual ones.
+    The roles of a TFJob may be in any case: they are normalized before they are checked.
     """
     kind: str = body["kind"]
     wanted, field, known = _SPECS[kind]
@@ -84,14 +84,14 @@ def training(body: Object) -> Iterator[Flaw]:
 
 
 def _role(kind: str, role: str, known: tuple[str, ...]) -> Iterator[Flaw]:
-    """The name of replicas."""
+    """The role of replicas."""
     cased = {one.lower(): one for one in known}.get(role.lower()) if kind == "TFJob" else role
     if cased not in known and WORD not in role:
         yield f"the {kind} has replicas `{role}`, which there are not", instead(role, known)
 
 
 def pods(body: Object) -> Iterator[tuple[str, Object]]:
-    """The pods of a training, each with whose it is."""
+    """The pods of a training, each with its owner in words."""
     for field in ("pytorchReplicaSpecs", "tfReplicaSpecs", "mpiReplicaSpecs"):
         for role, each in mapping_at(body, "spec", field).items():
             if is_mapping(pod := value_at(each, ("template", "spec"))):
@@ -99,7 +99,7 @@ def pods(body: Object) -> Iterator[tuple[str, Object]]:
 
 
 def _named(body: Object, kind: str) -> Iterator[Flaw]:
-    """The name of a training, which is one of a Service, too."""
+    """The name of a training, which is also that of a Service."""
     name = named(body)
     if name is not None and not is_service_name(name):
         metadata = mapping_at(body, "metadata")
@@ -109,7 +109,7 @@ def _named(body: Object, kind: str) -> Iterator[Flaw]:
 
 
 def _run_policy(spec: Object, kind: str) -> Iterator[Flaw]:
-    """How a training runs and ends."""
+    """The run policy of a training."""
     policy = spec.get("runPolicy")
     if not is_mapping(policy):
         return
@@ -121,7 +121,7 @@ def _run_policy(spec: Object, kind: str) -> Iterator[Flaw]:
 
 
 def _launched(spec: Object, replicas: Any) -> Iterator[Flaw]:
-    """How many processes a PyTorchJob starts."""
+    """The number of processes that a PyTorchJob starts."""
     per_node = spec.get("nprocPerNode")
     if isinstance(per_node, str) and not (per_node.isdecimal() or WORD in per_node):
         yield from one_of(spec, "nprocPerNode", "the PyTorchJob", ("auto", "cpu", "gpu"))
@@ -143,7 +143,7 @@ _MPI_RESTARTS = ("Never", "OnFailure")
 
 
 def mpi(body: Object) -> Iterator[Flaw]:
-    """What is refused of an MPIJob, or has its operator leave it lying."""
+    """What is invalid in an MPIJob, or makes its operator ignore it."""
     spec = body.get("spec")
     if not is_mapping(spec):
         return

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     """What is wrong with an object, and what to do about it."""
 
 WORD = "tag"
-"""Stands in place of each tag of Argo. A text that holds it is not judged, except where any word would be wrong."""
+"""Replaces each tag of Argo. A text that contains it is not judged, unless any word would be wrong."""
 
 
 def counts(spec: Object, owner: str, fields: Iterable[str]) -> Iterator[Flaw]:
-    """The fields of an object that are to be whole numbers from 0."""
+    """Fields of an object that must be whole numbers from 0."""
     for field in fields:
         value = spec.get(field)
         number = count(value)
@@ -45,19 +45,19 @@ _MOST = 2**31 - 1
 
 
 def count(value: Any) -> int | None:
-    """A whole number; None of what is none, or not known."""
+    """A whole number; None for other values, and unknown ones."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def one_of(owner: Object, field: str, what: str, known: tuple[str, ...]) -> Iterator[Flaw]:
-    """A field that takes a few words."""
+    """A field with an enumeration of values."""
     value = owner.get(field)
     if isinstance(value, str) and WORD not in value and value not in known:
         yield f"`{field}` of {what} cannot be `{value}`", instead(value, known)
 
 
 def misspelt(owner: Object, what: str, known: Iterable[str]) -> Iterator[Flaw]:
-    """A field that is nearly one of those that an object has: what else it is, a later version may have."""
+    """Fields that resemble a known field of an object: other unknown fields may exist in a later version."""
     known = tuple(known)
     for field in map(str, owner):
         if field not in known and WORD not in field and (close := near(field, known, 0.8)) is not None:
@@ -65,15 +65,15 @@ def misspelt(owner: Object, what: str, known: Iterable[str]) -> Iterator[Flaw]:
 
 
 def named(body: Object) -> str | None:
-    """The name of an object as long as it will be; None where it is not known."""
+    """The name of an object at its final length; None if it is unknown."""
     metadata = mapping_at(body, "metadata")
     name, start = metadata.get("name"), metadata.get("generateName")
     if not name and isinstance(start, str):
-        name = f"{start[: DNS_LABEL_LENGTH - 5]}xxxxx"  # as the API server makes it
+        name = f"{start[: DNS_LABEL_LENGTH - 5]}xxxxx"  # as the API server generates it
     return name if isinstance(name, str) and WORD not in name else None
 
 
 def words(owner: Object, field: str) -> list[str]:
-    """The texts in a list of an object that are known."""
+    """The known texts in a list of an object."""
     found = owner.get(field)
     return [each for each in found if isinstance(each, str) and WORD not in each] if is_list(found) else []

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class Sort(NamedTuple):
-    """A kind of object: the way to its pod, with the fields that there are at each step.
+    """A kind of object: the path to its pod, with the known fields at each step.
 
-    `ends`: its pods come to an end; `selects`: they never do, and it finds them by labels.
+    `ends`: its pods terminate; `selects`: they never do, and it selects them by labels.
     """
 
     way: tuple[tuple[str, frozenset[str]], ...]
@@ -35,7 +35,7 @@ class Sort(NamedTuple):
 
     @property
     def pod(self) -> tuple[str, ...]:
-        """Where its pod stands."""
+        """The path of its pod."""
         return tuple(step for step, _ in self.way)
 
 
@@ -64,7 +64,7 @@ _SETS = {
 
 
 def _way(fields: str, *before: tuple[str, frozenset[str]]) -> tuple[tuple[str, frozenset[str]], ...]:
-    """The way to the pod of an object, whose spec has these fields and a template."""
+    """The path to the pod of an object, whose spec has these fields and a template."""
     return (
         *before,
         ("spec", _ANY if not before else _TEMPLATE),
@@ -87,13 +87,13 @@ _SORTS = {
 
 
 def pod_of(body: Any) -> Any:
-    """What stands where the pod of an object does; None where it is an object without one."""
+    """The value at the path of an object's pod; None for an object without one."""
     sort = _sort(body)
     return None if sort is None else value_at(body, sort.pod)
 
 
 def metadata_of(body: Any) -> Any:
-    """What stands where the metadata of the pods of an object does; None of a Pod, whose own it is."""
+    """The value at the path of the pods' metadata; None for a Pod, which has its own."""
     sort = _sort(body)
     if sort is None or len(sort.pod) == 1:
         return None
@@ -105,8 +105,8 @@ def _sort(body: Object) -> Sort | None:
 
 
 def flaw(body: Any, flags: object) -> Flaw | None:
-    """What is refused of an object with pods, and the way out; None where there is nothing, or it is another one."""
-    if not is_mapping(body) or "spec" not in body:  # which nobody forgets
+    """What is invalid in an object with pods, and the remedy; None if nothing is, or it is of another kind."""
+    if not is_mapping(body) or "spec" not in body:  # too obvious to be forgotten
         return None
     sort = _sort(body)
     if sort is None or '"<<"' in compact(body) or "validate" in str(flags):
@@ -137,7 +137,7 @@ def _flaws(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
 
 
 def _pod(pod: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
-    """What is refused of the pod of an object."""
+    """What is invalid in the pod of an object."""
     for fault in reading(False).object("PodSpec")(pod) or ():
         finding = fault.describe(At("PodSpec", fault.path, pod))
         if isinstance(finding, UnknownField):
@@ -157,7 +157,7 @@ def _pod(pod: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
 
 
 def _containers(pod: Object, claims: list[Object], kind: str, sort: Sort) -> Iterator[Flaw]:
-    """What is refused of the containers of the pod of an object, which may make claims for it."""
+    """What is invalid in the containers of the pod of an object, which may make claims for it."""
     volumes = {str(each.get("name")) for each in mappings_at(pod, "volumes")}
     volumes |= {str(metadata.get("name")) for each in claims if is_mapping(metadata := each.get("metadata"))}
     unknown = pod.get("volumes") == WORD or any(WORD in each for each in volumes)
@@ -181,7 +181,7 @@ def _owner(kind: str) -> str:
 
 
 def _selected(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
-    """What is refused of the labels by which an object knows its pods."""
+    """What is invalid in the label selector of an object."""
     if not sort.selects:
         return
     spec: Object = body["spec"]
@@ -206,7 +206,7 @@ def _selected(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
 
 
 def not_a_field(what: str, path: Path, known: Iterable[str], there: str = "") -> Flaw:
-    """The flaw of a field that an object does not have; `there` is where it belongs, if that is known."""
+    """The flaw of an unknown field; `there` is where it belongs, if known."""
     close = near(str(path[-1]), known)
     way = f"write `{close}`, or remove it" if close else "remove it, or move it to where it belongs"
     way = f"move it to `{there}`" if there else way

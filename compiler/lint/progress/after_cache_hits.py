@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def lost(view: View) -> Iterator[Problem]:
-    """No task waits only for cached templates that are tried again: an earlier result leaves it no way to begin.
+    """No task depends only on memoized templates with retries: after a cache hit, it would never start.
 
-    Such a result is the node of the retries alone, without attempts, and Argo hangs what comes next below the last of
-    these; of graphs and loops, below what they end with. Steps hang below their group where there is nothing else.
+    A cache hit creates the retry node alone, without attempts, and Argo attaches the next node to the last of
+    these; for graphs and loops, to their last nodes. Steps are attached to their group if there is nothing else.
     Source: getOutboundNodes in workflow/controller/operator.go of Argo 4.1.
     """
     used = callees(view.calls)
@@ -44,7 +44,7 @@ def lost(view: View) -> Iterator[Problem]:
 
 
 def _ends(view: View, template: Template, ends: dict[int, list[Template]]) -> list[Template]:
-    """The cached templates that are all a template ends with; none where it ends with anything else."""
+    """The memoized templates at the end of a template; none if it ends with anything else, too."""
     given = {**view.defaults, **template.data}
     retried = given.get("retryStrategy") is not None
     if given.get("memoize") is not None:
@@ -57,12 +57,12 @@ def _ends(view: View, template: Template, ends: dict[int, list[Template]]) -> li
 
 
 def _differs(view: View, template: Template, given: Object) -> bool:
-    """Whether the key of a template may be another one in every run: then what is kept is for later in the run."""
+    """Whether the cache key of a template may differ in every run: then the cache serves later nodes of the run."""
     key = compact(given["memoize"])
     left = [template] if "inputs." in key else []
     seen = {id(template)}
     texts = [key, compact(inside(template.data, "inputs"))]
-    for each in left:  # grows while it is walked
+    for each in left:  # grows during the iteration
         for call in view.callers.get(id(each), ()):
             text = compact(inside(call.data, "arguments"))
             texts.append(text)
@@ -76,13 +76,13 @@ _OF_RUN = regex(r"workflow\.(?:name|uid|creationTimestamp|scheduledTime)")
 
 
 def _of_all(calls: list[Call], ends: dict[int, list[Template]]) -> list[Template]:
-    """What calls end with, where each of them ends with cached templates."""
+    """The templates at the end of calls, if each of them ends with memoized templates."""
     found = [ends.get(id(call.callee), []) for call in calls]
     return [template for some in found for template in some] if all(found) else []
 
 
 def _place(view: View, template: Template, call: Call) -> Path:
-    """Where a template says that it is tried again, or the task that waits where this says it nowhere."""
+    """The path of a template's retry strategy, or the waiting task if it has none of its own."""
     if view.at.get(template.path) is template and "retryStrategy" in template.data:
         return (*template.path, "retryStrategy")
     return call.path

@@ -26,9 +26,9 @@ class LostDaemon(Finding):
 
 
 def waited_for(view: View) -> Iterator[Problem]:
-    """Daemons say so in a template with a name, in which Argo looks when their pods run.
+    """Daemons are declared in named templates, where Argo looks when their pods run.
 
-    Of inline templates, which have none, it finds the one that a WorkflowTemplate has, and any where it has several.
+    For inline templates, which have no name, it finds that of a WorkflowTemplate, and any if it has several.
     Source: Argo Workflows, assessNodeStatus and GetTemplateByName.
     """
     inner = [template for template in view.all if template.around is not None]

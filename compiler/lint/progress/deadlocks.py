@@ -54,9 +54,9 @@ class PlaceInside(Finding):
 
 
 def held(view: View) -> Iterator[Problem]:
-    """No template waits for a mutex or for a place of a semaphore that what calls it holds: neither ever ends.
+    """No template waits for a mutex or semaphore slot that one of its callers holds: neither ever ends.
 
-    Source: Argo Workflows, TryAcquire of workflow/sync, for which a run and each of its nodes are holders.
+    Source: Argo Workflows, TryAcquire of workflow/sync, where a run and each of its nodes are holders.
     """
     outer: list[tuple[str, Object, Template | None]] = [("the workflow", view.spec, None)]
     outer += [(each.title, each.data, each) for each in view.templates if each.calls]
@@ -75,10 +75,10 @@ def held(view: View) -> Iterator[Problem]:
 
 
 def kept(view: View) -> Iterator[Problem]:
-    """A suspension gives its lock back when its time is over.
+    """A `suspend` template releases its lock when its duration is over.
 
-    It does when Argo comes to it once more: not to the items of a loop that has ended, nor to what a template ends with
-    that has ended too. Source: executeTemplate, executeSuspend and executeDAGTask in workflow/controller of Argo 4.1,
+    It does if Argo visits it once more: not the items of a completed loop, nor the last node of a completed
+    template. Source: executeTemplate, executeSuspend and executeDAGTask in workflow/controller of Argo 4.1,
     and a real controller.
     """
     found = [
@@ -108,7 +108,7 @@ def kept(view: View) -> Iterator[Problem]:
 
 
 def _mutexes(view: View, owner: Object) -> Iterator[tuple[int, Held]]:
-    """The mutexes of a template or spec, each with its position; a name is known if all of the run have one for it."""
+    """The mutexes of a template or spec, each with its position; a name is known if it is the same for the run."""
     for index, lock in enumerate(entries(owner, "synchronization", "mutexes")):
         name = with_values(view, string(lock, "name"))
         if name and all(part.startswith("workflow.") for part in name.replace(" ", "").split("{{")[1:]):
@@ -116,7 +116,7 @@ def _mutexes(view: View, owner: Object) -> Iterator[tuple[int, Held]]:
 
 
 def _locks(view: View, owner: Object) -> Iterator[tuple[Path, Held]]:
-    """The mutexes and the semaphores of a template or spec, each with the way to it."""
+    """The mutexes and semaphores of a template or spec, each with its path."""
     for index, lock in _mutexes(view, owner):
         yield ("mutexes", index), lock
     for index, each in enumerate(entries(owner, "synchronization", "semaphores")):
@@ -128,7 +128,7 @@ def _locks(view: View, owner: Object) -> Iterator[tuple[Path, Held]]:
 
 
 def below(view: View, template: Template) -> list[Template]:
-    """The templates that run while another one does, because it calls them, or its hooks do."""
+    """The templates that run within another one, since it or its hooks call them."""
     found: dict[int, Template] = {}
     left = _called(view, template)
     for each in left:  # grows while it is walked

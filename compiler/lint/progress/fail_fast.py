@@ -44,10 +44,10 @@ class NeverReached(Finding):
 
 
 def in_spite(view: View) -> Iterator[Problem]:
-    """Nothing is to begin behind a failure where `failFast` of the template lets nothing begin.
+    """No task follows a failure if `failFast` of the template lets nothing start after one.
 
-    Source: checkParallelism and getUnsuccessfulChildrenCounter in workflow/controller of Argo 4.1, which look at pods,
-    lists of steps and DAGs that have failed, whatever the graph says of them.
+    Source: checkParallelism and getUnsuccessfulChildrenCounter in workflow/controller of Argo 4.1, which count failed
+    pods, steps and DAGs, whatever the graph says of them.
     """
     for template in view.templates:
         if template.data.get("failFast") is not True or template.body not in GRAPH_BODIES:
@@ -66,11 +66,11 @@ def in_spite(view: View) -> Iterator[Problem]:
 
 
 def behind(view: View) -> Iterator[Problem]:
-    """A DAG finds what comes behind a graph in it, also where that has failed.
+    """A DAG reaches the tasks after a nested graph, also if that has failed.
 
-    It walks along the outbound nodes of what has ended, and `failFast` of a template ends a graph before it has any;
-    one that is tried again has them. An end that it does not find it waits for, and one that it finds by another way
-    has not failed for it. Source: checkParallelism, connectDependencies and assessDAGPhase in workflow/controller of
+    It follows the outbound nodes of completed nodes, and `failFast` of a template ends a graph before it has any;
+    with retries it has them. The DAG waits for an end that it does not reach; one that it reaches by another path
+    counts as not failed. Source: checkParallelism, connectDependencies and assessDAGPhase in workflow/controller of
     Argo 4.1, and a real controller.
     """
     for template in view.templates:
@@ -94,7 +94,7 @@ def behind(view: View) -> Iterator[Problem]:
 
 
 def _lost(template: Template, failed: int) -> Call | None:
-    """The first task at the end of a DAG to which only what has failed leads."""
+    """The first leaf task of a DAG that is reached only through the failed task."""
     needs = template.dag.needs
     reached: set[int] = set()
     for position in template.dag.sorted(reverse=False):
@@ -108,5 +108,5 @@ _FAILURES = frozenset(("AllFailed", "Errored", "Failed"))
 
 
 def _counts(call: Call) -> bool:
-    """Whether `failFast` takes notice of a failure of what is called."""
+    """Whether `failFast` counts a failure of the called template."""
     return call.callee is not None and (call.callee.is_pod or call.callee.body in GRAPH_BODIES)

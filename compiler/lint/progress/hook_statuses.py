@@ -21,7 +21,7 @@ ENDS = ("Succeeded", "Failed", "Error")
 
 
 def may_begin(hook: Object, of: tuple[str, ...], *statuses: str) -> bool:
-    """Whether a hook may begin while the variable `of` is one of these statuses; all else may be anything."""
+    """Whether a hook may start while the variable `of` is one of these statuses; others may be anything."""
     node = _parsed(string(hook, "expression"))
     return node is not None and any(_held(node, {of: status}) is not False for status in statuses)
 
@@ -35,7 +35,7 @@ def _parsed(text: str) -> t.Node | None:
 
 
 def _held(node: t.Node, known: _Known) -> bool | None:
-    """Whether an expression holds."""
+    """Whether an expression is true."""
     match node:
         case t.Literal(value=bool() as value):
             return value
@@ -56,7 +56,7 @@ def _held(node: t.Node, known: _Known) -> bool | None:
 
 
 def _same(left: t.Node, right: t.Node, known: _Known) -> bool | None:
-    """Whether two texts are the same."""
+    """Whether two texts are equal."""
     found = _text(left, known), _text(right, known)
     return None if None in found else found[0] == found[1]
 

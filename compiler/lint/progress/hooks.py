@@ -85,10 +85,10 @@ _OWN_TASK = "remove `parallelism`, or run `{template}` as {part} of its own"
 
 
 def places(view: View) -> Iterator[Problem]:
-    """Hooks of steps, and those that run beside their task, have a place.
+    """Hooks of steps, and those that run during their task, have a free slot of `parallelism`.
 
-    Source: checkParallelism and runOnExitNode in workflow/controller of Argo 4.1: in steps what they say is an error. A
-    template that is full of pods is not looked at, so that nobody asks for a hook beside its task.
+    Source: checkParallelism and runOnExitNode in workflow/controller of Argo 4.1: in steps their refusal is an error. A
+    template at its limit is not processed, so hooks during its tasks do not start.
     """
     whole = view.spec.get("parallelism")
     for call in view.hooks:
@@ -114,7 +114,7 @@ def places(view: View) -> Iterator[Problem]:
 def _judged(
     view: View, call: Call, size: float, hook: Object, path: Path, at_exit: bool
 ) -> Iterator[Problem]:
-    """What is wrong with the hook of a task or step, which is in a group of this size."""
+    """What is wrong with the hook of a task or step, in a group of this size."""
     owner, whole = call.owner, view.spec.get("parallelism")
     steps = owner.body == "steps"
     if not steps and (at_exit or owner.body != "dag"):
@@ -138,9 +138,9 @@ def _judged(
 
 
 def _beside_pod(call: Call, hook: Object, whole: bool) -> str:
-    """What becomes of a hook that has no place while the pod of its task or step runs; nothing if that is well.
+    """What happens to a hook without a slot while the pod of its task or step runs; nothing if that is fine.
 
-    `whole`: whether the workflow leaves none, and not only the graph or the steps.
+    `whole`: whether the limit is that of the workflow, and not only of the graph or the steps.
     """
     own = _status(call)
     if call.owner.body == "steps" and may_begin(hook, own, "Pending"):
@@ -152,7 +152,7 @@ def _beside_pod(call: Call, hook: Object, whole: bool) -> str:
 
 
 def _beside_others(call: Call, hook: Object, is_pod: bool) -> str:
-    """The same of a task or step that runs before it has a pod: a graph, steps, or what is tried again."""
+    """The same for a task or step that is running before it has a pod: a graph, steps, or one with retries."""
     early = may_begin(hook, _status(call), "Running")
     if call.owner.body == "steps":
         return "the steps never end" if early else ""
@@ -165,7 +165,7 @@ def _beside_others(call: Call, hook: Object, is_pod: bool) -> str:
 
 
 def _is_last(call: Call) -> bool:
-    """Whether no task waits for a task: Argo asks for its hooks again when it looks how the graph has ended."""
+    """Whether no task depends on a task: Argo checks its hooks again when it assesses the end of the graph."""
     graph = call.owner
     return graph.body == "dag" and not graph.data["dag"].get("target") and not call.is_awaited
 
@@ -179,15 +179,15 @@ def _status(task: Call) -> tuple[str, ...]:
 
 
 def _ends_well(hook: Object, task: Call) -> bool:
-    """Whether a hook that has not begun yet may begin when its task has ended well."""
+    """Whether a hook that has not started may start when its task has succeeded."""
     return may_begin(hook, _status(task), "Succeeded") and not may_begin(hook, _status(task), "Running")
 
 
 def attempts(view: View) -> Iterator[Problem]:
-    """Hooks that run beside what is tried again are not tried again themselves.
+    """Hooks that run during a retried task have no retries themselves.
 
-    Argo marks the node of such a hook as an attempt, and reads how the task ended from its last one. What follows the
-    task is a child of its last child, which a hook that runs when it has ended well may be. Source: executeTemplate and
+    Argo marks the node of such a hook as an attempt, and takes the task's result from the last one. What follows the
+    task is a child of its last child, which may be a hook that runs when it has succeeded. Source: executeTemplate and
     getChildNodeIdsRetried in workflow/controller/operator.go of Argo 4.1, and a real controller.
     """
     start = view.first
@@ -212,10 +212,10 @@ def attempts(view: View) -> Iterator[Problem]:
 
 
 def ends(view: View) -> Iterator[Problem]:
-    """Argo finds the tasks with which a graph ends.
+    """Argo reaches the last tasks of a graph.
 
-    What follows a task that is tried again is a child of its last child: of the hook at its end. Where that is tried
-    again, too, Argo takes what follows for an attempt, and looks for what is behind it.
+    What follows a retried task is a child of its last child: of the hook at its end. If that has retries,
+    too, Argo takes what follows for an attempt, and looks for what comes after it.
 
     Source: getOutboundNodes in workflow/controller/operator.go and assessDAGPhase in dag.go of Argo 4.1, and a real
     controller.
@@ -228,7 +228,7 @@ def ends(view: View) -> Iterator[Problem]:
             one or {} for name, one in inside(task.data, "hooks").items() if name != path[-1]
         ]
         behind = [string(one, "template") for one in others if _ends_well(one, task)]
-        hooks = [hook, *(view.named.get(name) for name in behind)]  # of several the last is any of them
+        hooks = [hook, *(view.named.get(name) for name in behind)]  # of several, any may be the last
         if all(one is not None and view.tries(one) for one in hooks):
             found[id(task.owner)][task.owner.call_index[task.name]] = task, hook, path
     for lasting in found.values():
@@ -243,9 +243,9 @@ def ends(view: View) -> Iterator[Problem]:
 
 
 def own_outputs(view: View) -> Iterator[Problem]:
-    """Hooks ask for nothing of their own task or step that Argo does not know when it looks at them.
+    """Hooks use no fields of their own task or step that Argo does not know when it evaluates them.
 
-    An expression is evaluated before the outputs are known, which arguments may name. In a loop there is a hook for
+    An expression is evaluated before the outputs are known; arguments may use them. In a loop there is a hook for
     each item, and no item has the name of the loop. Source: Argo Workflows, runOnExitNode and executeTmplLifeCycleHook.
     """
     for call in view.outlines:
@@ -267,7 +267,7 @@ def own_outputs(view: View) -> Iterator[Problem]:
 
 _IN_LOOP = "let the loop call a template with steps or a DAG, in which one task has the hook"
 _TO_NO_HOOK = frozenset(("exitCode", "finishedAt", "hostNodeName", "id", "outputs.result", "startedAt"))
-"""What Argo knows of a task or step, and does not give its hooks. Source: resolveExitTmplArgument."""
+"""Fields of a task or step that Argo does not pass to its hooks. Source: resolveExitTmplArgument."""
 
 
 def _in_argument(call: Call, own: tuple[str, str], field: tuple[str, ...], tag: Tag) -> Finding | None:
@@ -326,8 +326,8 @@ class OfHook(Finding):
 def outputs_of_hooks(view: View) -> Iterator[Problem]:
     """Plain tags name no global output that only hooks make.
 
-    Source: validateSteps and validateDAG in workflow/validate of Argo 4.1, which add what they call to the variables of
-    the workflow; what hooks call, they do not.
+    Source: validateSteps and validateDAG in workflow/validate of Argo 4.1, which add outputs of what they call to the
+    variables of the workflow, but not those of hooks.
     """
     if not view.runs or view.spec.get("workflowTemplateRef") is not None:
         return

@@ -40,10 +40,10 @@ class Lost(Finding):
 
 
 def left(view: View) -> Iterator[Problem]:
-    """The exit hook of a loop in a DAG is a pod, which ends by itself, and its rounds end one after the other.
+    """The exit hook of a loop in a DAG is a pod, which ends by itself, and the iterations end one after the other.
 
-    Each round has the hook, but one runs at a time, and the graph takes the loop for ended when all rounds have, while
-    the hook of the last runs: then nobody comes to the rounds any more.
+    Each iteration has the hook, but one runs at a time, and the graph completes the loop when all iterations have
+    ended, while the last hook runs: then the iterations are not visited any more.
     Source: executeDAGTask and completableTaskGroupPhase in workflow/controller/dag.go of Argo 4.1.
     """
     for task, callee, path in view.at_ends:
@@ -56,7 +56,7 @@ def left(view: View) -> Iterator[Problem]:
 
 
 def _together(view: View, task: Call) -> bool:
-    """Whether rounds may end while the hook of another runs."""
+    """Whether iterations may end while the hook of another one runs."""
     items: list[object] | None = task.data.get("withItems")
     return (items is None or len(items) > 1) and 1 not in (
         task.owner.data.get("parallelism"),

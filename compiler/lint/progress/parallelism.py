@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 MANY = 2**31
-"""More pods than a task begins with."""
+"""More pods than any task starts with."""
 
 _MOST = 100
-"""Of so many tasks of a graph those are looked for that run beside each."""
+"""The most tasks of a graph for which concurrent tasks are computed."""
 
 
 class Deadly(Finding):
@@ -115,7 +115,7 @@ class Endless(Finding):
 
 
 def _limits(view: View, template: Template) -> list[tuple[int, int]]:
-    """What `parallelism` allows in a template and in the run, and as how many at most the pods of one call count."""
+    """The limits of `parallelism` in a template and in the run, each with the most pods of one call that count."""
     return [
         (limit, most)
         for limit, most in ((template.data.get("parallelism"), 1), (view.spec.get("parallelism"), MANY))
@@ -124,7 +124,7 @@ def _limits(view: View, template: Template) -> list[tuple[int, int]]:
 
 
 def daemons(view: View) -> Iterator[Problem]:
-    """The daemons of a graph leave a place, without which Argo does not look at it. Source: checkParallelism."""
+    """The daemons of a graph leave a slot, without which Argo does not process it. Source: checkParallelism."""
     for template in view.templates:
         limits = _limits(view, template)
         if not (limits and template.calls):
@@ -138,7 +138,7 @@ def daemons(view: View) -> Iterator[Problem]:
 
 
 def _kept(call: Call) -> int:
-    """How many places the daemons of a call surely keep."""
+    """How many slots the daemons of a call certainly hold."""
     callee, depends = call.callee, str(call.data.get("depends") or "")
     if callee is None or not (callee.is_pod and callee.data.get("daemon")):
         return 0
@@ -148,16 +148,16 @@ def _kept(call: Call) -> int:
 
 
 def deadly(view: View) -> Iterator[Problem]:
-    """All tasks that begin together in a graph which a hook of the workflow runs have a place.
+    """All tasks that start together in a graph run by a hook of the workflow have a slot.
 
-    A task in a DAG is noted as a child before it has one, and the controller ends itself where it looks for the node of
-    a child that there is not yet; it does so below the hooks of the workflow only.
+    A task in a DAG is recorded as a child before it has one, and the controller exits when it looks up the node of
+    a child that does not exist yet; it does so below the hooks of the workflow only.
     Source: connectDependencies and nodeRequiresTaskSetReconciliation in workflow/controller of Argo 4.1.
     """
     begins = [view.last, *(call.callee for call in view.hooks)]
     reached = inner_first(filter(None, begins), lambda each: callees((*each.calls, *each.hooks)))
     if any(template.body in ("http", "plugin") for template in reached):
-        return  # where the controller finds one of these, it looks no further
+        return  # if the controller finds one of these, it searches no further
     crowd = _Crowd(reached)
     told: set[Path] = set()
     for template in reached:
@@ -170,11 +170,11 @@ def deadly(view: View) -> Iterator[Problem]:
 
 
 def sought(view: View) -> Iterator[Problem]:
-    """All tasks behind a containerSet have a place when it is their turn.
+    """All tasks after a containerSet have a slot when they are due.
 
-    A task in a DAG is noted as a child of the ends of those before it, before it has a place, and behind a container
-    Argo looks for the nodes of children: where there is none, it gives up the run. It does not so behind the attempts
-    of what is tried again, in steps, and for the items of a loop; and a task that begins with its graph follows none.
+    A task in a DAG is recorded as a child of the ends of its predecessors before it has a slot, and after a container
+    Argo looks up the nodes of children: if one is missing, the run fails. It does not do so after the attempts
+    of a retry, in steps, and for the items of a loop; and a task that starts with its graph follows none.
     Source: connectDependencies and getOutboundNodes in workflow/controller of Argo 4.1, and a real controller.
     """
     limited = [one for one in view.templates if one.body == "dag" and _limits(view, one)]
@@ -211,10 +211,10 @@ def sought(view: View) -> Iterator[Problem]:
 
 
 def left_out(view: View) -> Iterator[Problem]:
-    """A graph in a graph that fails fast has a place for all tasks that may run at once.
+    """A nested graph that fails fast has a slot for all tasks that may run at once.
 
-    A task in a DAG is noted as a child before it has a place. `failFast` of a template ends it when its pods have
-    ended, and a DAG around it, which walks along the children, waits for the node of that task, which there never is.
+    A task in a DAG is recorded as a child before it has a slot. `failFast` of a template ends it when its pods have
+    ended, and a DAG around it, which follows the children, waits for the node of that task, which never exists.
     Source: checkParallelism, connectDependencies and assessDAGPhase in workflow/controller of Argo 4.1.
     """
     fast = [one for one in view.templates if one.body == "dag" and one.data.get("failFast") is True]
@@ -234,10 +234,10 @@ def left_out(view: View) -> Iterator[Problem]:
 
 
 def endless(view: View) -> Iterator[Problem]:
-    """No pod fails beside a daemon where `failFast` of the template waits for all pods.
+    """No pod fails while a daemon runs if `failFast` of the template waits for all pods.
 
-    A daemon is a pod that is at work, and it is ended with its graph. What is tried again is not asked before another
-    task begins, and a deadline ends all. A graph in it that fails ends it before it is asked.
+    A daemon is a running pod that is stopped with its graph. Retried tasks are not checked before another
+    task starts, and a deadline ends all. A nested graph that fails is ended before the check.
     Source: checkParallelism in workflow/controller of Argo 4.1.
     """
     if any("activeDeadlineSeconds" in each for each in (view.spec, view.defaults)):
@@ -252,7 +252,7 @@ def endless(view: View) -> Iterator[Problem]:
 
 
 def _serves(call: Call) -> bool:
-    """Whether a call begins a daemon that ends when its graph does."""
+    """Whether a call starts a daemon that ends with its graph."""
     callee = call.callee
     if callee is None or not callee.is_pod or callee.data.get("daemon") is not True:
         return False
@@ -260,7 +260,7 @@ def _serves(call: Call) -> bool:
 
 
 def _fails_beside(template: Template, daemon: Call) -> bool:
-    """Whether a pod of another task may fail when a daemon has begun."""
+    """Whether a pod of another task may fail after a daemon has started."""
     own = template.call_index[daemon.name]
     if template.body == "dag":
         before = template.dag.before([own]) if template.dag.is_sound else set(range(len(template.calls)))
@@ -274,23 +274,23 @@ def _fails_beside(template: Template, daemon: Call) -> bool:
 
 
 def _unnamed(call: Call) -> bool:
-    """Whether it is an inline containerSet, which Argo does not find again."""
+    """Whether it is an inline containerSet, which Argo cannot look up."""
     return (
         call.data.get("inline") is not None and call.callee is not None and call.callee.body == "containerSet"
     )
 
 
 def _beside(template: Template, call: Call) -> float:
-    """How many other tasks of a graph, or items of their loops, may run beside one.
+    """How many other tasks of a graph, or items of their loops, may run concurrently with one.
 
-    Without those that begin with the graph: Argo asks for places in an order, and who has one has asked later.
+    Not counting those that start with the graph: Argo requests slots in order, and one with a slot requested it later.
     """
     needs = template.dag.needs
     return _pods(one for one in _unordered(template, call) if needs[template.call_index[one.name]])
 
 
 def _unordered(template: Template, call: Call) -> list[Call]:
-    """The other tasks of a graph that neither wait for one nor are waited for by it."""
+    """The other tasks of a graph that neither depend on one nor are dependencies of it."""
     own = template.call_index[call.name]
     after = {own}
     for position in template.dag.order:
@@ -307,7 +307,7 @@ def _pods(calls: Iterable[Call]) -> float:
 
 
 class _Crowd:
-    """How many pods templates surely begin with; inner templates come first."""
+    """How many pods templates certainly start with; inner templates come first."""
 
     def __init__(self, templates: list[Template]) -> None:
         self.pods: dict[int, int] = {}
@@ -328,9 +328,9 @@ class _Crowd:
         return sum(self._times(call) * self.pods[id(call.callee)] for call in first if self._times(call))
 
     def refused(self, group: list[Call], limit: int, most: int) -> tuple[Call, str] | None:
-        """One of those that begin together, and no loop, that surely has no place when it asks for one; beside whom.
+        """A call, not a loop, of those that start together, that certainly gets no slot; and the one that holds it.
 
-        In whichever order Argo begins them.
+        Holds for any order in which Argo starts them.
         """
         found: list[tuple[Call, str]] = []
         for step in (1, -1):
@@ -345,13 +345,13 @@ class _Crowd:
         return found[0] if len(found) > 1 else None
 
     def _times(self, call: Call) -> int:
-        """How many times a call surely begins, of those that begin with a pod."""
+        """How many times a call certainly starts, if it starts with a pod."""
         if not _surely(call) or not self.pods.get(id(call.callee)):
             return 0
         return len(call.data.get("withItems") or ()) if call.loop else 1
 
     def fault(self, template: Template, group: list[Call], limit: int, most: int) -> Problem | None:
-        """The first without a place of the tasks that begin together, in whichever order Argo begins them."""
+        """The first task without a slot of those that start together, in any order."""
         found, again = (self._crowded(template, group, limit, most, step) for step in (1, -1))
         return found if again else None
 
@@ -371,7 +371,7 @@ class _Crowd:
             before = call.title if fit else before
             if fit == times:
                 continue
-            if left:  # it begins, and something in it has no place
+            if left:  # it starts, and something in it has no slot
                 template, stack = callee, self.together[id(callee)][0][::-step]
             elif template.body == "dag":
                 return Problem(call.path, Deadly(template.title, before, limit), on_key=True)
@@ -381,7 +381,7 @@ class _Crowd:
 
 
 def _surely(call: Call) -> bool:
-    """Whether a call of a graph that is sound, or of steps, runs where all before it has ended well."""
+    """Whether a call of a valid graph, or of steps, runs if all before it succeeded."""
     text = str(call.data.get("depends") or "")
     if "when" in call.data or not asks(text):
         return "when" not in call.data
@@ -389,7 +389,7 @@ def _surely(call: Call) -> bool:
 
 
 def _together(template: Template) -> list[list[Call]]:
-    """The calls of a graph in groups that begin together, first those that it begins with."""
+    """The calls of a graph in groups that start together, first its initial ones."""
     if template.body == "dag" and not template.dag.is_sound:
         return []
     groups: dict[object, list[Call]] = defaultdict(list)
