@@ -53,7 +53,7 @@ def dotted(path: Sequence[object]) -> str:
 
 
 def in_words(expression: str) -> str:
-    """A type expression in words, without what is inside."""
+    """A type expression in words, without its element type."""
     outer = expression.partition(":")[0]
     if is_type(outer):
         return f"a mapping with the fields of {outer}"
@@ -68,12 +68,12 @@ def within(least: int | None, most: int | None) -> str:
 
 
 def short(text: str) -> str:
-    """A text, cut when long."""
+    """A text, truncated if long."""
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def quoted(text: str) -> str:
-    """A text in quotes, cut when long."""
+    """A text in quotes, truncated if long."""
     return json.dumps(short(text), ensure_ascii=False)
 
 
@@ -91,7 +91,7 @@ def arrived(value: object) -> str:
 
 
 def way_to(expression: str, value: object, written: str = "") -> str:
-    """How to turn a value, which may be written in another way, into what is wanted."""
+    """How to convert a value, which may be in another notation, to the expected type."""
     outer, _, inner = expression.partition(":")
     given: Any = value
     if value is None:
@@ -127,7 +127,7 @@ def way_to(expression: str, value: object, written: str = "") -> str:
 
 
 def _as_list(inner: str, value: object) -> str:
-    """How a value becomes a list of what is inside, if there is more to say than how lists are written."""
+    """How to convert a value to a list of the inner type, if there is more to say than the notation of lists."""
     if isinstance(value, str) and inner == "string" and value:
         if _is_json_list(value):
             return "take the quotes around the list off"
@@ -156,11 +156,11 @@ def _is_json_list(text: str) -> bool:
 
 
 _OF_SHELLS = re.compile(r"[|&;<>()$`\"'*?\n]")
-"""What a shell makes something of, and the end of a line of a script."""
+"""Characters that a shell interprets, and the end of a line of a script."""
 
 
 def _lists_of(owner: str, one: object) -> list[str]:
-    """The fields of a type that are lists of something like the first entry of a list."""
+    """The fields of a type that are lists of objects like the first entry of a list."""
     found: list[str] = []
     for field, expression in fields(owner).items():
         outer, _, inner = expression.partition(":")
@@ -184,7 +184,7 @@ class UnknownKind(Finding):
     found: str
 
     def words(self) -> dict[str, str]:
-        """The kind found, the nearest, and those there are."""
+        """The kind found, the nearest, and all kinds."""
         close = near(self.found, kinds())
         hint = f"did you mean `{close}`?" if close else "not a kind of workflow"
         return {"found": self.found, "hint": hint, "known": ", ".join(f"`{kind}`" for kind in kinds())}
@@ -213,12 +213,12 @@ class UnknownField(Finding):
     document: Any = None
 
     def words(self) -> dict[str, str]:
-        """Where it stands, the name it is probably meant to be, and the way out."""
+        """Its path, the probable name, and the remedy."""
         hint, way = self.guess()
         return {"path": dotted(self.steps), "owner": self.owner, "hint": hint, "way": way}
 
     def guess(self) -> tuple[str, str]:
-        """What was probably meant, short and as advice."""
+        """The probable intention, in short and as advice."""
         known, there = fields(self.owner), self.target
         if way := gone(self.owner).get(str(self.steps[-1])):
             return "removed in Argo Workflows 4.0", way
@@ -240,7 +240,7 @@ class UnknownField(Finding):
 
     @cached_property
     def target(self) -> Path | None:
-        """Where in the document it was probably meant to stand."""
+        """Where in the document it probably belongs."""
         field, known = str(self.steps[-1]), fields(self.owner)
         if (below := emptied(self.owner, self.steps, self.document)) is not None:
             return below
@@ -269,7 +269,7 @@ class MissingField(Finding):
 
 
 _WITH_UNIT = (".timeout", ".maxAge", ".containerSet.retryStrategy.duration")
-"""Texts that are no duration without a unit."""
+"""Texts that are not a duration without a unit."""
 
 
 class WrongType(Finding):
@@ -285,7 +285,7 @@ class WrongType(Finding):
     written: str = ""
 
     def words(self) -> dict[str, str]:
-        """Both types in words, and how to get from one to the other."""
+        """Both types in words, and how to convert one to the other."""
         way = way_to(self.expression, self.value, self.written)
         if self.path.endswith(_WITH_UNIT) and type(self.value) is int:
             way = f'write it with its unit, in quotes: "{self.value}s"'

@@ -44,7 +44,7 @@ _SAME: Mapping[str, Mapping[str, str]] = {
     "DAGTask": {**_OF_CALL, "after": "dependencies"},
     "WorkflowStep": _OF_CALL,
 }
-"""Fields that say in another type, or in another tool, what is meant."""
+"""Fields of other types, or other tools, and those of this type with the same meaning."""
 
 _GROUPS = "steps run group after group: put the step into a later group, or write a `dag`"
 _AT_CALL = "write it at the task or step that calls the template"
@@ -91,18 +91,18 @@ _NOWHERE: Mapping[str, Mapping[str, str]] = {
     },
     "WorkflowStep": {"dependencies": _GROUPS, "depends": _GROUPS},
 }
-"""Fields that this type has nothing like, with what to do."""
+"""Fields without an equivalent in this type, with what to do."""
 
 _OF_CRON = "only a CronWorkflow has it: its `spec.workflowSpec` is the `spec` of a Workflow"
 
 
 def same(owner: str, field: str) -> str | None:
-    """The field of a type that says what is meant by one that it does not have."""
+    """The field of a type that is equivalent to an unknown one."""
     return _SAME.get(owner, {}).get(field)
 
 
 def nowhere(owner: str, path: Sequence[str | int], kind: str) -> str:
-    """What to do about the last field of a path for which there is no place nearby; empty where there may be one."""
+    """What to do about the last field of a path if it has no place nearby; empty if it may have one."""
     field = str(path[-1])
     if owner == "Parameter" and field == "path" and "outputs" not in path:
         return "a parameter is a text, not a file: write the entry below `artifacts`, or a `value`"
@@ -133,13 +133,13 @@ _OF_PODS = (
     "terminationGracePeriodSeconds",
     "topologySpreadConstraints",
 )
-"""Fields of a pod that neither a container, a template nor a workflow has."""
+"""Fields of a pod that containers, templates and workflows lack."""
 
 
 def emptied(owner: str, path: Sequence[str | int], document: Any) -> Path | None:
-    """Where the last field of a path would be right below a key beside it that stands there without a value.
+    """The path of the last field below an adjacent key without a value, if it is valid there.
 
-    What is meant to be below a key, and has too few spaces, stands beside it.
+    A field that is meant to be below a key, but has too little indentation, is next to it.
     """
     beside: dict[str, Any] = value_at(document, path[:-1]) or {}
     for key, value in beside.items():
@@ -150,9 +150,9 @@ def emptied(owner: str, path: Sequence[str | int], document: Any) -> Path | None
 
 
 def home(kind: str, path: Sequence[str | int], document: Any) -> Path | None:
-    """Where near a path its last field would be right and is not taken: further out, one level in, or beside.
+    """The nearest path where the last field would be valid and is free: further out, one level in, or adjacent.
 
-    What is written with too few spaces behind a list belongs to the last entry of it.
+    A field with too little indentation after a list belongs to the last entry of it.
     """
     parent, field = tuple(path[:-1]), str(path[-1])
     owner = expression_at(kind, parent)
@@ -164,7 +164,7 @@ def home(kind: str, path: Sequence[str | int], document: Any) -> Path | None:
         around = expression_at(kind, parent[:depth])
         if around is None or not is_type(around) or not _takes(around, parent[:depth], path, document):
             continue
-        # To a text or number nothing can be added.
+        # Nothing can be added to a scalar.
         if not isinstance(value_at(document, (*parent[:depth], field)), (str, int, float)):
             return (*parent[:depth], field)
     found = min(_within(owner or "", parent, path, document), default=None)
@@ -179,7 +179,7 @@ _OF_METADATA = ("annotations", "generateName", "labels", "name", "namespace")
 def _within(
     owner: str, parent: Path, path: Sequence[str | int], document: Any
 ) -> Iterator[tuple[bool, int, int, int, Path]]:
-    """The objects of an object that take its last field, those first that are written, and take more like it."""
+    """The inner objects that accept the last field, first those that exist, and accept more like it."""
     if not owner:
         return
     strangers = [each for each in value_at(document, parent) or () if each not in fields(owner)]
@@ -202,11 +202,11 @@ def _within(
 
 
 _USUAL = ("s3", "http", "podMetadata", "container", "script")
-"""The fields that are meant where there is a choice."""
+"""The fields that are preferred if there is a choice."""
 
 
 def _beside(kind: str, parent: Path, field: str, document: Any) -> Iterator[Path]:
-    """The objects that take a field, of the name of its own one further out or in; beside `metadata`, `spec`."""
+    """Objects that accept a field: of its parent's name further out or in; next to `metadata`, `spec`."""
     around: list[Path] = [("spec",)] if parent == ("metadata",) else []
     if len(parent) > 1 and isinstance(parent[-1], str):
         around += [(*parent[:depth], parent[-1]) for depth in range(len(parent) - 2, 0, -1)]
@@ -220,7 +220,7 @@ def _beside(kind: str, parent: Path, field: str, document: Any) -> Iterator[Path
 
 
 def _called(call: Path, field: str, document: Any) -> Path | None:
-    """The template that a call names, or its container, or the one inline, where a field of theirs stands in a call."""
+    """The template of a call, or its container, or the inline one, if a field of theirs is in the call."""
     templates = call[: call.index("templates") + 1] if "templates" in call else ()
     wanted: object = value_at(document, (*call, "template"))
     if not wanted:
@@ -257,11 +257,11 @@ _OF_TEMPLATES = frozenset(
     )
 )
 _OF_CONTAINERS = frozenset(("args", "command", "env", "envFrom", "image", "resources", "volumeMounts"))
-"""Fields of templates and of containers that are written at what calls them."""
+"""Fields of templates and containers that are misplaced at their calls."""
 
 
 def _takes(owner: str, there: Path, path: Sequence[str | int], document: Any) -> bool:
-    """Whether an object of a type has the last field of a path, for the value that stands there."""
+    """Whether a type accepts the last field of a path, with its value."""
     field = str(path[-1])
     expression = fields(owner).get(field)
     value: object = value_at(document, path)
@@ -279,7 +279,7 @@ def _takes(owner: str, there: Path, path: Sequence[str | int], document: Any) ->
 
 
 def entry_with(kind: str, path: Sequence[str | int], document: Any) -> str:
-    """What to do about a field that entries of one list have, where there are none yet."""
+    """What to do about a field that belongs to the entries of a list that does not exist yet."""
     owner, field = expression_at(kind, path[:-1]), str(path[-1])
     found = [
         (child, inner)
@@ -294,7 +294,7 @@ def entry_with(kind: str, path: Sequence[str | int], document: Any) -> str:
 
 
 def meant(field: str, known: Iterable[str]) -> str | None:
-    """The field that is probably meant: one with another first letter or a word before it, one like it, or begun so."""
+    """The probable field: one with another first letter or a word before it, a similar one, or one that begins so."""
     names = list(known)
     close = next((name for name in names if name.lower() == field.lower()), None)
     if close is not None:

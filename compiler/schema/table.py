@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Required, TypedDict
 
     class Type(TypedDict, total=False):
-        """One object type; what is empty is left out, except `fields`."""
+        """One object type; empty entries are left out, except `fields`."""
 
         fields: Required[dict[str, str]]
         gone: dict[str, str]
@@ -58,21 +58,21 @@ def beside() -> tuple[str, ...]:
 
 
 def fields(type_name: str) -> Mapping[str, str]:
-    """The fields of a type, with their type expressions. Raises KeyError for a name that is no type."""
+    """The fields of a type, with their type expressions. Raises KeyError for an unknown type."""
     return table()["types"][type_name]["fields"]
 
 
 def required(type_name: str) -> tuple[str, ...]:
-    """The fields that an object of the type must have. Raises KeyError for a name that is no type."""
+    """The required fields of a type. Raises KeyError for an unknown type."""
     return tuple(table()["types"][type_name].get("required", ()))
 
 
 def rules(type_name: str) -> Mapping[str, Mapping[str, Any]]:
-    """The rules on fields of a type. Raises KeyError for a name that is no type.
+    """The rules on fields of a type. Raises KeyError for an unknown type.
 
     Keys of a rule: `pattern`, `enum`, `minLength`, `maxLength` on text; `min`, `max` on numbers;
     `minItems`, `maxItems`, `keys` (the fields that tell entries apart, with defaults), `set` on lists;
-    `each` on the entries of a list; `open`: the API server does not look below; `advice` in words.
+    `each` on the entries of a list; `open`: the API server does not validate below; `advice` in words.
     """
     return table()["types"][type_name].get("rules", {})
 
@@ -88,7 +88,7 @@ def is_type(expression: str) -> bool:
 
 
 def expression_at(kind: str, path: Iterable[str | int]) -> str | None:
-    """The type expression at a path of a document, or None where the schema has no such place."""
+    """The type expression at a path of a document, or None if the schema has no such path."""
     expression = kind
     for step in path:
         if is_type(expression):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class At(NamedTuple):
-    """A place in a document of some kind."""
+    """A path in a document of some kind."""
 
     kind: str
     path: Path
@@ -39,7 +39,7 @@ class At(NamedTuple):
 
 
 class Fault:
-    """What is wrong at `path` below a value; `describe` makes the finding when the whole path is known."""
+    """What is wrong at `path` below a value; `describe` makes the finding once the whole path is known."""
 
     __slots__ = ("describe", "on_key", "path")
 
@@ -53,7 +53,7 @@ Check = Callable[[Any], "list[Fault] | None"]
 def check_schema(document: dict[str, Any]) -> Iterator[Problem]:
     """All findings about one document, FD401 to FD412.
 
-    The schema is that of the full custom resource definitions of Argo 4.1, and closed: a field that they
+    The schema is that of the full CRDs of Argo 4.1, and closed: a field that they
     do not have is a finding. Not here: rules between fields (one body per template and the like).
     A field with the value null counts as left out, as it does for the API server. Inside `inline`, where
     the API server does not look, sizes and ranges are free, and template tags may stand for any text.
@@ -65,7 +65,7 @@ def check_schema(document: dict[str, Any]) -> Iterator[Problem]:
 
 
 def check_head(document: dict[str, Any]) -> list[Fault]:
-    """What is wrong with `apiVersion` and `kind`, which say what to check the rest against."""
+    """What is wrong with `apiVersion` and `kind`, which select the schema for the rest."""
     version, kind = document.get("apiVersion"), document.get("kind")
     faults: list[Fault] = []
     if version is None:
@@ -80,7 +80,7 @@ def check_head(document: dict[str, Any]) -> list[Fault]:
 
 
 def missing(field: str, what: str) -> Fault:
-    """The fault of an object without a field that it needs."""
+    """The fault of an object without a required field."""
     return Fault((), lambda at: findings.MissingField(findings.dotted((*at.path, field)), field, what))
 
 
@@ -90,13 +90,13 @@ def wrong(expression: str, value: object) -> list[Fault]:
 
 
 def below(step: str | int, faults: list[Fault]) -> list[Fault]:
-    """The faults of an entry as faults of what holds it."""
+    """The faults of an entry as faults of its container."""
     return [Fault((step, *fault.path), fault.describe, fault.on_key) for fault in faults]
 
 
 @cache
 def reading(unseen: bool) -> Reading:
-    """The checks for a document, or for the part of it that the API server does not look into."""
+    """The checks for a document, or for the part that the API server does not validate."""
     return Reading(unseen)
 
 
@@ -131,7 +131,7 @@ class Reading:
 
 
 class FieldChecks(dict[str, Check]):
-    """The checks of the fields of one type; one not asked for before is made from the table."""
+    """The checks of the fields of one type; each is made from the table when first requested."""
 
     def __init__(self, owner: str, checks: Reading) -> None:
         super().__init__()
@@ -157,11 +157,11 @@ class FieldChecks(dict[str, Check]):
 
 
 def object_check(name: str, checks: Reading) -> Check:
-    """The check for an object type: its fields, and those that must be there."""
+    """The check for an object type: its fields, and the required ones."""
     made = table()["types"][name]
     fields, required = made["fields"], made.get("required", [])
     check_of = FieldChecks(name, checks)
-    # Most values are plain text or switches: one look here, and no call, decides for them.
+    # Most values are plain text or booleans, which are checked here without a call.
     classes: dict[str, type] = {"string": str, "boolean": bool}
     plain = {
         field: classes[expression]
@@ -188,7 +188,7 @@ def object_check(name: str, checks: Reading) -> Check:
 
 
 def list_check(expression: str, entry: Check | None, rule: Mapping[str, Any]) -> Check:
-    """The check for a list: its entries, how many, and that they differ where they must."""
+    """The check for a list: its entries, their number, and their uniqueness where required."""
     least, most = rule.get("minItems", 0), rule.get("maxItems", sys.maxsize)
     keys: Mapping[str, Any] | None = rule.get("keys")
     distinct = keys is not None or "set" in rule
@@ -215,7 +215,7 @@ def list_check(expression: str, entry: Check | None, rule: Mapping[str, Any]) ->
 
 
 def repeated(entries: Sequence[Any], keys: Mapping[str, Any] | None) -> list[Fault]:
-    """The faults of entries that repeat an earlier one: its keys or, where there are none, the whole."""
+    """The faults of entries that repeat an earlier one: its keys or, if there are none, the whole."""
     seen: dict[Hashable, int] = {}
     faults: list[Fault] = []
     for index, entry in enumerate(entries):
@@ -234,9 +234,9 @@ def repetition(index: int, told: Mapping[str, object], earlier: int) -> Fault:
 
 
 def map_check(expression: str, entry: Check, of_objects: bool) -> Check:
-    """The check for a mapping with free keys. Keys that are no text become text in Argo's reader.
+    """The check for a mapping with free keys. Keys other than text become text in Argo's reader.
 
-    An object that is null there is an empty one.
+    A null object counts as an empty one.
     """
 
     def check(value: Any) -> list[Fault] | None:
@@ -253,7 +253,7 @@ def map_check(expression: str, entry: Check, of_objects: bool) -> Check:
 
 
 def text_check(rule: Mapping[str, Any], unseen: bool) -> Check:
-    """The check for text: its form, its length, one of a few words."""
+    """The check for text: its pattern, its length, its enumeration."""
     name: str = rule.get("pattern", "")
     matches = pattern(name) if name else None
     words: Sequence[str] = rule.get("enum", ())
@@ -313,12 +313,12 @@ def integer_check(expression: str, rule: Mapping[str, Any]) -> Check:
 
 
 def is_number(value: object) -> bool:
-    """Whether JSON has the value as a number; true is none."""
+    """Whether the value is a number in JSON; true is not."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def is_whole(value: Any) -> bool:
-    """Whether JSON has the value as a whole number; 3.0 is one."""
+    """Whether the value is a whole number in JSON; 3.0 is one."""
     return is_number(value) and value == value // 1
 
 
@@ -330,7 +330,7 @@ def quantity_check(value: Any) -> list[Fault] | None:
 
 
 def scalar(expression: str, accepts: Callable[[Any], bool]) -> Check:
-    """The check for a type that is a plain question."""
+    """The check for a type with a simple predicate."""
     return lambda value: None if accepts(value) else wrong(expression, value)
 
 

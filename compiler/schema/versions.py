@@ -60,9 +60,9 @@ SINCE = {
     for kind, names in types.items()
     for field in names
 }
-"""The version in which a field of a type first exists, for those that came after the oldest version here."""
+"""The version that introduced a field of a type, for fields newer than the oldest supported version."""
 
-#: An expression that falls back to something else where a task did not run. Such a reference waits for ever before
+#: An expression with a fallback for a task that did not run. Such a reference waits for ever before
 #: 3.7.16 and 4.0.7. Source: docs/upgrading.md, "Outputs of skipped and omitted steps and tasks now resolve".
 _FALLBACK = regex(r"\b(?:tasks|steps)\[[^}]* \?\? ")
 
@@ -96,10 +96,10 @@ class NoFallback(Finding):
 
 
 def was_right(problem: Problem, version: str) -> bool:
-    """Whether what the schema finds is right in a version of Argo: its CRDs have the schema since 4.0 only.
+    """Whether a finding of the schema does not apply to a version of Argo: its CRDs have the schema since 4.0 only.
 
-    Before, there were the fields that 4.0 removed, a parameter took numbers and flags, a part of a CPU was a number, of
-    variables with one name the last one counted, and what is remembered needed no `maxAge`.
+    Before, the fields removed in 4.0 existed, a parameter accepted numbers and booleans, a CPU fraction was a number,
+    the last of several variables with one name counted, and memoization needed no `maxAge`.
     """
     finding, path = problem.finding, problem.path
     if version >= "4":
@@ -119,7 +119,7 @@ def was_right(problem: Problem, version: str) -> bool:
 
 
 def misfits(manifest: dict[str, Any], version: str) -> Iterator[Problem]:
-    """What a manifest says that a version of Argo does not understand."""
+    """The parts of a manifest that a version of Argo does not support."""
     at = VERSIONS.index(version)
     if version != LATEST:
         newer = {key: since for key, since in SINCE.items() if VERSIONS.index(since) > at}

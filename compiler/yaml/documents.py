@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _CORE = "tag:yaml.org,2002:"
 PLAIN = "plain"
-"""The tag of scalars without quotes and tag."""
+"""The tag of plain scalars without a tag."""
 _TEXTS = frozenset(f"{_CORE}{name}" for name in ("str", "binary", "timestamp"))
 _KINDS: dict[str, tuple[type, ...]] = {
     f"{_CORE}null": (type(None),),
@@ -53,7 +53,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def unresolved(base: Any) -> Any:
-    """A loader of PyYAML that marks all scalars without quotes and tag alike, as PLAIN."""
+    """A loader of PyYAML that tags all plain, untagged scalars as PLAIN."""
     resolvers = {first: [(PLAIN, re.compile(""))] for first in (None, "")}
     return type("Loader", (base,), {"yaml_implicit_resolvers": resolvers})
 
@@ -62,7 +62,7 @@ _LOADER = unresolved(getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 class _LastAnchor(yaml.SafeLoader):
-    """A loader for which the last anchor of a name counts, as for other readers."""
+    """A loader for which the last anchor of a name counts, as in other parsers."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event: object = cast("Any", self).peek_event()
@@ -74,11 +74,11 @@ class _LastAnchor(yaml.SafeLoader):
 _PATIENT = unresolved(_LastAnchor)
 
 _LIMIT = 1_000_000
-"""Values to which a document with aliases may grow."""
+"""The most values to which a document with aliases may expand."""
 
 
 class _Merged(NamedTuple):
-    """A key that a `<<` has brought again: where that is told, the name, what has it too, and which value counts."""
+    """A key repeated by a `<<` merge: where it is reported, the name, the other source, and which value counts."""
 
     key: yaml.ScalarNode
     name: str
@@ -87,12 +87,12 @@ class _Merged(NamedTuple):
 
 
 class Document(NamedTuple):
-    """One document: its value, the node it was made of, and the lines of its file with their offsets.
+    """One document: its value, its node, and the lines of its file with their offsets.
 
-    `paired` are the characters that were two escapes in the file, by their offsets in the text that YAML has read.
-    `renamed` are the keys that are not read as they are written. `within` says that it stands in a document of another
-    kind, which makes objects of it, with other values at the places of `decided`. `merged` are the keys that stand in a
-    mapping and come by a `<<` too, or come by it twice. `tagged` are the nodes with a tag that nobody knows.
+    `paired` are the characters that were two escapes in the file, by their offsets in the text that YAML parsed.
+    `renamed` are the keys that are not read as written. `within`: it is nested in a document of another
+    kind, which makes objects of it, with other values at the paths of `decided`. `merged` are the keys that are in a
+    mapping and are merged by `<<` too, or merged twice. `tagged` are the nodes with an unknown tag.
     """
 
     file: str
@@ -109,7 +109,7 @@ class Document(NamedTuple):
 
     @property
     def doubts(self) -> Iterator[Diagnostic]:
-        """What is probably not meant, whatever the document is for."""
+        """Probable mistakes, whatever the document is for."""
         for key in dict.fromkeys(self.renamed):
             yield Diagnostic(KeyReadOtherwise(key.value, _name(key)), self.extent(key))
         for key, name, again, taken in dict.fromkeys(self.merged):
@@ -121,7 +121,7 @@ class Document(NamedTuple):
 
     @property
     def listed(self) -> list[Document]:
-        """The documents that a list holds, `List` or `WorkflowList`; itself, where it is none."""
+        """The documents in a `List` or `WorkflowList`; itself, if it is none."""
         body = self.body
         found: Any = (
             body.get("items") if is_mapping(body) and str(body.get("kind")).endswith("List") else None
@@ -133,9 +133,9 @@ class Document(NamedTuple):
         return [self._part(item, node) for item, node in zip(items, nodes, strict=True)]
 
     def held(self, kinds: Collection[str], decided: Sequence[Path] = ()) -> list[Document]:
-        """The objects of some kinds that a document of another kind holds, such as a Sensor or an Experiment.
+        """The objects of some kinds nested in a document of another kind, such as a Sensor or an Experiment.
 
-        `decided` are places of the document where other values stand when objects are made of it.
+        `decided` are paths of the document whose values are replaced when objects are made of it.
         """
         found: list[Document] = []
         stack: list[tuple[object, yaml.Node, Path]] = [(self.body, self.node, ())]
@@ -153,28 +153,28 @@ class Document(NamedTuple):
         return found[::-1]
 
     def _part(self, body: object, node: yaml.Node) -> Document:
-        """A part of the document as one of its own."""
+        """A part of the document as a separate document."""
         start, end = node.start_mark.index, node.end_mark.index
         renamed = [key for key in self.renamed if start <= key.start_mark.index < end]
         tagged = [each for each in self.tagged if start <= each.start_mark.index < end]
         return self._replace(body=body, node=node, renamed=renamed, tagged=tagged)
 
     def place(self, problem: Problem) -> Span:
-        """Where a problem stands: the part or name that it is about, in the value or key that its path leads to."""
+        """The span of a problem: the part or name that it is about, in the value or key at its path."""
         if problem.part is not None and (exact := self._exact(problem.path, *problem.part)) is not None:
             return exact
         span = self.span(problem.path, problem.on_key)
         return self._narrowed(span, problem.finding)
 
     def written(self, path: Path) -> str:
-        """The text of the scalar at a path, as it stands there without quotes; empty where there is none."""
+        """The source text of the scalar at a path, without quotes; empty if there is none."""
         _, node, whole = self._found(path)
         return str(node.value) if whole and isinstance(node, yaml.ScalarNode) else ""
 
     def span(self, path: Path, on_key: bool = False) -> Span:
         """The span of the value at a path, of its key if `on_key`, or of the nearest part that exists.
 
-        Of a mapping or list that takes several lines, its key; of one in a list, its first line.
+        For a mapping or list of several lines, its key; in a list, its first line.
         """
         key, node, whole = self._found(path)
         if on_key and whole and key is not None:
@@ -184,18 +184,18 @@ class Document(NamedTuple):
         return self._first_line(node) if key is None else self.extent(key)
 
     def region(self, path: Path) -> Span:
-        """From the beginning to the end of the entry at a path, or of the nearest part that exists."""
+        """The full extent of the entry at a path, or of the nearest part that exists."""
         key, node, _ = self._found(path)
         span = self.extent(node)
         return span if key is None else span._replace(line=key.start_mark.line + 1)
 
     def _exact(self, path: Path, start: int, end: int) -> Span | None:
-        """The span of a part of the text at a path; None where it cannot be told from the source."""
+        """The span of a part of the text at a path; None if it cannot be found in the source."""
         _, node, whole = self._found(path)
         if not whole or not isinstance(node, yaml.ScalarNode) or str(_scalar(node)) != node.value:
             return None
         value: str = node.value
-        if start == end == len(value):  # what is missing is missed behind the last word
+        if start == end == len(value):  # a missing part is reported after the last word
             start = end = len(value.rstrip())
         (line, column), (last, behind) = self._position(node.start_mark), self._position(node.end_mark)
         lines = self.lines[line : last + 1]
@@ -217,7 +217,7 @@ class Document(NamedTuple):
         return Span(self.file, *(finish if start == end else place(found[start])), *finish)
 
     def _found(self, path: Path) -> tuple[yaml.Node | None, yaml.Node, bool]:
-        """The last key and node of a path that exist, and whether they are the end of it."""
+        """The last existing key and node of a path, and whether they are the end of it."""
         key: yaml.Node | None = None
         node = self.node
         for step in path:
@@ -228,9 +228,9 @@ class Document(NamedTuple):
         return key, node, True
 
     def extent(self, node: yaml.Node) -> Span:
-        """From where to where a node stands."""
+        """The span of a node."""
         (line, column), (end, last) = self._position(node.start_mark), self._position(node.end_mark)
-        if end > line and last == 0:  # a block ends where the next thing begins
+        if end > line and last == 0:  # a block ends where the next node begins
             end -= 1
             while end > line and not self.lines[end].strip():
                 end -= 1
@@ -244,13 +244,13 @@ class Document(NamedTuple):
         )
 
     def _position(self, mark: Any) -> tuple[int, int]:
-        """The line and column of a mark, from 0; to YAML more characters end a line than to others."""
+        """The line and column of a mark, from 0; YAML has more line breaks than others."""
         index = mark.index + 11 * bisect_left(self.paired, mark.index)
         line = bisect_right(self.starts, index) - 1
         return line, index - self.starts[line]
 
     def _narrowed(self, span: Span, finding: Finding) -> Span:
-        """The part of a text that the finding names, where it stands there as it is."""
+        """The span of the part that the finding names, if it is there literally."""
         for words in ("call", "name"), ("name",), ("producer",):
             names = [getattr(finding, word, None) for word in words]
             if all(isinstance(name, str) and name for name in names):
@@ -279,7 +279,7 @@ class _Refused(Exception):
 
 
 def read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
-    """The documents of a text, without empty ones, and what keeps the others from being read."""
+    """The documents of a text, without empty ones, and the errors that prevent reading others."""
     documents, problems = _read(text, file)
     if problems and _HELM.search(text):
         problems = [
@@ -340,11 +340,11 @@ def _read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
 
 
 _UNREADABLE = regex(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What stands in no YAML text. Source: c-printable of YAML 1.2, chapter 5.1."""
+"""Characters that YAML does not allow. Source: c-printable of YAML 1.2, chapter 5.1."""
 
 
 def _unreadable(text: str) -> tuple[int, int]:
-    """The line and column of the first character that is not for YAML."""
+    """The line and column of the first character that YAML does not allow."""
     found = _UNREADABLE.search(text)
     before = text[: found.start()] if found is not None else ""
     return before.count("\n") + 1, len(before) - before.rfind("\n")
@@ -354,10 +354,10 @@ _PAIR = re.compile(r"(?<!\\)((?:\\\\)*)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-f
 
 
 def _paired(text: str, places: list[int]) -> str:
-    """The text with characters that JSON writes as two escapes written out: YAML knows no such pairs.
+    """The text with surrogate pairs of escapes in JSON decoded: YAML has no such pairs.
 
     Argo and kubectl read a text that begins with a brace as JSON, and any other as YAML. `places` are filled with the
-    offsets of these characters in what comes back.
+    offsets of these characters in the result.
     """
 
     def written(pair: re.Match[str]) -> str:
@@ -369,7 +369,7 @@ def _paired(text: str, places: list[int]) -> str:
 
 
 def _nodes(text: str) -> Iterator[yaml.Node]:
-    """The documents as nodes. Where an anchor is set twice, which only PyYAML refuses, its slower parser reads on."""
+    """The documents as nodes. If an anchor is repeated, which only PyYAML refuses, its slower parser reads on."""
     done = 0
     for kind in (_LOADER, _PATIENT):
         loader = kind(text)
@@ -392,7 +392,7 @@ class _Values:
     """Makes values of nodes, whose marks are those of the text `source`."""
 
     def __init__(self, source: str) -> None:
-        # In YAML 1.1 there is no `\/`; a text that begins with a brace is read as JSON, where it is.
+        # YAML 1.1 has no `\/`; a text that begins with a brace is read as JSON, which has it.
         self.escapes = source if "\\/" in source and not source.lstrip().startswith("{") else ""
         self.made = 0
         self.open: set[int] = set()
@@ -402,7 +402,7 @@ class _Values:
         self.asking: set[yaml.Node] = set()
 
     def of(self, node: yaml.Node, *, in_flow: bool) -> Any:
-        """The value of a node, which stands within brackets or braces or not."""
+        """The value of a node, which is in a flow collection or not."""
         self.made += 1
         if not _is_known(node):
             self.tagged.append(node)
@@ -424,9 +424,9 @@ class _Values:
             self.open.discard(id(node))
 
     def judge(self, node: yaml.ScalarNode, *, in_flow: bool) -> None:
-        """Refuse what the readers of Kubernetes' tools, which know YAML 1.1, do not read."""
+        """Refuse what the parsers of Kubernetes' tools, which support YAML 1.1, do not read."""
         if "?" in node.value and not node.style and node not in self.asking:
-            self.asking.add(node)  # where it has its anchor; an alias may stand anywhere
+            self.asking.add(node)  # at its anchor; an alias may be anywhere
             if in_flow:
                 reason = "within brackets, a text without quotes ends at a `?`"
                 raise _Refused(InvalidYaml(reason, f'put the text in quotes: "{node.value}"'), node)
@@ -436,7 +436,7 @@ class _Values:
                 raise _Refused(InvalidYaml("`\\/` is not a valid escape", "write `/` alone"), node)
 
     def mapping(self, node: Any, *, in_flow: bool) -> dict[str, Any]:
-        """A mapping. What `<<` brings counts where it stands: over the keys before it, under those behind it.
+        """A mapping. Keys merged by `<<` override the keys before it, and not those after it.
 
         Source: goyaml.v2 of sigs.k8s.io/yaml, which kubectl and the API server read with.
         """
@@ -490,7 +490,7 @@ def _scalar(node: yaml.ScalarNode) -> Any:
 
 
 def _is_known(node: yaml.Node) -> bool:
-    """Whether the tag of a node is one of YAML's own; what has another one is text, or what it looks like."""
+    """Whether the tag of a node is one of YAML's own; other nodes are text, or what they look like."""
     if not isinstance(node, yaml.ScalarNode):
         return node.tag.startswith(_CORE)
     return node.tag in _TEXTS or node.tag == PLAIN or node.tag in _KINDS
@@ -508,7 +508,7 @@ _MERGED = "name the anchor of a mapping: `<<: *defaults`; quote the key if it is
 
 
 def _name(key: yaml.ScalarNode) -> str:
-    """A key as JSON has it. Fractions are left as they are written: Kubernetes rounds them."""
+    """A key as in JSON. Fractions are left as written: Kubernetes rounds them."""
     value = _scalar(key)
     if value is None:
         what = f"`{key.value}`, which means nothing," if key.value else "nothing"
@@ -525,7 +525,7 @@ def _below(node: yaml.Node, step: str | int) -> tuple[yaml.Node | None, yaml.Nod
         return (None, value[step]) if isinstance(step, int) and step < len(value) else None
     if not isinstance(node, yaml.MappingNode):
         return None
-    for key, inner in reversed(value):  # the last one counts, also of those that come by `<<`
+    for key, inner in reversed(value):  # the last one counts, also of those merged by `<<`
         if isinstance(key, yaml.ScalarNode) and not _is_merge(key) and _name(key) == step:
             return key, inner
         if _is_merge(key):

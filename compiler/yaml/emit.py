@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     Memo = dict[str, str]
 
 WIDTH = 100  # columns of a list or mapping on one line, without its indentation
-SHORT = WIDTH // 3  # elements that can fit into it
-LONGEST_KEY = 1000  # readers look for the `:` of a key in its first 1024 characters
+SHORT = WIDTH // 3  # the most elements that fit into it
+LONGEST_KEY = 1000  # parsers look for the `:` of a key in its first 1024 characters
 
-# What YAML 1.1, YAML 1.2 or the number parser of some language takes for no text; in any case, to be safe.
+# What YAML 1.1, YAML 1.2 or a number parser of some language does not read as text; in any case, to be safe.
 BOOLS = {"y", "n", "yes", "no", "on", "off", "true", "false"}
 WORDS = BOOLS | {"null", "nil", "none", "nan", "-nan", "inf", "-inf", "infinity", "-infinity"}
 # Names, paths, images, conditions: single spaces and colons, each between other characters, and none of
@@ -40,13 +40,13 @@ PLAIN = re.compile(
 ).fullmatch
 STARTS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/"
 NAME = STARTS + "0123456789_-."
-# What a reviewer cannot see, what YAML 1.1 takes for a line break, what a reader refuses: controls, soft
-# hyphen, marks of direction, separators, byte order mark, tags and selectors, surrogates, non-characters.
+# What is invisible, a line break in YAML 1.1, or refused by parsers: controls, soft
+# hyphen, direction marks, separators, byte order mark, tags and selectors, surrogates, non-characters.
 HIDDEN = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff"
     "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff"
 )
-CONTROLS = bytes({*range(32), 127} - {9, 10})  # the part of it in ASCII: found five times faster in a script
+CONTROLS = bytes({*range(32), 127} - {9, 10})  # its ASCII part: found five times faster in a script
 ESCAPED = regex(f"[{HIDDEN}]")
 
 
@@ -58,7 +58,7 @@ def emit(documents: Iterable[Mapping[str, Any]]) -> str:
 def emit_one(document: object) -> str:
     """One document and its final line break: dict with str keys, list, str, int, float, bool and None.
 
-    Raises TypeError for any other type, and ValueError for what readers lose or refuse: a lone surrogate, a
+    Raises TypeError for any other type, and ValueError for what parsers lose or refuse: a lone surrogate, a
     float that is not finite, an int beyond 64 bits, a key longer than LONGEST_KEY characters.
     """
     texts: Memo = {"": '""'}
@@ -97,7 +97,7 @@ def below(head: str, value: object, line: str, texts: Memo, keys: Memo) -> str:
 
 
 def items(head: str, node: Any, line: str, texts: Memo, keys: Memo) -> str:
-    """A list after its key: on the same line, or with a line for each item at least."""
+    """A list after its key: on the same line, or with at least a line for each item."""
     if len(node) > SHORT and (rows := table(node, texts, keys)):
         return (line + "- ").join([head, *rows])
     inner = line + "  "
@@ -127,7 +127,7 @@ def items(head: str, node: Any, line: str, texts: Memo, keys: Memo) -> str:
 def table(node: list[Any], texts: Memo, keys: Memo) -> list[str]:
     """The rows of a long list of short, flat mappings with the same keys; nothing if it is not one.
 
-    They are what the loop of `items` gives, in two thirds of its time: a sweep has ten thousand of them.
+    Equal to the result of the loop of `items`, in two thirds of its time: a sweep has ten thousand of them.
     """
     if {*map(type, node)} != {dict} or len({*map(tuple, node)}) > 1 or not node[0]:
         return []
@@ -156,20 +156,20 @@ def is_block(value: str) -> bool:
 
 
 def block(value: str, line: str) -> str:
-    """Text after `|`; `-` says that it does not end in a line break, `+` that it ends in several."""
+    """Text after `|`; `-` if it does not end in a line break, `+` if it ends in several."""
     body = value.removesuffix("\n")
     mark = "|-" if body == value else "|+" if body.endswith("\n") else "|"
     line += "  "
     rows = body.replace("\n", line)
-    # No row ends in spaces but one that was empty, and has none then.
+    # Only rows that were empty end in spaces, which are removed.
     return f"{mark}{line}{rows}".replace(f"{line[1:]}\n", "\n").rstrip(" ")
 
 
 def text(value: str, texts: Memo) -> str:
-    """A string on one line, plain or in quotes; remembered, unless it looks like a number."""
+    """A string on one line, plain or in quotes; cached, unless it looks like a number."""
     if "0" <= value < ":" and value[-1] not in "imsh" and value.isascii() and "\x7f" not in value:
         return encode_basestring(value)
-    # `strip` finds the plain names, which PLAIN matches too, at a third of the cost.
+    # `strip` detects plain names, which PLAIN matches too, at a third of the cost.
     if ((value[0] in STARTS and not value.strip(NAME)) or PLAIN(value)) and value.lower() not in WORDS:
         written = value
     else:
@@ -179,9 +179,9 @@ def text(value: str, texts: Memo) -> str:
 
 
 def quote(value: str) -> str:
-    """A string in double quotes; in single ones where that spares escapes, as for JSON and shell text.
+    """A string in double quotes; in single ones if that avoids escapes, as for JSON and shell text.
 
-    The escapes of JSON are escapes of YAML, except for pairs of surrogates.
+    The escapes of JSON are valid in YAML, except for surrogate pairs.
     """
     written = encode_basestring(value)
     if "\\" in written and "'" not in value and value.isascii() and value.isprintable():
@@ -198,7 +198,7 @@ def escape(match: re.Match[str]) -> str:
 
 
 def key(value: str, texts: Memo, keys: Memo) -> str:
-    """A key and its colon, remembered."""
+    """A key and its colon, cached."""
     if type(value) is not str:
         raise TypeError(f"a key is no str: {value!r}")
     written = keys[value] = (texts.get(value) or text(value, texts)) + ":"
@@ -208,7 +208,7 @@ def key(value: str, texts: Memo, keys: Memo) -> str:
 
 
 def scalar(value: object) -> str:
-    """What is neither text nor has elements."""
+    """A scalar other than text."""
     if value is None:
         return "null"
     if type(value) is bool:
@@ -221,7 +221,7 @@ def scalar(value: object) -> str:
         if not isfinite(value):
             raise ValueError(f"{value} is no number of JSON: write it as text")
         written = repr(value)
-        return written if "." in written else written.replace("e", ".0e")  # YAML 1.1 takes 1e-05 for text
+        return written if "." in written else written.replace("e", ".0e")  # YAML 1.1 reads 1e-05 as text
     if type(value) in (dict, list):
         return "{}" if type(value) is dict else "[]"
     raise TypeError(f"a document has no {type(value).__name__}: {value!r}")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 Made = tuple[str, int]
-"""What a piece of the source becomes, and the offset of the piece."""
+"""The value of a piece of the source, and the offset of the piece."""
 
 _BREAK = r"(?:\r\n|[\n\r\x85\u2028\u2029])"
 _FOLD = regex(rf"[ \t]*({_BREAK}(?:[ \t]*{_BREAK})*)[ \t]*")
@@ -29,8 +29,8 @@ _ESCAPE = regex(
 def positions(source: str, style: str | None, value: str) -> list[int] | None:
     """The offset in `source` of each character of a scalar's value, and of the end of the value.
 
-    `source` is the scalar with its anchor and tag, `style` is its sign: a quote, `|`, `>` or none.
-    None where the characters are not found in the source as they are in the value.
+    `source` is the scalar with its anchor and tag, `style` is its indicator: a quote, `|`, `>` or none.
+    None if the characters are not in the source as they are in the value.
     """
     properties = _PROPERTIES.match(source)
     start = properties.end() if properties is not None else 0
@@ -51,7 +51,7 @@ def _flow(source: str, at: int, end: int, quote: str, value: str) -> list[int] |
 
 
 def _read(source: str, at: int, end: int) -> tuple[str, int]:
-    """The next character, and its end: a line end and the blanks around it are a space, or the line ends behind it."""
+    """The next character, and its end: a line break and the blanks around it are a space, or the line ends after it."""
     if source[at] in " \t\n\r\x85\u2028\u2029" and (fold := _FOLD.match(source, at, end)) is not None:
         return "\n" * (len(re.findall(_BREAK, fold[1])) - 1) or " ", fold.end()
     return source[at], at + 1
@@ -70,7 +70,7 @@ def _single(source: str, at: int, end: int) -> Iterator[Made]:
         if made[1] == skipped:
             continue
         yield made
-        if made[0] == "'":  # two of them stand for one
+        if made[0] == "'":  # a doubled quote
             skipped = made[1] + 1
 
 
@@ -97,7 +97,7 @@ def _unescaped(escape: re.Match[str]) -> str:
     code = escape[1] or escape[2] or escape[3]
     if code is not None:
         return chr(int(code, 16)) if int(code, 16) <= 0x10FFFF else ""
-    if len(escape[0]) > 2:  # two escapes of JSON for one character
+    if len(escape[0]) > 2:  # a surrogate pair of JSON
         high, low = int(escape[0][2:6], 16), int(escape[0][8:12], 16)
         return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
     return _ESCAPED.get(escape[0][1], escape[0][1])
@@ -122,18 +122,18 @@ def _block(source: str, start: int, value: str) -> list[int] | None:
     indent = len(first) - len(first.lstrip(" "))
     if header[1] is None:
         return _aligned(lines, indent, value)
-    # The sign counts from the indentation of what is around, which is not known here: one that fits is right.
+    # The indicator is relative to the parent's indentation, which is unknown here: any that fits is right.
     tries = (_aligned(lines, each, value) for each in range(indent, -1, -1))
     return next((found for found in tries if found is not None), None)
 
 
 def _aligned(lines: list[tuple[str, int]], indent: int, value: str) -> list[int] | None:
-    """Each line of the source is a part of the value as it is; between them are line ends, or one space."""
+    """Each line of the source is a literal part of the value, separated by line breaks, or one space."""
     found: list[int] = []
     last = lines[0][1]
     for text, offset in lines:
         if text[:indent].strip(" "):
-            break  # a comment behind the block
+            break  # a comment after the block
         kept = text[indent:]
         if not kept:
             continue

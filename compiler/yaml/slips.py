@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Slip(NamedTuple):
-    """Where the slip is, counted from 1, and the way out."""
+    """The position of the slip, from 1, and the remedy."""
 
     line: int
     column: int
@@ -28,7 +28,7 @@ _BRACES = re.compile(r"(?:^|[:\-,\[]) *(\{\{)")
 
 
 def slip(lines: Sequence[str], error: yaml.MarkedYAMLError) -> Slip | None:
-    """The slip that probably makes a text no YAML, or None."""
+    """The slip that probably makes a text invalid YAML, or None."""
     mark = error.problem_mark or error.context_mark
     if mark is None:
         return None
@@ -47,7 +47,7 @@ def slip(lines: Sequence[str], error: yaml.MarkedYAMLError) -> Slip | None:
 
 
 def _unclosed(error: yaml.MarkedYAMLError) -> Slip | None:
-    """Quotes or brackets that are not closed, and texts that begin with a sign of YAML's."""
+    """Unclosed quotes or brackets, and texts that begin with an indicator of YAML."""
     context, begin = error.context or "", error.context_mark or error.problem_mark
     if begin is None:
         return None
@@ -67,7 +67,7 @@ def _unclosed(error: yaml.MarkedYAMLError) -> Slip | None:
 
 
 def _unlike(lines: Sequence[str], at: int) -> Slip | None:
-    """A line that stands further in than the one above, which has a value, or like none above."""
+    """A line with deeper indentation than the one above, which has a value, or unlike any above."""
     above = [each for each in lines[:at] if each.strip() and not each.lstrip().startswith("#")]
     if not above or not _KEY.match(lines[at]):
         return None
@@ -96,7 +96,7 @@ def _indent(line: str) -> int:
 
 
 def _joined(lines: Sequence[str], at: int) -> Slip | None:
-    """A key without a space behind its colon, in a line before."""
+    """A key without a space after its colon, in an earlier line."""
     before = next((index for index in range(at - 1, -1, -1) if lines[index].strip()), None)
     found = None if before is None else _JOINED.fullmatch(lines[before].rstrip())
     if before is None or found is None or len(found[1]) != _indent(lines[at]):
@@ -106,7 +106,7 @@ def _joined(lines: Sequence[str], at: int) -> Slip | None:
 
 
 def _not_deeper(lines: Sequence[str], at: int) -> Slip | None:
-    """A block of text that does not stand further in than its key."""
+    """A block of text that is not indented deeper than its key."""
     for index in range(at - 1, -1, -1):
         found = _BLOCK.fullmatch(lines[index])
         below = next((each for each in range(index + 1, at + 1) if lines[each].strip()), None)
