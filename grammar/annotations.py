@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def annotations_of(thing: Any) -> dict[str, Any]:
-    """The annotations of a function or class; where a name is not known, `typing.get_type_hints` says so of it."""
+    """The annotations of a function or class; `typing.get_type_hints` reports unknown names."""
     try:
         found: dict[str, Any] = getattr(thing, "__annotations__", {})
     except Exception:
@@ -28,7 +28,7 @@ def annotations_of(thing: Any) -> dict[str, Any]:
 
 
 def signature_of(function: Callable[..., object]) -> Signature:
-    """What a function takes, with annotations as texts where they are not known. Raises TypeError, ValueError."""
+    """The signature of a function, with unresolvable annotations as text. Raises TypeError, ValueError."""
     from inspect import signature
 
     if sys.version_info >= (3, 14):
@@ -38,6 +38,6 @@ def signature_of(function: Callable[..., object]) -> Signature:
             return signature(function)
         except (TypeError, ValueError):
             raise
-        except Exception:  # of an annotation
+        except Exception:  # from an annotation
             return signature(function, annotation_format=Format.STRING)
     return signature(function)

@@ -6,9 +6,9 @@ import posixpath
 
 
 def leads_up(path: str) -> bool:
-    """Whether a path leaves the folder before its first `..`, which Argo refuses.
+    """Whether a path leaves the folder before its first `..`, which Argo rejects.
 
-    Source: Artifact.CleanPath of Argo Workflows 4.1, for which any two signs at the end are a `..`.
+    Source: Artifact.CleanPath of Argo Workflows 4.1, which takes any two characters at the end for a `..`.
     """
     before, found, _ = path.partition("/../")
     if not found:

@@ -35,7 +35,7 @@ class Requirement(NamedTuple):
 
     @property
     def holds_of_nothing(self) -> bool:
-        """Whether it holds where the object has nothing at the path."""
+        """Whether it is true if the object has nothing at the path."""
         return self.operator in ("!=", "notin", "missing")
 
 
@@ -65,7 +65,7 @@ _VALUE = "a value of letters, digits, `-`, `_` and `.`, without quotes"
 
 
 def _instead(found: str, allowed: frozenset[str]) -> str:
-    """What may stand in place of `found`, given the terminals that the grammar would accept."""
+    """What is allowed in place of `found`, given the terminals that the grammar would accept."""
     is_word = found != "" and found[0] not in "=!(),<>"
     if "KEY" in allowed:
         return _PATH if is_word else "a path such as `status.succeeded`"
@@ -83,7 +83,7 @@ def _instead(found: str, allowed: frozenset[str]) -> str:
 
 
 def _requirement(text: str, tree: Any) -> Requirement:
-    """The comparison of a tree; only the lengths of its words are left to look at."""
+    """The comparison of a tree; only the lengths of its words are left to check."""
     kind, tokens = kind_of(tree), [token for token in tree.children if token is not None]
     start, end = span(tree)
     key = next(token for token in tokens if token.type == "KEY")

@@ -30,14 +30,14 @@ _FIVE = "five fields: minute, hour, day, month, day of the week"
 
 
 class NeverComes(GrammarError):
-    """A schedule that can be read, of a day that none of its months has."""
+    """A valid schedule with a day that none of its months has."""
 
 
 def cron(text: str) -> tuple[frozenset[int], ...]:
-    """What each of the five fields of a schedule allows; nothing for `@daily` and the like.
+    """The values that each of the five fields of a schedule allows; none for `@daily` and the like.
 
     Raises GrammarError, NeverComes for a day that none of its months has. Source: github.com/robfig/cron v3,
-    ParseStandard; a time zone in the schedule is refused, as the full CRD of a CronWorkflow does.
+    ParseStandard; a time zone in the schedule is rejected, as the full CRD of a CronWorkflow does.
     """
     if _WORD.fullmatch(text):
         return ()
@@ -58,7 +58,7 @@ def cron(text: str) -> tuple[frozenset[int], ...]:
 
 
 def _usual(fields: list[str]) -> tuple[frozenset[int], ...] | None:
-    """What fields with nothing but stars and numbers allow; None where there are others."""
+    """The values of fields with only stars and numbers; None if there are others."""
     if len(fields) != len(_FIELDS):
         return None
     found: list[frozenset[int]] = []
@@ -71,18 +71,18 @@ def _usual(fields: list[str]) -> tuple[frozenset[int], ...] | None:
 
 
 def _comes(found: tuple[frozenset[int], ...], every: bool) -> bool:
-    """Whether one of the months has one of the days; where not `every` day of the week, either will do."""
+    """Whether one of the months has one of the days; if not `every` day of the week, either suffices."""
     return not every or any(_LENGTHS[month - 1] >= min(found[2]) for month in found[3])
 
 
 @cache
 def _lalr() -> Lalr:
-    # What stands in place of a wrong part depends on its field, and is found there.
+    # What is allowed in place of a wrong part depends on its field, and is determined there.
     return Lalr("cron.lark", lambda _, __: "", contextual=True)
 
 
 def _mistake(text: str, error: GrammarError) -> GrammarError:
-    """The error about a schedule that the grammar does not accept: about its choice, or the number of fields."""
+    """The error about an invalid schedule: about its part, or the number of fields."""
     if text.startswith("@every "):
         return GrammarError(text, 7, len(text), _TIME)
     if text.startswith("@"):
@@ -92,7 +92,7 @@ def _mistake(text: str, error: GrammarError) -> GrammarError:
     if parts and re.match(r"(?:CRON_)?TZ=", parts[0][0]):
         return GrammarError(text, *parts[0].span(), f"{_FIVE}; the time zone has a field of its own")
     if len(parts) != len(_FIELDS):
-        # What is missing is missed at the end, what is too much begins behind the last field.
+        # A missing field is reported at the end, a superfluous one after the last field.
         start = parts[len(_FIELDS)].start() if len(parts) > len(_FIELDS) else len(text)
         return GrammarError(text, start if parts else 0, len(text), _FIVE)
     position = sum(part.end() < error.start for part in parts)
@@ -125,7 +125,7 @@ def _field(text: str, field: Any, position: int) -> frozenset[int]:
 
 
 def _choice(text: str, choice: Any, position: int) -> range:
-    """What one part of a field allows: `*`, a number, a range, any of them with a step."""
+    """The values that one part of a field allows: `*`, a number, a range, any of them with a step."""
     _, least, most = _FIELDS[position]
     names = _NAMES.get(position, {})
     what, step = choice.children
@@ -135,7 +135,7 @@ def _choice(text: str, choice: Any, position: int) -> range:
     else:
         words = [str(end) for end in what.children if end is not None]
         ends = [names.get(word.lower(), int(word) if word.isdecimal() else -1) for word in words]
-        if len(ends) == 1 and step is not None:  # from there on
+        if len(ends) == 1 and step is not None:  # from there to the end
             ends.append(most)
     if not least <= ends[0] <= ends[-1] <= most or every < 1:
         raise _wrong(text, *span(choice), position)
@@ -143,7 +143,7 @@ def _choice(text: str, choice: Any, position: int) -> range:
 
 
 def is_zone(name: str) -> bool:
-    """Whether a time zone exists; true where this machine has no time zones to look into."""
+    """Whether a time zone exists; true if this machine has no time zone database."""
     import zoneinfo
 
     if name in ("UTC", "Local"):

@@ -23,7 +23,7 @@ RESULTS = ("Succeeded", "Failed", "Errored", "Skipped", "Omitted", "Daemoned", "
 LOOP_RESULTS = frozenset(("AnySucceeded", "AllFailed"))
 
 CONTENT = ("Succeeded", "Skipped", "Daemoned")
-"""What a task without a result asks for. Source: expandDependency."""
+"""The results that satisfy a task without a result. Source: expandDependency."""
 
 _TASK = r"[a-zA-Z0-9][-a-zA-Z0-9]*(?:\.[a-zA-Z]+)?"
 _FLAT = rf"!?{_TASK}(?:\s*(?:&&|\|\|)\s*!?{_TASK})*"
@@ -33,7 +33,7 @@ _OPERAND = regex(_TASK)
 
 
 class Operand(NamedTuple):
-    """One task of a `depends` text, the result that is asked of it, and its offsets in code points.
+    """One task of a `depends` text, the result that is required, and its offsets in code points.
 
     Without a result Argo means any of CONTENT. Whether the result is one of RESULTS is left to the caller.
     """
@@ -59,7 +59,7 @@ def depends(text: str) -> tuple[Operand, ...]:
 
 
 def asks(text: str) -> bool:
-    """Whether a `depends` text asks for certain results, and not only that tasks have ended well."""
+    """Whether a `depends` text requires certain results, and not only the success of tasks."""
     return "." in text or "!" in text
 
 
@@ -67,14 +67,14 @@ _SIGNS = regex(r"&&|\|\||[!()]|[^\s!()&|]+")
 
 
 def holds(text: str, answers: Iterable[bool | None]) -> bool | None:
-    """Whether a `depends` text that can be read is true, where `answers` are those of its operands in order.
+    """Whether a valid `depends` text is true; `answers` are the values of its operands in order.
 
-    None stands for what is not known, and is the answer where that decides.
+    None is an unknown value, and the result if that decides.
     """
     given, found, waiting = iter(answers), list[bool | None](), list[str]()
 
     def close(signs: tuple[str, ...]) -> None:
-        """Apply the last of the signs that wait, as long as it is one of these."""
+        """Apply the pending operators, while the last is one of these."""
         while waiting and waiting[-1] in signs:
             sign, last = waiting.pop(), found.pop()
             if sign == "!":
@@ -115,14 +115,14 @@ _CLOSE = "a `)` for this `(`"
 
 
 def _unreadable(rest: str, allowed: frozenset[str]) -> str:
-    """What may stand where no token begins."""
+    """What is allowed where no token begins."""
     if "TASK" not in allowed:
         return f"`{rest[0] * 2}`" if rest[0] in "&|" else "`&&` or `||`"
     return "a task" if rest[0] in "&|" else "a task, or a task and one result such as `a.Failed`"
 
 
 def _instead(found: str, allowed: frozenset[str]) -> str:
-    """What may stand in place of `found`, given the terminals that the grammar would accept."""
+    """What is allowed in place of `found`, given the terminals that the grammar would accept."""
     if "TASK" in allowed:
         return "a task"
     if not found:
@@ -131,7 +131,7 @@ def _instead(found: str, allowed: frozenset[str]) -> str:
 
 
 def _unclosed(text: str) -> int:
-    """The offset of the last parenthesis that nothing closes."""
+    """The offset of the last unclosed parenthesis."""
     opened: list[int] = []
     for sign in re.finditer(r"[()]", text):
         if sign[0] == "(":

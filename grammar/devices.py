@@ -23,7 +23,7 @@ _PROFILE = regex(r"(?:[1-7]c\.)?[12347]g\.[1-9]\d*gb(?:[-.+][a-z]+)*")
 
 
 def is_mig_profile(text: str) -> bool:
-    """Whether a text may be a MIG profile, as `1g.5gb`: a GPU has seven slices, and no instance of five or six.
+    """Whether a text may be a MIG profile, such as `1g.5gb`: a GPU has seven slices, and no instance of five or six.
 
     Source: NVIDIA Multi-Instance GPU User Guide; its device plug-in writes `.me` for `+me`.
     """
@@ -31,11 +31,11 @@ def is_mig_profile(text: str) -> bool:
 
 
 def is_gpu(resource: str) -> bool:
-    """Whether a resource counts devices that compute, of whatever vendor, and not their memory or the like."""
+    """Whether a resource counts accelerators, of any vendor, and not their memory or the like."""
     return _NAMES.fullmatch(resource) is not None
 
 
 def vendor_of(resource: str) -> str:
-    """Whose device a resource is: one of `VENDORS`, or the domain of the resource."""
+    """The vendor of a resource: one of `VENDORS`, or the domain of the resource."""
     domain = resource.partition("/")[0]
     return next((name for name, own in VENDORS.items() if own.partition("/")[0] == domain), domain)

@@ -16,14 +16,14 @@ else:
     except ImportError:
         try:
             from _sha256 import sha256
-        except ImportError:  # a Python that has only that of OpenSSL
+        except ImportError:  # a Python with only OpenSSL's implementation
             from hashlib import sha256
 
 __all__ = ["digest", "sha256"]
 
 
 def digest(*parts: str) -> str:
-    """The SHA-256 of some texts, each told apart from the next, in hexadecimal."""
+    """The SHA-256 of some texts, delimited unambiguously, in hexadecimal."""
     found = sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")

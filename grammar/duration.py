@@ -38,7 +38,7 @@ _HOURS = {"d": 24, "day": 24, "days": 24, "w": 168, "week": 168, "weeks": 168}
 
 
 def duration(text: str) -> float:
-    """The seconds that a duration stands for; it may be negative.
+    """A duration in seconds; it may be negative.
 
     Either a whole number of seconds, or numbers with the units ns us ms s m h in any order. Raises
     GrammarError; common mistakes (`5 minutes`, `1d`) are answered with the right spelling.
@@ -54,7 +54,7 @@ def duration(text: str) -> float:
 
 
 def complaint(text: str) -> str:
-    """What Go says of a text that is no duration to it, as a number without a unit is none; or nothing.
+    """Go's error about an invalid duration, such as a number without a unit; empty for a valid one.
 
     Source: time.ParseDuration of Go.
     """
@@ -78,7 +78,7 @@ def complaint(text: str) -> str:
 
 
 def in_hours(text: str) -> str:
-    """A duration that may begin with weeks and days, in units that Argo has: `1d12h` is `36h`."""
+    """A duration that may have weeks and days, converted to units that Argo has: `1d12h` is `36h`."""
     matched = _LONG.fullmatch(text)
     if matched is None:
         return text
@@ -107,7 +107,7 @@ def _read(text: str) -> float:
         tree: Any = _lalr().parse(text)
     except GrammarError as error:
         meant = _meant(text)
-        # Where another spelling is known, it is that of the whole.
+        # A known correction is one of the whole text.
         start = error.start if meant == _ANY else 0
         raise GrammarError(text, start, len(text), meant) from None
     sign, *parts = tree.children
@@ -128,7 +128,7 @@ _ANY = "a duration such as `90s`, `5m` or `1h30m`"
 
 
 def _meant(text: str) -> str:
-    """What may stand in place of a text that is not a duration."""
+    """What is allowed in place of a text that is not a duration."""
     if re.fullmatch(r"[0-9]*\.[0-9]+", text):
         return f"a unit, as in `{text}s` or `{text}m`"
     parts = _WORDS.findall(text)

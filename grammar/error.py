@@ -6,9 +6,9 @@ from __future__ import annotations
 class GrammarError(ValueError):
     """Text that a grammar does not accept.
 
-    `start` and `end` bound the part at fault, in code points of `text` from 0, the end exclusive;
-    both equal the length of the text when it ends too early. `expected` is a phrase that says what
-    may stand there, and completes "expected ...".
+    `start` and `end` bound the invalid part, in code points of `text` from 0, the end exclusive;
+    both equal the length of the text if it ends too early. `expected` is a phrase that says what
+    is allowed there, and completes "expected ...".
     """
 
     def __init__(self, text: str, start: int, end: int, expected: str) -> None:
@@ -20,7 +20,7 @@ class GrammarError(ValueError):
 
     @property
     def found(self) -> str:
-        """The part at fault; empty at the end of the text."""
+        """The invalid part; empty at the end of the text."""
         return self.text[self.start : self.end]
 
     def __str__(self) -> str:

@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     from flowdsl.grammar.expression_tree import Node
 
 MOST_DEPTH = 100
-"""How many parts may stand inside each other."""
+"""The maximum depth of nested nodes."""
 MOST_IN_A_ROW = 200
-"""How many operators may follow each other: each has what is before it as a part, and trees are walked by recursion."""
+"""The most consecutive operators: each nests what is before it, and trees are walked by recursion."""
 
 MOST_NODES = 10_000
-"""How many nodes a tree may have. Source: expr-lang, DefaultMaxNodes."""
+"""The most nodes of a tree. Source: expr-lang, DefaultMaxNodes."""
 
 
 @lru_cache(maxsize=8192)
@@ -72,7 +72,7 @@ def parse(text: str) -> Node:
 
 
 class _Token(NamedTuple):
-    """A word or sign. `kind`: that of a literal or word, or the sign itself; of what is no token, `BAD`."""
+    """A token. `kind`: that of a literal or word, or the operator itself; `BAD` for anything else."""
 
     kind: str
     text: str
@@ -97,20 +97,20 @@ _WORDS = {
     **dict.fromkeys(PREDICATES, "PREDICATE"),
 }
 _NAMES = frozenset(("NAME", *_WORDS.values()))
-"""What may be a name behind a dot."""
+"""The tokens that may be a name after a dot."""
 _CLOSING = frozenset(("END", ",", ":", ";", ")", "]", "{", "}"))
-"""What ends an expression: where another one of these is wanted, nobody has forgotten an operator."""
+"""The tokens that end an expression: if another one of these is expected, no operator is missing."""
 _PREFIXES = frozenset(("NOT", "!", "+", "-"))
 _INFIXES = frozenset(("WORD", "OR", "AND", *(sign for sign in BINARY if not sign.isalpha()), "^"))
 
 _NODES = frozenset(
     ("BYTES", "STRING", "RAW", "NUMBER", "POINTER", ".", "?.", "[", *_NAMES, *_PREFIXES, *_INFIXES)
 )
-"""The tokens for each of which expr-lang makes a node; calls of what is not built in have another one."""
+"""The tokens for which expr-lang makes a node each; calls of functions that are not built in make another one."""
 
 
 def _tokens(text: str) -> list[_Token]:
-    """The tokens of a text, as far as there are any, and its end."""
+    """The tokens of a text, up to the first invalid one, and its end."""
     found: list[_Token] = []
     at = 0
     while at < len(text):
@@ -134,7 +134,7 @@ def _tokens(text: str) -> list[_Token]:
 
 
 def _unreadable(rest: str) -> str:
-    """What may stand where no token begins."""
+    """What is allowed where no token begins."""
     if rest[0] in "'\"`":
         return f"a second {rest[0]} after this one"
     if rest[0] == "&":
@@ -170,7 +170,7 @@ def _number(text: str, token: _Token) -> int | float:
 
 
 def _unescaped(text: str, literal: str, start: int) -> str:
-    """What a quoted text that begins at an offset stands for."""
+    """The value of a string literal that begins at an offset."""
 
     def plain(match: re.Match[str]) -> str:
         sign, octal, code, braced = match.groups()
@@ -191,37 +191,37 @@ def _unescaped(text: str, literal: str, start: int) -> str:
 
 
 class _Reader:
-    """Reads a text from left to right, its operators by their precedence, as expr-lang's parser does."""
+    """Parses a text from left to right, with operator precedence, as expr-lang's parser does."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.tokens = _tokens(text)
         self.at = 0
-        self.closures = 0  # how many predicates are around
+        self.closures = 0  # the number of enclosing predicates
         self.depth = -1
-        self.open = True  # whether what was read last goes on behind an operator
+        self.open = True  # whether the last expression may continue with an operator
 
     def peek(self) -> str:
-        """The kind of the token that comes next."""
+        """The kind of the next token."""
         return self.tokens[self.at].kind
 
     def take(self) -> _Token:
-        """The token that comes next; it is read."""
+        """Consume the next token."""
         token = self.tokens[self.at]
         self.at += 1
         return token
 
     def fault(self, first: int, expected: str) -> GrammarError:
-        """The tokens from one on, up to the next, are wrong."""
+        """The error that the tokens from one on, up to the next, are wrong."""
         start = self.tokens[first].start
         return GrammarError(self.text, start, self.end(), expected)
 
     def end(self) -> int:
-        """Where the token that was read last ends."""
+        """The end of the last consumed token."""
         return self.tokens[self.at - 1].end
 
     def unexpected(self, expected: str) -> GrammarError:
-        """The token that comes next is wrong."""
+        """The error that the next token is wrong."""
         kind, found, start, end = self.tokens[self.at]
         if kind == "BAD":
             expected = _unreadable(self.text[start:])
@@ -230,7 +230,7 @@ class _Reader:
         return GrammarError(self.text, start, end, expected)
 
     def expect(self, *kinds: str) -> _Token:
-        """The token that comes next, one of these, behind an expression. Raises GrammarError."""
+        """Consume the next token, one of these, after an expression. Raises GrammarError."""
         if self.peek() not in kinds:
             wanted = [f"`{kind}`" if kind != "END" else "the end" for kind in kinds]
             goes_on = self.open and self.peek() not in _CLOSING
@@ -238,13 +238,13 @@ class _Reader:
         return self.take()
 
     def whole(self) -> Node:
-        """All of the text."""
+        """Parse the whole text."""
         made = self.sequence()
         self.expect("END")
         return made
 
     def sequence(self) -> Node:
-        """Expressions with semicolons between; one behind the last only at the end of the text."""
+        """Expressions separated by semicolons; a trailing one only at the end of the text."""
         parts = [self.expression()]
         while self.peek() == ";":
             self.at += 1
@@ -258,7 +258,7 @@ class _Reader:
         return Sequence(tuple(parts), parts[0].start, parts[-1].end)
 
     def expression(self) -> Node:
-        """One of the highest level. Raises GrammarError."""
+        """An expression of the top level. Raises GrammarError."""
         self.depth += 1
         if self.depth > MOST_DEPTH:
             raise GrammarError(self.text, 0, len(self.text), f"at most {MOST_DEPTH} nested parts")
@@ -313,7 +313,7 @@ class _Reader:
     # --- operators -----------------------------------------------------------------------------------
 
     def operator(self) -> tuple[str, int]:
-        """The operator that comes next, or nothing, and how many tokens it takes."""
+        """The next operator, or nothing, and how many tokens it takes."""
         kind, text, _, _ = self.tokens[self.at]
         if kind in _INFIXES:
             return SAME.get(text, text), 1
@@ -325,7 +325,7 @@ class _Reader:
         return self.tokens[self.at + 1].text, 2
 
     def operation(self, least: int) -> Node:
-        """Operands with operators that bind at least so close."""
+        """Operands with operators of at least this precedence."""
         left = self.operand()
         previous = ""
         while True:
@@ -364,7 +364,7 @@ class _Reader:
     # --- operands ------------------------------------------------------------------------------------
 
     def operand(self) -> Node:
-        """A value with what is asked of it, and the signs before it."""
+        """A value with its postfix accesses, and the unary operators before it."""
         kind, text, start, end = token = self.tokens[self.at]
         if kind in _PREFIXES:
             self.at += 1
@@ -395,7 +395,7 @@ class _Reader:
                     return made
 
     def value(self, token: _Token) -> Node:
-        """What begins with a token."""
+        """The value that begins with a token."""
         kind, text, start, end = token
         match kind:
             case "NAME" if self.tokens[self.at + 1].kind != "(":
@@ -444,7 +444,7 @@ class _Reader:
         return Element(name, start, end)
 
     def several(self, closing: str) -> tuple[Node, ...]:
-        """Expressions with commas between, up to a sign that closes them."""
+        """Expressions separated by commas, up to a closing token."""
         found: list[Node] = []
         while self.peek() != closing:
             found.append(self.expression())
@@ -476,7 +476,7 @@ class _Reader:
         return made
 
     def member(self, of: Node, optional: bool) -> Node:
-        """What stands behind a dot: a key, or a method with its arguments."""
+        """The access after a dot: a key, or a method with its arguments."""
         if self.peek() not in _NAMES:
             raise self.unexpected("a name")
         name = self.take()
@@ -490,7 +490,7 @@ class _Reader:
         return Chain(made, made.start, made.end) if chained else made
 
     def item(self, of: Node, optional: bool) -> Node:
-        """What stands in brackets: a key, or the bounds of a slice."""
+        """The access in brackets: a key, or the bounds of a slice."""
         self.at += 1
         first = None if self.peek() == ":" else self.expression()
         if self.peek() == ":":
@@ -506,7 +506,7 @@ class _Reader:
     # --- calls ---------------------------------------------------------------------------------------
 
     def call(self, piped: Node | None = None) -> Call:
-        """A function, with its arguments in parentheses; before them stands what is piped into it."""
+        """A function call with its arguments in parentheses; the piped value is the first argument."""
         at, name = self.at, self.take()
         if self.peek() != "(":
             raise self.unexpected("`(`")
@@ -527,7 +527,7 @@ class _Reader:
         return Call(name.text, arguments, start, self.end())
 
     def closure(self) -> Closure:
-        """A predicate, with braces around or without."""
+        """A predicate, with or without braces."""
         self.closures += 1
         at = self.at
         start = self.tokens[at].start

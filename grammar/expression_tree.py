@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     @dataclass_transform(frozen_default=True)
     class Tree:
-        """A node, to checkers of types: they compare named tuples by their fields, and take a minute for a tree."""
+        """A node, for type checkers: they compare named tuples by their fields, and take a minute for a tree."""
 
 else:
     Tree = NamedTuple
@@ -36,7 +36,7 @@ class Name(Tree):
 
 
 class Element(Tree):
-    """`#`, the element that a predicate is asked about; or its `#index`, or the `#acc` of `reduce`."""
+    """`#`, the current element of a predicate; or its `#index`, or the `#acc` of `reduce`."""
 
     name: str
     start: int
@@ -54,7 +54,7 @@ class Member(Tree):
 
 
 class Chain(Tree):
-    """How far a `?.` inside reaches: all of it is nil where the part before a `?.` is."""
+    """The scope of a `?.` inside: all of it is nil if the part before a `?.` is."""
 
     of: Node
     start: int
@@ -90,7 +90,7 @@ class Method(Tree):
 
 
 class Closure(Tree):
-    """The predicate of `filter`, `map` and their like, with or without braces."""
+    """The predicate of `filter`, `map` and the like, with or without braces."""
 
     body: Node
     start: int
@@ -135,7 +135,7 @@ class Items(Tree):
 
 
 class Mapping(Tree):
-    """`{key: value}`; the keys are literals of text, or expressions in parentheses."""
+    """`{key: value}`; the keys are string literals, or expressions in parentheses."""
 
     pairs: tuple[tuple[Node, Node], ...]
     start: int
@@ -186,7 +186,7 @@ PREDICATES: dict[str, tuple[int, int]] = {
     **dict.fromkeys(("count", "sum"), (1, 2)),
     **dict.fromkeys(("sortBy", "reduce"), (2, 3)),
 }
-"""The functions whose second argument is asked of each element, and how many arguments they take."""
+"""The functions whose second argument is evaluated for each element, and how many arguments they take."""
 
 
 COMPARISONS = frozenset(("<", ">", "<=", ">="))
@@ -212,11 +212,11 @@ BINARY = {
     "??": 500,
     **dict.fromkeys(("==", "!=", *COMPARISONS, "in", "matches", "contains", "startsWith", "endsWith"), 20),
 }
-"""The operators, and how close they bind. Source: parser/operator/operator.go."""
+"""The operators, and their precedence. Source: parser/operator/operator.go."""
 
 
 def children(node: Node) -> Iterator[Node]:
-    """The parts of a node, in the order in which they are written."""
+    """The children of a node, in source order."""
     if isinstance(node, Mapping):
         for pair in node.pairs:
             yield from pair
@@ -230,7 +230,7 @@ def children(node: Node) -> Iterator[Node]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """The node and everything inside it, each before its parts."""
+    """The node and its descendants in pre-order."""
     stack = [node]
     while stack:
         at = stack.pop()
@@ -239,7 +239,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def levels(node: Node) -> int:
-    """How many nodes stand inside each other, at most."""
+    """The depth of a tree."""
     found, row = 0, [node]
     while row:
         found += 1
@@ -248,7 +248,7 @@ def levels(node: Node) -> int:
 
 
 def path(node: Node) -> tuple[str, ...] | None:
-    """The parts of `a.b['c']`, or None where the node is anything else."""
+    """The parts of `a.b['c']`, or None if the node is anything else."""
     match node:
         case Name(name):
             return (name,)
@@ -264,8 +264,8 @@ def path(node: Node) -> tuple[str, ...] | None:
 def variables(node: Node) -> tuple[Reference, ...]:
     """The variables that an expression names, with the longest path of each, in order.
 
-    What `let` binds, functions, and keys of computed values are none. `guarded` says that the expression
-    has an answer for the case that the variable is missing: it stands to the left of `??`, or has a `?.`.
+    Not included are names bound by `let`, functions, and keys of computed values. `guarded` says that the expression
+    has a fallback for a missing variable: it is to the left of `??`, or has a `?.`.
     """
     found: list[Reference] = []
     _variables(node, False, frozenset(), found)

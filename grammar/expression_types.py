@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 Type = tuple[str, ...]
-"""A type as Go calls it; of a list, `list` and the type of its elements; nothing where it is not known."""
+"""A type as Go names it; for a list, `list` and the type of its elements; empty if it is unknown."""
 
 ANY: Type = ()
 BOOL, INT, FLOAT, STRING = ("bool",), ("int",), ("float64",), ("string",)
@@ -34,7 +34,7 @@ _OF_KINDS: dict[str, Type] = {
     "time": TIME,
 }
 _RESULTS: dict[str, Type] = {
-    **dict.fromkeys(("asInt", "asFloat", "jsonpath", "mean", "median"), ANY),  # which they say of themselves
+    **dict.fromkeys(("asInt", "asFloat", "jsonpath", "mean", "median"), ANY),  # declared by themselves
     **dict.fromkeys(("ceil", "floor", "round", "float"), FLOAT),
     **dict.fromkeys(("split", "splitAfter"), (*LIST, *STRING)),
     "duration": DURATION,
@@ -44,12 +44,12 @@ _OF_ELEMENTS = frozenset(("find", "findLast", "get", "sum"))
 _LIKE_FIRST = frozenset(("abs", "filter", "sortBy"))
 _LIKE_NUMBER = frozenset(("max", "min"))
 _POINTERS = {"map": frozenset(("", "index")), "reduce": frozenset(("", "index", "acc"))}
-"""What a predicate may ask for beside the element, where it is that of these functions."""
+"""The pointers that a predicate may use besides the element, in these functions."""
 _ELEMENT = frozenset(("",))
 
 
 class Mismatch(Exception):
-    """What expr-lang refuses, in its words, where that stands, and the types on its sides."""
+    """The error of expr-lang, in its words, its position, and the types of both sides."""
 
     def __init__(self, message: str, node: t.Node, *sides: Type) -> None:
         super().__init__(message)
@@ -58,7 +58,7 @@ class Mismatch(Exception):
 
 
 def refusal(node: t.Node, root: Callable[[str], Type]) -> Mismatch | None:
-    """Why expr-lang refuses an expression, where `root` has the types of variables, if it does."""
+    """The type error of expr-lang in an expression, if any; `root` gives the types of variables."""
     try:
         _Checker(root).of(node, {}, ANY, _ELEMENT)
     except Mismatch as mismatch:
@@ -67,7 +67,7 @@ def refusal(node: t.Node, root: Callable[[str], Type]) -> Mismatch | None:
 
 
 def shown(type: Type) -> str:
-    """A type as Go's messages have it."""
+    """A type as in Go's messages."""
     return _SHOWN.get(type[0], type[0]) if type else "interface {}"
 
 
@@ -76,7 +76,7 @@ class _Checker:
         self.root = root
 
     def of(self, node: t.Node, bound: Mapping[str, Type], element: Type, pointers: frozenset[str]) -> Type:
-        """The type of a node among names that `let` binds and, in a predicate, an element."""
+        """The type of a node, given names bound by `let` and, in a predicate, an element."""
 
         def inner(part: t.Node) -> Type:
             return self.of(part, bound, element, pointers)
@@ -107,7 +107,7 @@ class _Checker:
             case t.Call(function, arguments):
                 return self.call(function, arguments, bound, element, pointers)
             case t.Method(t.Member(t.Name("sprig")), _) if "sprig" not in bound:
-                return ANY  # of which expr-lang knows nothing, nor looks at what it is given
+                return ANY  # expr-lang knows no types here, nor checks the arguments
             case t.Unary(operator, operand):
                 found = inner(operand)
                 return BOOL if operator == "!" else found if found in _NUMBERS else ANY
@@ -134,7 +134,7 @@ class _Checker:
         element: Type,
         pointers: frozenset[str],
     ) -> Type:
-        """What a function gives, also of the elements of a list."""
+        """The result type of a function, also of the elements of a list."""
         first: Type = ANY
         predicate: Type | None = None
         for position, argument in enumerate(arguments):
@@ -164,7 +164,7 @@ class _Checker:
 
 
 def _same(types: tuple[Type, ...]) -> Type:
-    """The type that all have."""
+    """The common type."""
     return types[0] if types and all(one == types[0] for one in types) else ANY
 
 
@@ -221,7 +221,7 @@ _SUMS: dict[tuple[str, Type, Type], Type] = {
     ("*", DURATION, INT): DURATION,
     ("*", INT, DURATION): DURATION,
 }
-"""What is added and multiplied besides numbers."""
+"""The result types of `+`, `-` and `*` for other values than numbers."""
 
 
 def _comparable(left: Type, right: Type) -> bool:

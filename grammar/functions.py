@@ -12,11 +12,11 @@ from typing import Literal, cast
 from flowdsl.grammar.named import NamedTuple
 
 Kind = Literal["text", "whole", "long", "number", "flag", "list", "map", "time", "numbers", "any", "nil"]
-"""What a value is; `number` is a float or a whole number, `long` one that Go has as int64; `any` may be everything."""
+"""The kind of a value; `number` is a float or int, `long` an int64 in Go; `any` may be everything."""
 
 
 class Signature(NamedTuple):
-    """The kinds of the arguments; those behind `least` may be left out, and the last may be repeated."""
+    """The kinds of the arguments; those after the first `least` are optional, and the last may be repeated."""
 
     arguments: tuple[Kind, ...]
     least: int
@@ -25,7 +25,7 @@ class Signature(NamedTuple):
 
     @property
     def most(self) -> int | None:
-        """How many arguments there may be, or None where there is no limit."""
+        """The most arguments, or None if there is no limit."""
         return None if self.repeated else len(self.arguments)
 
     def argument(self, index: int) -> Kind:
@@ -35,13 +35,13 @@ class Signature(NamedTuple):
 
 @cache
 def builtins() -> dict[str, Signature]:
-    """The functions of expr-lang, and those that Argo adds beside it, by name."""
+    """The functions of expr-lang, and those that Argo adds to it, by name."""
     return _read(_BUILTINS)
 
 
 @cache
 def sprig() -> dict[str, Signature]:
-    """The functions below `sprig.`, by name."""
+    """The functions of `sprig.`, by name."""
     return _read(_SPRIG)
 
 
@@ -57,7 +57,7 @@ def _read(table: str) -> dict[str, Signature]:
     return found
 
 
-# `x?` may be left out, `x*` may be given any number of times. Predicates are checked by the parser.
+# `x?` is optional, `x*` may be given any number of times. Predicates are checked by the parser.
 _BUILTINS = """
 all: list any -> flag
 none: list any -> flag

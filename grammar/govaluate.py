@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MOST_DEPTH = 100
-"""How many parts may stand inside each other."""
+"""The maximum depth of nested nodes."""
 
 
 class Text(NamedTuple):
@@ -69,7 +69,7 @@ class Binary(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """`condition ? yes : no`; without the last it is nil."""
+    """`condition ? yes : no`; without the last the result is nil."""
 
     condition: Condition
     yes: Condition
@@ -79,7 +79,7 @@ class Choice(NamedTuple):
 
 
 class Several(NamedTuple):
-    """`(a, b)`, which only `in` takes."""
+    """`(a, b)`, which only `in` accepts."""
 
     items: tuple[Condition, ...]
     start: int
@@ -109,7 +109,7 @@ _TIME = regex(
 
 
 def is_time(text: str) -> bool:
-    """Whether a text in quotes is surely read as a time, and so as the number of its seconds. Source: tryParseTime."""
+    """Whether a quoted text is certainly read as a time, and so as its seconds. Source: tryParseTime."""
     found = _TIME.fullmatch(text)
     try:
         return found is not None and bool(date(int(found[1]), int(found[2]), int(found[3])))
@@ -118,7 +118,7 @@ def is_time(text: str) -> bool:
 
 
 def children(condition: Condition) -> Iterator[Condition]:
-    """The parts of a node, in the order in which they are written."""
+    """The children of a node, in source order."""
     match condition:
         case Unary(_, operand):
             yield operand
@@ -137,7 +137,7 @@ def children(condition: Condition) -> Iterator[Condition]:
 
 
 def walk(condition: Condition) -> Iterator[Condition]:
-    """The node and everything inside it, each before its parts."""
+    """The node and its descendants in pre-order."""
     yield condition
     for part in children(condition):
         yield from walk(part)
@@ -149,7 +149,7 @@ def _lalr() -> Lalr:
 
 
 def _unreadable(rest: str, _: frozenset[str]) -> str:
-    """What may stand where no token begins."""
+    """What is allowed where no token begins."""
     if rest[0] in "'\"":
         return "a second quote after this one"
     if rest[0] == "=":
@@ -158,7 +158,7 @@ def _unreadable(rest: str, _: frozenset[str]) -> str:
 
 
 def _instead(found: str, allowed: frozenset[str]) -> str:
-    """What may stand in place of `found`, given the terminals that the grammar would accept."""
+    """What is allowed in place of `found`, given the terminals that the grammar would accept."""
     if "WORD" in allowed:
         return "a value, or quotes around the text" if found else "a value"
     closing = "`)`" if "RPAR" in allowed else "the end"
@@ -211,7 +211,7 @@ class _Builder:
                 )
 
     def separate(self, sign: Any, right: Any) -> None:
-        """Raises an error where an operator touches another one: govaluate reads both as one."""
+        """Raise an error if an operator touches another one: govaluate reads both as one."""
         start, end = span(sign)
         following = span(right)[0]
         if end == following and (run := _RUN.match(self.text, start)) is not None and run.end() > end:

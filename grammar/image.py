@@ -22,7 +22,7 @@ _LONGEST = 255
 
 @lru_cache(maxsize=256)
 def fault(text: str) -> str:
-    """Why a text is not the name of an image, in words; empty when it is one."""
+    """Why a text is not an image reference, in words; empty if it is one."""
     name, at, digest = text.partition("@")
     if at and not _is_digest(digest):
         return "a digest is `sha256:` and 64 digits from 0 to f"
@@ -39,7 +39,7 @@ def fault(text: str) -> str:
     if not 0 < len(path) <= _LONGEST:
         return f"a name has 1 to {_LONGEST} characters"
     if registry and not _REGISTRY.fullmatch(registry):
-        path = f"{registry}/{path}"  # no host, so a part of the path
+        path = f"{registry}/{path}"  # not a host, so part of the path
     if not all(map(_PATH.fullmatch, path.split("/"))):
         return "a name is lower-case letters and digits, with `.`, `_`, `-` and `/` between them"
     return (
@@ -48,7 +48,7 @@ def fault(text: str) -> str:
 
 
 def _parted(name: str) -> tuple[str, str]:
-    """The registry of a name, empty where it is left out, and the rest."""
+    """The registry of a name, empty if it is left out, and the rest."""
     first, slash, rest = name.partition("/")
     is_registry = slash and ("." in first or ":" in first or first == "localhost" or first != first.lower())
     return (first, rest) if is_registry else ("", name)

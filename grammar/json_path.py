@@ -46,7 +46,7 @@ class Every(NamedTuple):
 
 
 class Deep(NamedTuple):
-    """`..`: the next step is taken from every value below, too."""
+    """`..`: the next step applies to all descendants, too."""
 
 
 class Where(NamedTuple):
@@ -62,7 +62,7 @@ class Constant(NamedTuple):
 
 
 class Current(NamedTuple):
-    """`@` and what leads on from it."""
+    """`@` and the steps after it."""
 
     path: tuple[Step, ...]
 
@@ -76,7 +76,7 @@ class Compared(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """Tests that must hold all (`&&`), or one of them."""
+    """Tests that must all be true (`&&`), or one of them."""
 
     every: bool
     tests: tuple[Test, ...]
@@ -114,7 +114,7 @@ def _lalr() -> Lalr:
 
 
 def _instead(found: str, allowed: frozenset[str]) -> str:
-    """What may stand in place of `found`, given the terminals that the grammar would accept."""
+    """What is allowed in place of `found`, given the terminals that the grammar would accept."""
     if "ROOT" in allowed:
         return "`$`, then `.` or `[`" if found == "$" else "`$`"
     if found[:1] in ("'", '"') and "STRING" in allowed:

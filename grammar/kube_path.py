@@ -17,7 +17,7 @@ _USUAL = regex(r"\{(?:\.[A-Za-z_]\w*|\[(?:\*|[0-9]+)\])+\}")
 
 
 def check(text: str) -> None:
-    """Raises GrammarError where kubectl cannot read a path."""
+    """Raise GrammarError if kubectl cannot read a path."""
     if _USUAL.fullmatch(text):
         return
     try:
@@ -39,7 +39,7 @@ _JUNK = regex(r"[0-9.]+|\w[\w-]*|\"[^\"\n]*\"?|'[^'\n]*'?|&&|\|\||=~|.", re.DOTA
 
 
 def _instead(found: str, allowed: frozenset[str]) -> str:
-    """What may stand in place of `found`, given the terminals that the grammar would accept."""
+    """What is allowed in place of `found`, given the terminals that the grammar would accept."""
     if "KEY" in allowed:
         return _subscript(found)
     if "OPERAND_FIELD" in allowed:

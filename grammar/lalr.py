@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 class Lalr:
     """The parser of a grammar file.
 
-    `instead` says what may stand in place of the part at fault, given the names of the terminals that the grammar
-    would accept there; the part is a token, or what `junk` matches. Where there is an `unreadable`, it is asked
-    instead about what is no token, and gets the rest of the text. With `contextual`, only terminals are looked for
+    `instead` says what is allowed in place of the invalid part, given the names of the terminals that the grammar
+    would accept there; the part is a token, or what `junk` matches. An `unreadable`, if given, is called
+    instead for text that is not a token, with the rest of the text. With `contextual`, only terminals are matched
     that the grammar would accept.
     """
 
@@ -48,7 +48,7 @@ class Lalr:
         self._contextual = contextual
 
     def parse(self, text: str) -> Tree[Token]:
-        """The tree of a text. Raises GrammarError."""
+        """Parse a text. Raises GrammarError."""
         from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
         try:
@@ -67,7 +67,7 @@ class Lalr:
             token: Token = error.token
             start = len(text) if token.type == "$END" else token.start_pos or 0
             end = len(text) if token.type == "$END" else start + len(token)
-            if self._contextual:  # the token is one of another context
+            if self._contextual:  # the token belongs to another context
                 end = self._end(text, start, end)
             expected = self._instead(text[start:end], frozenset(error.accepts or ()))
             raise GrammarError(text, start, end, expected) from None

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 
 def all_hold(*values: bool | None) -> bool | None:
-    """Whether all hold: False as soon as one does not, whatever the others are."""
+    """Three-valued "and": False as soon as one is, whatever the others are."""
     return False if False in values else None if None in values else True
 
 
 def any_holds(*values: bool | None) -> bool | None:
-    """Whether one holds: True as soon as one does, whatever the others are."""
+    """Three-valued "or": True as soon as one is, whatever the others are."""
     return True if True in values else None if None in values else False
 
 
 def negated(value: bool | None) -> bool | None:
-    """Whether what may not be known does not hold."""
+    """Three-valued "not"."""
     return None if value is None else not value

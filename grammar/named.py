@@ -17,7 +17,7 @@ else:
     _OWN = ("__annotations__", "__module__", "__qualname__")
 
     class _Named(type):
-        """Makes a named tuple of the annotations in the body of a class, in their order."""
+        """Makes a named tuple from the annotations in a class body, in order."""
 
         def __new__(cls, name: str, _bases: tuple[type, ...], body: dict[str, Any]) -> type:
             fields = body.get("__annotations__", {})

@@ -30,7 +30,7 @@ EXPRESSION_NAME = regex(r"[a-zA-Z][-a-zA-Z0-9]*")
 EXPRESSION_WORDS = frozenset(("and", "contains", "else", "endsWith", "false", "if", "in")).union(
     ("let", "matches", "nil", "not", "or", "startsWith", "true")
 )
-"""What is no name to expr-lang, though it looks like one. Source: parser/lexer/state.go of expr 1.17.8."""
+"""The reserved words of expr-lang. Source: parser/lexer/state.go of expr 1.17.8."""
 
 _OTHER = regex(r"[^a-z0-9]+")
 _TOKEN = regex(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
@@ -42,7 +42,7 @@ def is_dns_label(text: str) -> bool:
 
 
 def is_service_name(text: str) -> bool:
-    """Whether Services take a text as their name: a label that no digit begins. Source: RFC 1035, Kubernetes."""
+    """Whether a text is a valid name of a Service: a label that begins with a letter. Source: RFC 1035, Kubernetes."""
     return is_dns_label(text) and not text[0].isdigit()
 
 
@@ -70,7 +70,7 @@ def is_label_value(text: str) -> bool:
 
 
 def is_env_name(text: str) -> bool:
-    """Whether every Kubernetes accepts `text` as the name of an environment variable.
+    """Whether every version of Kubernetes accepts `text` as the name of an environment variable.
 
     Source: k8s.io/apimachinery, IsEnvVarName.
     """
@@ -117,7 +117,7 @@ def is_argo_name(text: str) -> bool:
 
 
 def is_argo_container(text: str) -> bool:
-    """Whether Argo puts a container of this name into pods itself, in which it does its own work.
+    """Whether Argo itself adds a container of this name to pods, for its own work.
 
     Source: Argo Workflows, the names of containers in workflow/common/common.go.
     """
@@ -127,7 +127,7 @@ def is_argo_container(text: str) -> bool:
 def is_depended_upon(text: str) -> bool:
     """Whether Argo can read the name of a task where another depends on it.
 
-    Argo makes an expression of it, in which a hyphen is an underscore. Source: evaluateDependsLogic.
+    Argo makes it part of an expression, with hyphens as underscores. Source: evaluateDependsLogic.
     """
     return text not in EXPRESSION_WORDS and EXPRESSION_NAME.fullmatch(text) is not None
 
@@ -141,9 +141,9 @@ def is_parameter_name(text: str) -> bool:
 
 
 def parameter_names(texts: Sequence[str], *, within: bool = False) -> tuple[str, ...]:
-    """Names of parameters that begin like these texts, each another one; those that are such names stay as they are.
+    """Distinct names of parameters derived from these texts; valid names are unchanged.
 
-    `within`: they are followed by a hyphen and more, so they have none of their own.
+    `within`: they are followed by a hyphen and more, so they contain none.
     """
     found = {text: text for text in texts if is_parameter_name(text) and not (within and "-" in text)}
     taken = set(found)

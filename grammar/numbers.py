@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def digits(number: float) -> tuple[str, str, int]:
-    """The sign, the shortest digits, and the exponent of the first of them."""
+    """The sign, the shortest digits, and the exponent of the first digit."""
     mantissa, _, exponent = f"{number!r}".lower().partition("e")
     sign = "-" if mantissa.startswith("-") else ""
     whole, _, fraction = mantissa.lstrip("-").partition(".")
@@ -32,7 +32,7 @@ def fixed(number: float) -> str:
 
 
 def json_number(number: float) -> str:
-    """json.Marshal of a finite number, as Argo writes the number that an item is: 0.00001, but 1e-7."""
+    """json.Marshal of a finite number, as Argo writes a numeric item: 0.00001, but 1e-7."""
     if number != 0 and not 1e-6 <= abs(number) < 1e21:
         return scientific(number).replace("e-0", "e-")
     return fixed(number)

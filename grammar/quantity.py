@@ -25,7 +25,7 @@ _WORD = regex(r"[^\W\d_]+|%")
 
 @lru_cache(1024)
 def quantity(text: str) -> Decimal:
-    """The exact number that a Kubernetes quantity stands for, in its base unit (bytes, cores, pieces).
+    """The exact value of a Kubernetes quantity, in its base unit (bytes, cores, pieces).
 
     Suffixes: n u m k M G T P E (powers of 1000), Ki Mi Gi Ti Pi Ei (powers of 1024), or an exponent
     `e3` of at most three digits. Raises GrammarError; common mistakes (`8GB`, `4 Gi`) are answered
@@ -46,7 +46,7 @@ def quantity(text: str) -> Decimal:
 
 
 def spelled(amount: Decimal) -> str:
-    """An amount as people write it: in Ti, Gi or Mi where it is a whole number of them, else without a suffix."""
+    """An amount in common notation: in Ti, Gi or Mi if it is a whole number of them, else without a suffix."""
     whole = int(amount)
     if whole != amount:
         return f"{amount.normalize():f}"
@@ -63,7 +63,7 @@ def has_exponent(text: str) -> bool:
 
 @cache
 def _lalr() -> Lalr:
-    # What was probably meant is seen from the whole text.
+    # The probable intention shows in the whole text.
     return Lalr("quantity.lark", lambda _, __: "")
 
 
@@ -82,7 +82,7 @@ def _mistake(text: str) -> GrammarError:
     if meant := _meant(unit):
         choices = " or ".join(f"`{number[0]}{suffix}`" for suffix in meant)
         return GrammarError(text, start, offset + len(stripped), choices)
-    if not unit:  # only white space around the number
+    if not unit:  # only whitespace around the number
         return GrammarError(text, 0, len(text), f"`{stripped}` without white space")
     return GrammarError(
         text, start, offset + len(stripped), "a suffix of n u m k M G T P E or Ki Mi Gi Ti Pi Ei"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RegexError(ValueError):
-    """A pattern that Go refuses, in its words: `code` says what is wrong, `part` where."""
+    """A pattern that Go rejects, in its words: `code` says what is wrong, `part` where."""
 
     def __init__(self, code: str, part: str) -> None:
         super().__init__(f"error parsing regexp: {code}: `{part}`")
@@ -29,12 +29,12 @@ class RegexError(ValueError):
 
 
 class UnknownClass(ValueError):
-    """A class of signs by the name of a script, of which Python has no table."""
+    """A character class by the name of a script, for which Python has no table."""
 
 
 Range = tuple[int, int]
 _MOST = 1000
-"""How often something may be repeated."""
+"""The highest repeat count."""
 _DIGIT: tuple[Range, ...] = ((0x30, 0x39),)
 _SPACE: tuple[Range, ...] = ((0x09, 0x0A), (0x0C, 0x0D), (0x20, 0x20))
 _UPPER, _LOWER = (0x41, 0x5A), (0x61, 0x7A)
@@ -67,7 +67,7 @@ _HEXADECIMAL = regex(r"\\x(?:\{([0-9a-fA-F]+)\}|([0-9a-fA-F]{2}))")
 
 
 class _Atom(NamedTuple):
-    """What a sign that repeats may stand behind: its pattern, and where it begins in the text."""
+    """An operand of a repetition: its pattern, and where it begins in the text."""
 
     pattern: str
     at: int
@@ -76,24 +76,24 @@ class _Atom(NamedTuple):
 
 @lru_cache(256)
 def pattern_of(text: str) -> re.Pattern[str]:
-    """What finds in a text what Go's expression finds. Raises RegexError and UnknownClass."""
+    """A Python pattern that matches what Go's expression matches. Raises RegexError and UnknownClass."""
     return re.compile(_Reader(text).pattern())
 
 
 class _Reader:
-    """A pattern that is read from its beginning."""
+    """A parser of a pattern."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.at: int = 0
         self.flags = frozenset[str]()
         self.outer: list[frozenset[str]] = []
-        self.atoms: list[list[_Atom]] = [[]]  # of each group that is open
+        self.atoms: list[list[_Atom]] = [[]]  # of each open group
         self.heads: list[tuple[str, int]] = []
         self.names: set[str] = set()
 
     def pattern(self) -> str:
-        """All of it."""
+        """Parse the whole pattern."""
         while self.at < len(self.text):
             self._next()
         if self.heads:
@@ -161,7 +161,7 @@ class _Reader:
             flags = flags.union(match[1]).difference(match[2] or "")
             if match[3] == ")":
                 self.flags = flags
-                if self.atoms[-1]:  # what stands behind repeats once more
+                if self.atoms[-1]:  # the next operator repeats once more
                     self.atoms[-1][-1] = self.atoms[-1][-1]._replace(repeated=False)
                 return
             head = "(?:"
@@ -200,7 +200,7 @@ class _Reader:
         whole = f"(?:{before.pattern}){sign}{'?' if lazy else ''}"
         self.atoms[-1][-1] = _Atom(whole, start, repeated=True)
 
-    # --- signs and classes ------------------------------------------------------------------------
+    # --- characters and classes -------------------------------------------------------------------
 
     def _escape(self) -> None:
         start = self.at
@@ -235,7 +235,7 @@ class _Reader:
         return _inverted(ranges) if (sign == "P") != bool(match[1]) else ranges
 
     def _code(self) -> int:
-        """The sign that an escape stands for."""
+        """The character of an escape."""
         text, start = self.text, self.at
         if start + 1 >= len(text):
             raise RegexError("trailing backslash at end of expression", "")
@@ -254,7 +254,7 @@ class _Reader:
         raise RegexError("invalid escape sequence", text[start : start + 2])
 
     def _hexadecimal(self) -> int:
-        r"""The sign of an escape such as `\x41` or `\x{1f600}`."""
+        r"""The character of an escape such as `\x41` or `\x{1f600}`."""
         text, start = self.text, self.at
         match = _HEXADECIMAL.match(text, start)
         if match is not None and (code := int(match[1] or match[2], 16)) <= sys.maxunicode:
@@ -331,7 +331,7 @@ def _shown(code: int) -> str:
 
 
 def _inverted(ranges: list[Range]) -> list[Range]:
-    """All other signs."""
+    """All other characters."""
     found: list[Range] = []
     begin = 0
     for low, high in sorted(ranges):
@@ -345,7 +345,7 @@ def _inverted(ranges: list[Range]) -> list[Range]:
 
 @lru_cache(32)
 def _ranges(category: str) -> tuple[Range, ...]:
-    """The signs of a category of Unicode, such as `L` or `Lu`."""
+    """The characters of a Unicode category, such as `L` or `Lu`."""
     import unicodedata
 
     found: list[Range] = []
@@ -369,7 +369,7 @@ def _category(name: str, whole: str) -> list[Range]:
 
 
 def matches(pattern: str, text: str) -> Iterator[re.Match[str]]:
-    """What a pattern finds in a text, one after the other; no empty match stands right behind another one.
+    """The matches of a pattern in a text, in order; no empty match directly follows another match.
 
     Raises RegexError and UnknownClass.
     """

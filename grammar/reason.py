@@ -9,7 +9,7 @@ def reason(error: Exception) -> str:
 
 
 def said(error: Exception, place: object = "") -> str:
-    """The same with the path of the file, which is `place` if the error names none; of a request, its reason."""
+    """The same with the path of the file, which is `place` if the error has none; for a request, its reason."""
     why = getattr(error, "reason", error) if isinstance(error, OSError) else error
     if isinstance(why, OSError):
         return ": ".join(str(one) for one in (why.filename or place, reason(why)) if one)

@@ -20,5 +20,5 @@ class _Regex:
 
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """What `re.compile` gives, to be called by its methods. Raises `re.error` when it is first used."""
+    """A lazy `re.compile`, to be used by its methods. Raises `re.error` on first use."""
     return cast("re.Pattern[AnyStr]", _Regex(pattern, flags))

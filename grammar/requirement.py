@@ -16,19 +16,19 @@ _USUAL = regex(rf"({_NAME})(?:\[{_NAME}\])?(?:(==|>=)[0-9]+(?:\.[0-9]+)*)?")
 
 
 class Requirement(NamedTuple):
-    """What is asked of one package; `pinned`: one version, or a file or commit, and no other."""
+    """The requirement of one package; `pinned`: one version, or a file or commit, and no other."""
 
     name: str
     pinned: bool
 
 
 def normalized(name: str) -> str:
-    """A name as indexes compare it. Source: PEP 503."""
+    """A normalized package name. Source: PEP 503."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def requirement(text: str) -> Requirement:
-    """Read one requirement; raises GrammarError. Source: PEP 508, and PEP 440 for versions."""
+    """Parse one requirement. Raises GrammarError. Source: PEP 508, and PEP 440 for versions."""
     if usual := _USUAL.fullmatch(text):
         return Requirement(usual[1], usual[2] == "==")
     parts: list[Any] = _lalr().parse(text).children
@@ -40,7 +40,7 @@ def requirement(text: str) -> Requirement:
 
 
 def _is_fixed(url: str) -> bool:
-    """Whether an address is that of a file, or names the commit of a repository."""
+    """Whether a URL is that of a file, or names the commit of a repository."""
     scheme, _, rest = url.partition(":")
     return "+" not in scheme or "@" in rest.partition("#")[0].removeprefix("//").partition("/")[2]
 
@@ -61,7 +61,7 @@ def _lalr() -> Lalr:
 
 
 def _instead(found: str, allowed: frozenset[str]) -> str:
-    """What may stand in place of `found`, given the terminals that the grammar would accept."""
+    """What is allowed in place of `found`, given the terminals that the grammar would accept."""
     if "NAME" in allowed:
         return "the name of a package, as in `numpy==2.1`"
     if allowed & {"EXTRA", "RSQB"}:

@@ -27,7 +27,7 @@ _BASES = {"x": 16, "b": 2, "o": 8, "d": 10}
 
 
 def plain(text: str) -> str | int | float | bool | None:
-    """The value of a scalar without quotes and tag; a number without a fraction is whole, as JSON has it."""
+    """The value of a plain scalar without a tag; a number without a fraction is an int, as in JSON."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in "+-.0123456789":
@@ -42,7 +42,7 @@ def plain(text: str) -> str | int | float | bool | None:
 
 
 def _float(text: str, bare: str) -> str | int | float:
-    """The number, or the text where it is none, or one that is too big."""
+    """The number, or the text if it is not one, or too large."""
     if _FLOAT.fullmatch(bare) is None:
         return text
     number = float(bare)

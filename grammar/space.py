@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class Value(NamedTuple):
-    """One value as it is written, and what the quotes around it hold; None where there are none."""
+    """One value as written, and the text inside its quotes; None if there are none."""
 
     text: str
     quoted: str | None
 
 
 class Written(NamedTuple):
-    """A space as it is written: its word with arguments, or no word and the values that are tried.
+    """A space as written: its word with arguments, or no word and the values to try.
 
-    `condition` is the text behind `if`, which says in which points the parameter is searched.
+    `condition` is the text after `if`, which says for which points the parameter is searched.
     """
 
     word: str | None
@@ -37,10 +37,10 @@ class Written(NamedTuple):
 
 
 def space(text: str, words: Iterable[str]) -> Written:
-    """Read what one parameter may be, given the words that there are. Raises GrammarError.
+    """Parse the space of one parameter, given the known words. Raises GrammarError.
 
-    A comma parts values, except within quotes, brackets and braces, so that a value may be JSON. Parentheses
-    belong to words, and behind `if` stands a condition, which is not read here.
+    Commas separate values, except within quotes, brackets and braces, so that a value may be JSON. Parentheses
+    belong to words, and after `if` there is a condition, which is not parsed here.
     """
     text, condition = _parted(text)
     tree: Any = _lalr().parse(text)
@@ -57,7 +57,7 @@ _PIECE = regex(r'"(?:[^"\\]|\\.)*"|[(\[{]|[)\]}]|(?<=[\s)\]}"])if(?=[\s(])')
 
 
 def _parted(text: str) -> tuple[str, str | None]:
-    """What stands before the first `if` outside of quotes and brackets, and the condition behind it."""
+    """The text before the first `if` outside of quotes and brackets, and the condition after it."""
     depth = 0
     for piece in _PIECE.finditer(text):
         found = piece.group()

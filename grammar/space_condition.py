@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class Compared(NamedTuple):
-    """One comparison of a parameter with values, as it is written.
+    """One comparison of a parameter with values, as written.
 
-    The sign is `==`, `!=`, `<`, `<=`, `>`, `>=`, `in` or `not in`; empty for a flag alone.
+    The operator is `==`, `!=`, `<`, `<=`, `>`, `>=`, `in` or `not in`; empty for a boolean alone.
     """
 
     name: str
@@ -34,13 +34,13 @@ class Compared(NamedTuple):
 
 
 class Negated(NamedTuple):
-    """What holds where its part does not."""
+    """True if its operand is not."""
 
     part: Condition
 
 
 class Joined(NamedTuple):
-    """Conditions that all hold, or with `or` any of them."""
+    """Conditions that are all true, or with `or` any of them."""
 
     word: str
     parts: tuple[Condition, ...]
@@ -49,16 +49,16 @@ class Joined(NamedTuple):
 Condition = Compared | Negated | Joined
 
 MOST_DEPTH = 40
-"""How many parentheses and negations may be open at once."""
+"""The maximum depth of parentheses and negations."""
 
 
 def condition(text: str) -> Condition:
-    """Read a condition. Raises GrammarError."""
+    """Parse a condition. Raises GrammarError."""
     return _read(_lalr().parse(text), text, 0)
 
 
 def comparisons(tree: Condition) -> Iterator[Compared]:
-    """The comparisons of a condition, in the order that they stand in it."""
+    """The comparisons of a condition, in order."""
     if isinstance(tree, Compared):
         yield tree
         return
@@ -96,7 +96,7 @@ _MEANT = {"=": "`==`", "&": "`and`", "|": "`or`", "!": "`not` or `!=`", "{": "`(
 
 
 def _instead(found: str, terminals: frozenset[str]) -> str:
-    """What may stand in place of `found`, given the terminals that the grammar would accept."""
+    """What is allowed in place of `found`, given the terminals that the grammar would accept."""
     if found in _MEANT:
         return _MEANT[found]
     if "WORD" in terminals:

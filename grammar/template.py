@@ -42,7 +42,7 @@ TAG = regex(r"\{\{(.*?)\}\}", re.DOTALL)
 
 
 def only_tag(text: str) -> re.Match[str] | None:
-    """The closed tag that a text is, if it is nothing else; group 1 is its body."""
+    """The closed tag if it is the whole text; group 1 is its body."""
     found = TAG.match(text)
     return found if found is not None and found.end() == len(text) else None
 
@@ -60,12 +60,12 @@ class Tag(NamedTuple):
 
     @property
     def inside(self) -> int:
-        """Where its body begins."""
+        """The offset of its body."""
         return self.start + (3 if self.kind == "expression" else 2)
 
     @property
     def variables(self) -> tuple[Reference, ...]:
-        """The variables that its expression names, with their offsets in the text of the tag."""
+        """The variables in its expression, with their offsets in the text of the tag."""
         offset = self.inside
         return tuple(
             each._replace(start=each.start + offset, end=each.end + offset) for each in variables(self.body)
@@ -73,16 +73,16 @@ class Tag(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """What it names, as a simple tag spells it: the variables of its expression, or all that it holds."""
+        """The names in it, in the notation of a simple tag: the variables of its expression, or its whole body."""
         if self.kind == "expression":
             return [each.dotted for each in variables(self.body)]
         return [self.body.strip()]
 
 
 class Reference(NamedTuple):
-    """A variable that a tag or an expression names, part by part, with its offsets.
+    """A variable in a tag or an expression, as its parts, with its offsets.
 
-    `guarded` says that an expression answers for the case that the variable is missing (`??`, `?.`).
+    `guarded` says that an expression has a fallback for a missing variable (`??`, `?.`).
     """
 
     path: tuple[str, ...]
@@ -92,7 +92,7 @@ class Reference(NamedTuple):
 
     @property
     def dotted(self) -> str:
-        """The path as a simple tag spells it."""
+        """The path in the notation of a simple tag."""
         return ".".join(self.path)
 
 
@@ -106,15 +106,15 @@ def tags(text: str) -> tuple[Tag, ...]:
 
 
 def may_be_variable(name: str) -> bool:
-    """Whether Argo may know a variable of this name: of one word, there are `item` and `retries`."""
+    """Whether Argo may have a variable of this name: with one word, only `item` and `retries`."""
     root, dot, _ = name.partition(".")
     return root in ROOTS and (bool(dot) or name in ("item", "retries"))
 
 
 def is_filled(text: str) -> bool:
-    """Whether Argo may put something in place of a tag of a text: braces around other words stay as they are.
+    """Whether Argo may replace a tag in a text: braces around other words stay as they are.
 
-    Those that are not closed reach to what closes them in a text behind.
+    Unclosed ones extend to closing braces in a following text.
     """
     if "{{" not in text:
         return False
@@ -126,14 +126,14 @@ def is_filled(text: str) -> bool:
 
 
 def may_be(judge: Callable[[str], bool], text: str) -> bool:
-    """Whether a text is a name as `judge` says, or may be one when its tags are filled, with nothing or letters."""
+    """Whether a text is valid as `judge` says, or may be once its tags are filled, with nothing or letters."""
     if not is_filled(text):
         return judge(text)
     return any("{{" in filled or judge(filled) for filled in (TAG.sub("", text), TAG.sub("x", text)))
 
 
 def masked(text: str) -> str:
-    """A text with each tag made a word of the same length, so that the rest can be read, and offsets stay."""
+    """A text with each tag replaced by a word of the same length, so that the rest can be parsed, and offsets stay."""
     return TAG.sub(lambda tag: "x" * len(tag[0]), text)
 
 
@@ -148,14 +148,14 @@ def _tag(written: str, start: int) -> Tag:
 
 @cache
 def _lalr() -> Lalr:
-    return Lalr("template.lark", lambda _, __: "text")  # which any text is
+    return Lalr("template.lark", lambda _, __: "text")  # any text is valid
 
 
 def references(text: str) -> tuple[Reference, ...]:
-    """The variables that the tags of a text name, with their offsets in the text.
+    """The variables in the tags of a text, with their offsets in the text.
 
-    A simple tag is one reference, trimmed and split at its dots; one that holds another `{{` is
-    resolved in two turns and names nothing yet.
+    A simple tag is one reference, trimmed and split at its dots; one that contains another `{{` is
+    resolved in two passes and has no name yet.
     """
     found: list[Reference] = []
     for tag in tags(text):
@@ -215,10 +215,10 @@ def _tokens(expression: str) -> list[_Token]:
 
 
 def variables(expression: str) -> tuple[Reference, ...]:
-    """The variables that an expr-lang expression names: `inputs.parameters['a-b']` as three parts.
+    """The variables in an expr-lang expression: `inputs.parameters['a-b']` as three parts.
 
     Functions, keys of maps, names bound by `let` and members of computed values are not variables. A
-    path ends where its next part is computed. Broken text gives what can be read from it.
+    path ends before a computed part. For invalid text, the result is what can be parsed.
     """
     tokens = _tokens(expression)
     found: list[Reference] = []
@@ -253,7 +253,7 @@ def variables(expression: str) -> tuple[Reference, ...]:
 
 
 def _path(tokens: list[_Token], index: int) -> tuple[tuple[str, ...], int, bool]:
-    """The path that begins at a name, the index behind it, and whether it holds a `?.`."""
+    """The path that begins at a name, the index after it, and whether it contains a `?.`."""
     parts = [tokens[index].text]
     optional = False
     index += 1
@@ -286,9 +286,9 @@ def _unquoted(literal: str) -> str:
 
 
 def unbalanced(expression: str) -> tuple[int, str] | None:
-    """Where an expression cannot be right whatever it means, and what is expected there, or None.
+    """Where an expression is certainly invalid, and what is expected there, or None.
 
-    Finds a bracket without its partner and a string without its end; both hold for expr-lang and for
+    Finds an unbalanced bracket and an unterminated string; both apply to expr-lang and to
     the language of `when`. The offset is that of the bracket or quote, in code points.
     """
     open_brackets: list[_Token] = []

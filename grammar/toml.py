@@ -20,7 +20,7 @@ _ONE = regex(_KEY)
 
 
 class Place(NamedTuple):
-    """The line of a key, and where it begins and ends there: lines and columns from 1, the end exclusive."""
+    """The line of a key, and its columns: lines and columns from 1, the end exclusive."""
 
     line: int
     column: int
@@ -28,9 +28,9 @@ class Place(NamedTuple):
 
 
 def place(text: str, path: Sequence[str]) -> Place:
-    """Where the last key of a path stands, or the nearest table or key around it; else the beginning.
+    """The place of the last key of a path, or of the nearest table or key around it; else the beginning.
 
-    A part of the text that only looks like a key, inside of a text of several lines, may be taken for one.
+    Text that only looks like a key, inside a multi-line string, may be taken for one.
     """
     found, depth = Place(1, 1, 1), 0
     table: list[str] = []
@@ -42,7 +42,7 @@ def place(text: str, path: Sequence[str]) -> Place:
         else:
             around = table
             for entry in _ENTRY.finditer(line):
-                # Behind a comma stands what is beside the key before, in the same inline table.
+                # After a comma comes the next key of the same inline table.
                 beside = around[:-1] if line[entry.start()] == "," else around
                 around = [*beside, *_names(entry[1])]
                 entries.append((entry, around))

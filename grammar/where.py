@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 Operator = Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
 
 MOST_GROUPS = 64
-"""How many alternatives a text may expand to."""
+"""The most alternatives that a text may expand to."""
 
 MOST_DEPTH = 40
-"""How many parentheses and negations may be open at once."""
+"""The maximum depth of parentheses and negations."""
 
 
 class Term(NamedTuple):
     """One requirement of a node selector: key, operator and values as in Kubernetes, and its offsets.
 
     `Gt` and `Lt` carry one whole number as text. A limit with a suffix is in base units (`40Gi` is
-    42949672960); a caller whose label counts in larger units rounds it down for Gt and up for Lt.
+    42949672960); a caller whose label has larger units rounds it down for Gt and up for Lt.
     Source: Kubernetes, NodeSelectorRequirement, which compares whole numbers only.
     """
 
@@ -70,7 +70,7 @@ _MEANT = {"=": "`==`", "&": "`and`", "|": "`or`", "!": "`not` or `!=`", "[": "`(
 
 
 def _instead(found: str, terminals: frozenset[str]) -> str:
-    """What may stand in place of `found`, given the terminals that the grammar would accept."""
+    """What is allowed in place of `found`, given the terminals that the grammar would accept."""
     if found in _MEANT:
         return _MEANT[found]
     if f"_{found.upper()}" in terminals:
@@ -141,7 +141,7 @@ def _term(tree: Tree[Token], text: str, positive: bool) -> Groups:
 
 
 def _comparison(key: str, sign: str, token: Token, text: str, positive: bool) -> Term:
-    """The Gt or Lt on whole numbers that says the same as a comparison, or as its opposite."""
+    """The Gt or Lt on whole numbers that is equivalent to a comparison, or to its opposite."""
     try:
         limit = quantity(_value(token))
     except GrammarError as error:

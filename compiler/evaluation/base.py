@@ -12,7 +12,7 @@ _PAD = "="
 
 
 def decoded64(text: str) -> str:
-    """What a text in base64 stands for. Raises ExpressionError."""
+    """Decode a text in base64. Raises ExpressionError."""
     signs = text.encode().decode("latin-1")  # Go counts bytes
     bits: list[int] = []
     kept = [at for at, sign in enumerate(signs) if sign not in "\r\n"]
@@ -39,7 +39,7 @@ def decoded64(text: str) -> str:
 
 
 def decoded32(text: str) -> str:
-    """What a text in base32 stands for. Raises ExpressionError."""
+    """Decode a text in base32. Raises ExpressionError."""
     signs = text.encode().decode("latin-1").replace("\r", "").replace("\n", "")
     bits: list[int] = []
     for at, sign in enumerate(signs):

@@ -18,7 +18,7 @@ class _Word(NamedTuple):
 
 
 def separated(text: str, sign: str) -> str:
-    """A name in small letters with a sign between its words (camelCaseToLowerCase)."""
+    """A name in lower case with a separator between its words (camelCaseToLowerCase)."""
     words = [*_words(text), _Word(_NONE, "")]
     parts: list[str] = []
 
@@ -57,7 +57,7 @@ def pascal(text: str) -> str:
     """A name with a capital at the start of each word, and nothing between them (ToPascalCase)."""
     start = next((at for at, sign in enumerate(text) if not _connects(sign)), len(text))
     if start == len(text):
-        return text + text[-1:]  # what is nothing but connectors has its last one twice
+        return text + text[-1:]  # a text of only connectors has its last one twice
     parts, last = [text[:start]], cased(text[start], str.upper)
     capitals = _kind(text[start]) == _UPPER
     for sign in text[start + 1 :]:

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class Chance:
-    """Numbers that nobody can tell before, but who knows the seed."""
+    """A generator of random numbers, reproducible with its seed."""
 
     def __init__(self, seed: str) -> None:
         self._seed = seed
         self._made = 0
 
     def octets(self, count: int) -> bytes:
-        """So many bytes."""
+        """That many random bytes."""
         found = b""
         while len(found) < count:
             self._made += 1
@@ -37,7 +37,7 @@ class Chance:
         return found[:count]
 
     def below(self, limit: int) -> int:
-        """A number from 0 up to a limit that it does not reach."""
+        """A random number from 0 up to an exclusive limit."""
         return int.from_bytes(self.octets(16), "big") % limit
 
 
@@ -46,7 +46,7 @@ _SOURCE: ContextVar[Chance | None] = ContextVar("_SOURCE", default=None)
 
 @contextmanager
 def by(chance: Chance) -> Generator[None]:
-    """Let what is evaluated have these numbers; without any, it is not evaluated."""
+    """Evaluate random functions with this generator; without any, they are not evaluated."""
     token = _SOURCE.set(chance)
     try:
         yield

@@ -3,7 +3,7 @@
 Source: github.com/Knetic/govaluate at 7625b7f8c03d; shouldExecute in workflow/controller/steps.go of Argo 4.1.
 """
 
-# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# The type of a value is known only at run time, as in Go: lists and mappings hold anything.
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
@@ -50,7 +50,7 @@ _NEAR_A_TIME = regex(r"\d{4}-\d\d-\d\d|[A-Z][a-z]{2} [A-Z][a-z]{2} |\d\d?:\d\d[A
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _YEAR_2000 = datetime(2000, 1, 1, tzinfo=UTC)
 _YEAR_0 = 62167219200
-"""The seconds from the beginning of the year 0 to that of 1970."""
+"""The seconds from the start of year 0 to that of 1970."""
 
 
 def condition(text: str) -> bool:
@@ -105,7 +105,7 @@ def _of(node: g.Condition) -> Value:
 
 
 def _quoted(text: str) -> Value:
-    """A text in quotes: one that is a time is the number of its seconds (tryParseTime)."""
+    """A quoted text: a time becomes the number of its seconds (tryParseTime)."""
     if _NEAR_A_TIME.match(text):
         for layout in _LAYOUTS:
             with suppress(ExpressionError):

@@ -3,7 +3,7 @@
 Source: github.com/expr-lang/expr 1.17.8 (compiler, vm), and getFuncMap in util/expr/env/env.go of Argo Workflows 4.1.
 """
 
-# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# The type of a value is known only at run time, as in Go: lists and mappings hold anything.
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
@@ -51,7 +51,7 @@ def evaluate(text: str, scope: Mapping[str, Value]) -> Value:
 
 
 def value_of(node: t.Node, scope: Mapping[str, Value]) -> Value:
-    """The value of an expression that is read. Raises ExpressionError where Argo reports one."""
+    """The value of a parsed expression. Raises ExpressionError where Argo reports one."""
     try:
         _check_names(node, scope, frozenset())
         if (mismatch := types.refusal(node, partial(_root, scope))) is not None:
@@ -62,7 +62,7 @@ def value_of(node: t.Node, scope: Mapping[str, Value]) -> Value:
 
 
 class Absent(NamedTuple):
-    """A key that an object in JSON does not have: the object's expression and its keys."""
+    """A key that is missing in a JSON object: the object's expression and its keys."""
 
     key: str
     of: t.Node
@@ -70,7 +70,7 @@ class Absent(NamedTuple):
 
 
 def absent(text: str, scope: Mapping[str, Value]) -> Absent | None:
-    """The last key that an expression asks of an object in vain; None where there is none, or it cannot be read."""
+    """The last missing key that an expression looks up in an object; None if there is none, or it is invalid."""
     evaluation = _Watched(scope)
     with contextlib.suppress(ExpressionError, GrammarError, RecursionError):
         evaluation.of(parse(text), _Around({}, ()))
@@ -78,7 +78,7 @@ def absent(text: str, scope: Mapping[str, Value]) -> Absent | None:
 
 
 def _root(scope: Mapping[str, Value], name: str) -> types.Type:
-    """What is known of the type of a variable; of what is inside of it, nothing is."""
+    """The known type of a variable; the types of its contents are unknown."""
     value = scope.get(name)
     return types.STRING if isinstance(value, str) else types.MAP if isinstance(value, dict) else types.ANY
 
@@ -112,7 +112,7 @@ _ADDED = frozenset(("asInt", "asFloat", "toJson", "jsonpath"))
 
 
 class _Element(NamedTuple):
-    """What `#`, `#index` and `#acc` are in a predicate."""
+    """The values of `#`, `#index` and `#acc` in a predicate."""
 
     value: Value
     position: int
@@ -120,20 +120,20 @@ class _Element(NamedTuple):
 
 
 class _Around(NamedTuple):
-    """What stands around a part: the names that `let` binds, and the elements, the innermost last."""
+    """The context of a node: the names bound by `let`, and the elements, the innermost last."""
 
     names: Mapping[str, Value]
     elements: tuple[_Element, ...]
 
 
 class _Missing(Exception):
-    """Something before a `?.` is nil."""
+    """A value before a `?.` is nil."""
 
 
 class _Evaluation:
     def __init__(self, scope: Mapping[str, Value]) -> None:
         self.scope = scope
-        self.known: dict[int, Value] = {}  # of calls that stand in a predicate and do not ask for its element
+        self.known: dict[int, Value] = {}  # of calls in a predicate that do not use its element
 
     def of(self, node: t.Node, around: _Around) -> Value:
         match node:
@@ -193,9 +193,9 @@ class _Evaluation:
         return binary(word, self.of(node.left, around), self.of(node.right, around))
 
     def logic(self, node: t.Binary, decisive: bool, around: _Around) -> Value:
-        """`&&` or `||`; where the left side does not decide, the right one is the value, whatever that is.
+        """`&&` or `||`; if the left side does not decide, the result is the right one, whatever that is.
 
-        Beside a constant, the other side is the value, or is not even computed.
+        If one side is a constant, the result is the other side, or that is not even computed.
         """
         sides = (_constant(node.left), _constant(node.right))
         if decisive in sides:
@@ -296,7 +296,7 @@ class _Evaluation:
 
 
 def _constant(node: t.Node) -> bool | None:
-    """What a part is that expr-lang makes a constant before it evaluates anything. Source: optimizer/fold.go."""
+    """The value of a node that expr-lang folds to a constant. Source: optimizer/fold.go."""
     match node:
         case t.Literal(bool() as value):
             return value
@@ -313,7 +313,7 @@ def _constant(node: t.Node) -> bool | None:
 
 
 def _asks(node: t.Node) -> bool:
-    """Whether a part asks for the element of a predicate that it stands in, or is another one each time."""
+    """Whether a node uses the element of its predicate, or differs in each evaluation."""
     if isinstance(node, t.Element) or _differs(node):
         return True
     if isinstance(node, t.Call) and len(node.arguments) > 1 and isinstance(node.arguments[1], t.Closure):
@@ -322,17 +322,17 @@ def _asks(node: t.Node) -> bool:
 
 
 def _differs(node: t.Node) -> bool:
-    """Whether a part is a function that gives something else each time."""
+    """Whether a node is a function with a different result in each call."""
     return isinstance(node, t.Member) and isinstance(node.key, t.Literal) and node.key.value in CHANCES
 
 
 def _asks_outside(closure: t.Closure) -> bool:
-    """Whether a predicate asks for more than its own element: for a name that `let` binds it cannot be known."""
+    """Whether a predicate uses more than its own element; unknown for names bound by `let`."""
     return any(isinstance(each, t.Let) or _differs(each) for each in t.walk(closure))
 
 
 def elements(value: Value, function: str) -> list[Value]:
-    """What a predicate goes through: the items of a list, the bytes of a text. Raises ExpressionError."""
+    """What a predicate iterates over: the items of a list, the bytes of a text. Raises ExpressionError."""
     if isinstance(value, list):
         found: list[Value] = value
         return found
@@ -350,7 +350,7 @@ def added(values: list[Value]) -> Value:
 
 
 class _Watched(_Evaluation):
-    """An evaluation that keeps the last key that an object in JSON does not have, with those it has."""
+    """An evaluation that records the last missing key of a JSON object, with its existing keys."""
 
     absent: Absent | None = None
 
@@ -364,7 +364,7 @@ class _Watched(_Evaluation):
 
 
 def _reads(node: t.Node) -> bool:
-    """Whether a value comes from a text: all others are variables, which are looked for before."""
+    """Whether a value is parsed from a text: all others are variables, which are looked up before."""
     return isinstance(node, t.Call) or any(map(_reads, t.children(node)))
 
 

@@ -3,7 +3,7 @@
 Source: github.com/expr-lang/expr 1.17.8, builtin/builtin.go and lib.go; Argo Workflows 4.1, util/expr/env/env.go.
 """
 
-# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# The type of a value is known only at run time, as in Go: lists and mappings hold anything.
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
@@ -112,7 +112,7 @@ def _away(number: float) -> float:
 
 
 def cased(text: str, rule: Callable[[str], str]) -> str:
-    """Upper or lower case as Go has it: each character becomes one character."""
+    """Upper or lower case as in Go: each character becomes one character."""
     return "".join(rule(sign) if len(rule(sign)) == 1 else sign for sign in text)
 
 
@@ -132,7 +132,7 @@ def _split(text: Value, separator: Value, count: Value = None, *, after: bool = 
 
 
 def split(text: str, separator: str, count: int) -> list[str]:
-    """At most `count` parts of a text, or all of them where it is negative; with no separator its characters."""
+    """At most `count` parts of a text, or all if negative; without a separator its characters."""
     if separator:
         return text.split(separator) if count < 0 else text.split(separator, count - 1)
     return list(text) if count < 0 or count >= len(text) else [*text[: count - 1], text[count - 1 :]]
@@ -256,4 +256,4 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "bitushr": _shift("bitushr", lambda one, two: (one % 2**64) >> two),
     "bitnot": lambda value: ~_bits(value, "bitnot"),
 }
-"""The functions by name. Values come in as they are; each raises ExpressionError for what it does not take."""
+"""The functions by name. They get values unconverted; each raises ExpressionError for invalid ones."""

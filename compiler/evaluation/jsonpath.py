@@ -3,7 +3,7 @@
 Source: github.com/evilmonkeyinc/jsonpath 0.8.1, as far as `flowdsl.grammar.json_path` reads it.
 """
 
-# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# The type of a value is known only at run time, as in Go: lists and mappings hold anything.
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def jsonpath(root: Value, path: str) -> Value:
-    """What a path leads to: one value, or a list where it may lead to several. Raises ExpressionError."""
+    """The result of a path: one value, or a list if it may have several. Raises ExpressionError."""
     try:
         steps = p.parse(path)
     except GrammarError as error:
@@ -29,9 +29,9 @@ def jsonpath(root: Value, path: str) -> Value:
 
 
 def _walked(value: Value, steps: tuple[p.Step, ...]) -> Value:
-    """What the steps lead to from a value; where one leads to several, the next is taken from each of them.
+    """The result of the steps from a value; if one has several, the next is applied to each of them.
 
-    Those that it leads nowhere from are left out. Only an index is taken from the list of them all, but not of `*`.
+    Those without a result are left out. Only an index is applied to the whole list, but not to that of `*`.
     """
     if not steps:
         return value
@@ -49,7 +49,7 @@ def _walked(value: Value, steps: tuple[p.Step, ...]) -> Value:
 
 
 def _found(value: Value, steps: tuple[p.Step, ...]) -> Value:
-    """What the steps lead to, or None."""
+    """The result of the steps, or None."""
     try:
         return _walked(value, steps)
     except ExpressionError:
@@ -65,7 +65,7 @@ def _below(value: Value, steps: tuple[p.Step, ...]) -> list[Value]:
 
 
 def _taken(step: p.Step, value: Value) -> list[Value]:
-    """The values that a step leads to which may lead to several."""
+    """The results of a step that may have several."""
     match step:
         case p.Several(parts):
             return [_part(value, part) for part in parts if _there(value, part)]
@@ -80,7 +80,7 @@ def _taken(step: p.Step, value: Value) -> list[Value]:
 
 
 def _there(value: Value, part: p.Key | p.Index) -> bool:
-    """Whether a part is there; what has no such parts at all is an error."""
+    """Whether a key or index exists; a value without any is an error."""
     if isinstance(part, p.Key):
         return not isinstance(value, dict) or part.name in value
     return -len(items := _items(value)) <= part.number < len(items)
@@ -133,7 +133,7 @@ def _descendants(value: Value) -> list[Value]:
 
 
 def _included(test: p.Test, value: Value) -> bool:
-    """Whether a filter holds of a value, and all that it asks for is there."""
+    """Whether a value satisfies a filter, and has all that it refers to."""
     try:
         return _holds(test, value)
     except ExpressionError:
@@ -149,7 +149,7 @@ def _holds(test: p.Test, value: Value) -> bool:
         case p.Compared(sign, left, right):
             return _compared(_operand(left, value), sign, _operand(right, value))
         case _:
-            return bool(_operand(test, value))  # nothing, 0 and what is empty are false
+            return bool(_operand(test, value))  # null, 0 and empty values are false
 
 
 def _operand(operand: p.Operand, value: Value) -> Any:

@@ -1,6 +1,6 @@
 """The functions of expr-lang on lists and objects. Source: github.com/expr-lang/expr 1.17.8, builtin/."""
 
-# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# The type of a value is known only at run time, as in Go: lists and mappings hold anything.
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
@@ -41,7 +41,7 @@ def _flat_numbers(function: str, values: tuple[Value, ...]) -> list[int | float]
 
 
 def extreme(function: str, better: Callable[[Any, Any], bool]) -> Callable[..., Value]:
-    """The best of numbers and of lists of them."""
+    """The minimum or maximum of numbers and of lists of them."""
 
     def made(*values: Value) -> Value:
         if len(values) == 1 and not isinstance(values[0], list) and not is_number(values[0]):
@@ -65,7 +65,7 @@ def mean(*values: Value) -> float:
 
 
 def median(*values: Value) -> float:
-    """The middle of numbers and of lists of them."""
+    """The median of numbers and of lists of them."""
     numbers = sorted(float(number) for number in _flat_numbers("median", values))
     middle = len(numbers) // 2
     if not numbers:
@@ -95,7 +95,7 @@ def end(index: int) -> Callable[[Value], Value]:
 
 
 def get(of: Value, key: Value) -> Value:
-    """`of[key]`, or nil where there is none."""
+    """`of[key]`, or nil if there is none."""
     if of is None:
         return None
     try:
@@ -121,7 +121,7 @@ def keys(value: Value, verb: str) -> list[Value]:
 
 
 def from_pairs(value: Value) -> AnyMap:
-    """An object from its pairs."""
+    """An object from its key-value pairs."""
     made = AnyMap()
     for pair in as_list(value, "transform"):
         found: list[Value] = pair if isinstance(pair, list) else []
@@ -132,7 +132,7 @@ def from_pairs(value: Value) -> AnyMap:
 
 
 def uniq(value: Value) -> list[Value]:
-    """The items without repeats."""
+    """The items without duplicates."""
     found: list[Value] = []
     for item in as_list(value, "uniq"):
         if not any(equal(item, each) for each in found):
@@ -146,7 +146,7 @@ def concat(*lists: Value) -> list[Value]:
 
 
 def flatten(value: Value) -> list[Value]:
-    """The items of the lists inside."""
+    """The items of nested lists."""
     found: list[Value] = []
     for item in as_list(value, "flatten"):
         found += flatten(item) if isinstance(item, list) else [item]
@@ -154,7 +154,7 @@ def flatten(value: Value) -> list[Value]:
 
 
 def ordered(keys: list[Value], order: Value) -> list[int]:
-    """The positions of values in their order, `asc` or `desc`. Raises ExpressionError."""
+    """The indexes of sorted values, `asc` or `desc`. Raises ExpressionError."""
     if order not in ("asc", "desc"):
         raise ExpressionError(f"invalid order {order}, expected asc or desc")
     kinds = {"number" if is_number(key) else type(key).__name__ for key in keys}
@@ -165,6 +165,6 @@ def ordered(keys: list[Value], order: Value) -> list[int]:
 
 
 def sort(value: Value, order: Value = "asc") -> list[Value]:
-    """The items in order."""
+    """The sorted items."""
     items = as_list(value, "sort")
     return [items[index] for index in ordered(items, order)]

@@ -1,6 +1,6 @@
 """The operators of expr-lang on values. Source: github.com/expr-lang/expr 1.17.8, vm/runtime."""
 
-# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# The type of a value is known only at run time, as in Go: lists and mappings hold anything.
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def flag(value: Value, word: str) -> bool:
-    """A value that has to be true or false. Raises ExpressionError."""
+    """A value that has to be a boolean. Raises ExpressionError."""
     if not isinstance(value, bool):
         raise ExpressionError(f"invalid operation: {word} ({go_type(value)})")
     return value
@@ -74,7 +74,7 @@ def cut(of: Value, first: Value, last: Value) -> Value:
 
 
 def unary(word: str, value: Value) -> Value:
-    """A sign before a value. Raises ExpressionError."""
+    """A unary operator on a value. Raises ExpressionError."""
     if word == "!":
         return not flag(value, "!")
     if not is_number(value):
@@ -97,7 +97,7 @@ _EXACT: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator
 
 
 def binary(word: str, left: Value, right: Value) -> Value:
-    """An operator on two values. Raises ExpressionError."""
+    """A binary operator on two values. Raises ExpressionError."""
     if go_type(left) != go_type(right) and (isinstance(left, Word) or isinstance(right, Word)):
         return _refuse(word, left, right)
     if word in ("==", "!="):
@@ -148,7 +148,7 @@ def _of_numbers(word: str, left: Any, right: Any) -> Value:
 
 
 def _of_times(word: str, left: Any, right: Any) -> Value:
-    """Times and durations: added, taken from each other, put in order."""
+    """Operators on times and durations: addition, subtraction, comparison."""
     rule: Callable[[Any, Any], Any] | None = _ORDER.get(word) or {"+": operator.add, "-": operator.sub}.get(
         word
     )
@@ -159,7 +159,7 @@ def _of_times(word: str, left: Any, right: Any) -> Value:
 
 
 def _lengthened(left: Any, right: Any) -> Value:
-    """A duration so many times; a fraction makes a number of nanoseconds of it."""
+    """A duration multiplied by a number; a fraction gives a number of nanoseconds."""
     span, times = (left, right) if isinstance(left, timedelta) else (right, left)
     return span * times if isinstance(times, int) else float(nanoseconds(span)) * times
 
@@ -180,7 +180,7 @@ def _within(needle: Value, values: Value) -> bool:
             raise ExpressionError(f"cannot use {go_type(needle)} as a key")
         return needle in found
     if isinstance(values, datetime) and isinstance(needle, str):
-        return False  # of an object of Go's, whether it has a field of that name
+        return False  # of a Go struct, whether it has a field of that name
     raise ExpressionError(f'operator "in" not defined on {go_type(values)}')
 
 

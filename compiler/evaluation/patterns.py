@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def found(pattern: str, text: str) -> Iterator[re.Match[str]]:
-    """What a pattern finds in a text, one after the other. Raises ExpressionError."""
+    """The matches of a pattern in a text, in order. Raises ExpressionError."""
     try:
         yield from re2.matches(pattern, text)
     except re2.RegexError as error:
@@ -23,5 +23,5 @@ def found(pattern: str, text: str) -> Iterator[re.Match[str]]:
 
 
 def has(pattern: str, text: str) -> bool:
-    """Whether a pattern finds anything in a text. Raises ExpressionError."""
+    """Whether a pattern matches anywhere in a text. Raises ExpressionError."""
     return next(found(pattern, text), None) is not None

@@ -3,7 +3,7 @@
 Source: github.com/Masterminds/sprig 3.3.0. What needs a network or a key is not computed here.
 """
 
-# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# The type of a value is known only at run time, as in Go: lists and mappings hold anything.
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 
 
 class _Sprig:
-    """The functions by name, with the arguments that Go's reflection lets through."""
+    """The functions by name, with the arguments that Go's reflection accepts."""
 
     def get(self, name: str) -> Callable[..., Value] | None:
-        """The function of a name, or None."""
+        """The function with a name, or None."""
         if name not in signatures():
             return None
         return lambda *arguments: _call(name, arguments)
@@ -71,7 +71,7 @@ _KINDS: dict[str, tuple[type, str, Callable[[], Value]]] = {
     "map": (dict, "map[string]interface {}", dict),
     "time": (datetime, "time.Time", lambda: datetime(1, 1, 1, tzinfo=UTC)),
 }
-"""Of the kinds of arguments their types here, in Go's messages, and what nil is as one of them."""
+"""By kind of argument: its type here, its type in Go's messages, and the value of nil converted to it."""
 
 
 def _call(name: str, arguments: tuple[Value, ...]) -> Value:
@@ -109,7 +109,7 @@ def _items(value: Value, function: str) -> list[Value]:
 
 
 def empty(value: Value) -> bool:
-    """Whether a value is the one that Go starts with: nil, false, 0, nothing in it."""
+    """Whether a value is Go's zero value: nil, false, 0, an empty collection."""
     if isinstance(value, (str, bytes, list, dict)):
         sized: Any = value
         return len(sized) == 0

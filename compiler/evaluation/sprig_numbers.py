@@ -1,6 +1,6 @@
 """The functions of numbers below `sprig.`. Source: github.com/Masterminds/sprig 3.3.0, numeric.go."""
 
-# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# The type of a value is known only at run time, as in Go: lists and mappings hold anything.
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def to_int64(value: Value) -> int:
-    """cast.ToInt64: 0 of what is no number."""
+    """cast.ToInt64: 0 for anything but a number."""
     if isinstance(value, bool):
         return int(value)
     if is_number(value):
@@ -47,7 +47,7 @@ def to_int64(value: Value) -> int:
 
 
 def to_float64(value: Value) -> float:
-    """cast.ToFloat64: 0 of what is no number."""
+    """cast.ToFloat64: 0 for anything but a number."""
     if isinstance(value, str):
         try:
             return float(value)
@@ -78,7 +78,7 @@ def folded_float(rule: Callable[[Decimal, Decimal], Decimal]) -> Callable[..., f
             total = _decimal(first)
             for value in rest:
                 total = rule(total, _decimal(value))
-            return float(total) + 0.0  # which has no zero below zero
+            return float(total) + 0.0  # without negative zero
 
     return made
 
@@ -99,11 +99,11 @@ def _decimal(value: Value) -> Decimal:
 
 _EXACT = Context(prec=2000, rounding=ROUND_HALF_UP)
 _PLACES = Decimal("1e-16")
-"""What is kept of a quotient. Source: DivisionPrecision of github.com/shopspring/decimal."""
+"""The precision of a quotient. Source: DivisionPrecision of github.com/shopspring/decimal."""
 
 
 def quotient(one: int, two: int) -> int:
-    """A division towards zero. Raises ExpressionError."""
+    """An integer division, truncated towards zero. Raises ExpressionError."""
     if two == 0:
         raise ExpressionError("runtime error: integer divide by zero")
     found = abs(one) // abs(two)
@@ -111,14 +111,14 @@ def quotient(one: int, two: int) -> int:
 
 
 def rounded(value: Value, places: int, on: float = 0.5, *_: float) -> float:
-    """A number with so many places."""
+    """A number rounded to that many places."""
     scale = math.pow(10, places)
     digit = scale * to_float64(value)
     return (math.ceil(digit) if math.modf(digit)[0] >= on else math.floor(digit)) / scale
 
 
 def until_step(start: int, stop: int, step: int) -> list[int]:
-    """The numbers from one to another."""
+    """The range of numbers between two."""
     if step == 0 or (stop < start and step >= 0) or (stop >= start and step < 0):
         return []
     within(abs(stop - start) // abs(step))
@@ -126,7 +126,7 @@ def until_step(start: int, stop: int, step: int) -> list[int]:
 
 
 def seq(*numbers: int) -> str:
-    """The numbers from one to another, as text."""
+    """The sequence of numbers between two, as text."""
     if not 1 <= len(numbers) <= 3:
         return ""
     start, step, stop = (1, 1, numbers[0]) if len(numbers) == 1 else (numbers[0], 1, numbers[-1])

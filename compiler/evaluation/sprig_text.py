@@ -4,7 +4,7 @@ Source: github.com/Masterminds/sprig 3.3.0 (strings.go, regex.go, crypto.go, url
 github.com/Masterminds/goutils 1.1.1, github.com/huandu/xstrings 1.5.0. Regular expressions are those of Python.
 """
 
-# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# The type of a value is known only at run time, as in Go: lists and mappings hold anything.
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def strval(value: Value) -> str:
-    """The text of a value, as sprig makes it."""
+    """The text of a value, as sprig formats it."""
     if isinstance(value, str):
         return value
     return value.decode(errors="replace") if isinstance(value, bytes) else shown(value)
@@ -103,7 +103,7 @@ def _abbrev_both(left: int, right: int, text: str) -> str:
 
 
 def _abbreviated(raw: bytes, offset: int, width: int) -> bytes:
-    """A text with `...` for what is left out, and what stands at the offset in it (AbbreviateFull of goutils)."""
+    """A text abbreviated with `...` around the offset (AbbreviateFull of goutils)."""
     if len(raw) <= width:
         return raw
     offset = min(offset, len(raw), len(raw) - (width - 3)) if len(raw) - offset < width - 3 else offset
@@ -117,7 +117,7 @@ def _abbreviated(raw: bytes, offset: int, width: int) -> bytes:
 
 
 def _wrapped(width: int, text: str, separator: str = "\n", long_words: bool = False) -> str:
-    """Go counts bytes, and may cut a sign in two (WrapCustom of goutils)."""
+    """A text wrapped at a width in bytes, as in Go, which may split a character (WrapCustom of goutils)."""
     raw, width = text.encode(), max(width, 1)
     lines: list[bytes] = []
     at = 0
@@ -151,7 +151,7 @@ def _split_map(parts: list[str]) -> dict[str, str]:
 
 
 def _matches(pattern: str, text: str) -> bool:
-    """Sprig says false where the pattern is wrong."""
+    """Whether a pattern matches; false if it is invalid, as in sprig."""
     try:
         return patterns.has(pattern, text)
     except ExpressionError:
@@ -159,7 +159,7 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def _with(pattern: str, text: str, new: Callable[[re.Match[str]], str]) -> str:
-    """A text with another one in place of each that a pattern finds."""
+    """A text with each match of a pattern replaced."""
     parts: list[str] = []
     last = 0
     for match in patterns.found(pattern, text):
@@ -169,7 +169,7 @@ def _with(pattern: str, text: str, new: Callable[[re.Match[str]], str]) -> str:
 
 
 def _replaced(pattern: str, text: str, new: str) -> str:
-    """Go writes groups as `$1` and `${1}`, and reads `$1x` as the group `1x`, which there is not."""
+    """Replace with groups: Go writes `$1` and `${1}`, and reads `$1x` as the group `1x`, which does not exist."""
 
     def expand(match: re.Match[str]) -> str:
         def group(found: re.Match[str]) -> str:
@@ -274,7 +274,7 @@ def _url_parts(text: str) -> dict[str, Value]:
 
 
 def _url(parts: dict[str, Value]) -> str:
-    """A URL of its parts. Raises ExpressionError."""
+    """A URL from its parts. Raises ExpressionError."""
     texts: dict[str, str] = {}
     for name in ("scheme", "host", "path", "query", "opaque", "fragment", "userinfo"):
         value: Value = parts.get(name, "")
@@ -289,13 +289,13 @@ def _url(parts: dict[str, Value]) -> str:
         path = texts["path"] if texts["path"] == "*" else quote(texts["path"], safe=_IN_PATH)
         made += f"//{place}" if place or (texts["scheme"] and path.startswith("//")) else ""
         made += "/" * bool(path and place and not path.startswith("/"))
-        made += "./" * (not made and ":" in path.partition("/")[0])  # else that would be its scheme
+        made += "./" * (not made and ":" in path.partition("/")[0])  # else that would be the scheme
         made += path
     made += f"?{texts['query']}" * bool(texts["query"])
     return made + f"#{quote(texts['fragment'], safe=_IN_FRAGMENT)}" * bool(texts["fragment"])
 
 
-#: What stands for itself. Source: escape of net/url in Go.
+#: Characters that need no escape. Source: escape of net/url in Go.
 _IN_PATH = "/$&+,:;=@~"
 _IN_FRAGMENT = f"{_IN_PATH}!()*?"
 

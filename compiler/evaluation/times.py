@@ -3,7 +3,7 @@
 Source: the packages time of Go, and github.com/Masterminds/sprig 3.3.0 for the functions below `sprig.`.
 """
 
-# What a value is shows when an expression runs, as in Go.
+# The type of a value is known only at run time, as in Go.
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
@@ -97,7 +97,7 @@ _FIELDS = {
 
 
 def parsed(layout: str, text: str, zone: tzinfo | None = None) -> datetime:
-    """The time that a text in one of Go's layouts means, in a zone where it names none. Raises ExpressionError."""
+    """A time parsed by one of Go's layouts, in a zone if it names none. Raises ExpressionError."""
     pattern, end = "", 0
     for match in _WORD.finditer(layout):
         word = match[0]
@@ -170,7 +170,7 @@ _LAYOUTS = (
 
 
 def date(*given: Value) -> datetime:
-    """`date` of expr-lang: a text, perhaps with a layout and a zone. Raises ExpressionError."""
+    """`date` of expr-lang: a text, optionally with a layout and a zone. Raises ExpressionError."""
     zone = given[0] if isinstance(given[0], tzinfo) else None
     rest: list[Value] = [*given[1:]] if zone else [*given]
     if not rest or not all(isinstance(one, str) for one in rest):
@@ -188,8 +188,8 @@ def date(*given: Value) -> datetime:
 
 
 def zone_of(name: str) -> tzinfo:
-    """A zone by its name. Raises ExpressionError."""
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # few expressions name one
+    """A time zone by its name. Raises ExpressionError."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # few expressions use one
 
     try:
         return ZoneInfo(name or "UTC")
@@ -219,7 +219,7 @@ def _rounded(span: timedelta, unit: timedelta) -> timedelta:
 
 
 def _later(when: datetime, years: int, months: int, days: int) -> datetime:
-    """Some years, months and days later; a day that its month has not is one of the next."""
+    """Add years, months and days; a day beyond the end of its month overflows into the next."""
     count = when.year * 12 + when.month - 1 + months + years * 12
     return when.replace(year=count // 12, month=count % 12 + 1, day=1) + timedelta(days=when.day - 1 + days)
 
@@ -322,7 +322,7 @@ _UNITS = (("y", 365 * 86400), ("mo", 30 * 86400), ("d", 86400), ("h", 3600), ("m
 
 
 def _roughly(value: Value) -> str:
-    """The largest unit of a duration alone."""
+    """A duration in its largest unit only."""
     span = timedelta()
     if isinstance(value, datetime):
         span = datetime.now(UTC) - value

@@ -4,7 +4,7 @@ Values are None, bool, int of 64 bits, float, str, bytes, list, dict,
 datetime and timedelta.
 """
 
-# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# The type of a value is known only at run time, as in Go: lists and mappings hold anything.
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
@@ -20,7 +20,7 @@ from flowdsl.grammar.numbers import digits, fixed, json_number, scientific
 from flowdsl.grammar.regex import regex
 
 Value = Any
-"""A value of an expression; which kinds there are is known when it runs only, as in Go."""
+"""A value of an expression; its type is known only at run time, as in Go."""
 
 
 class ExpressionError(Exception):
@@ -28,47 +28,47 @@ class ExpressionError(Exception):
 
 
 class NotHere(ExpressionError):
-    """An expression that Argo computes, and that is not computed here."""
+    """An expression that Argo evaluates, but that is not evaluated here."""
 
 
 MOST = 10**6
-"""How many items, or parts of a text, are made at once: in expr-lang no more are, `MemoryBudget` in its vm."""
+"""The most items, or parts of a text, that are made at once: the limit of expr-lang, `MemoryBudget` in its vm."""
 
 
 def within(count: int) -> int:
-    """A number of items or of parts of a text that sprig makes, if that is not too many. Raises NotHere."""
+    """The number of items or parts of a text that sprig makes, if within MOST. Raises NotHere."""
     if count > MOST:
         raise NotHere(f"{count} at once are not made here")
     return count
 
 
 class AnyMap(dict[Any, Any]):
-    """A mapping whose keys may be of any kind, which JSON does not have."""
+    """A mapping with keys of any type, which JSON does not have."""
 
 
 class NilList(list[Any]):
-    """An empty list that Go did not make: JSON has null for it."""
+    """A nil slice of Go: null in JSON."""
 
 
 class Long(int):
-    """A whole number of 64 bits, as sprig computes them: to Go another type than int, to expr-lang none."""
+    """An int64, as in sprig: in Go another type than int, in expr-lang not."""
 
 
 class Named:
-    """A value of a type that Go has, and that is its text in JSON."""
+    """A value of a Go type that is text in JSON."""
 
     kind = ""
 
 
 class Word(int):
-    """A number that has a name, and a type of its own in Go, such as a month."""
+    """A number with a name, and a type of its own in Go, such as a month."""
 
     name = ""
     kind = ""
 
 
 def word(number: int, name: str, kind: str) -> Word:
-    """Such a number."""
+    """A `Word` with this number, name and type in Go."""
     made = Word(number)
     made.name, made.kind = name, kind
     return made
@@ -104,13 +104,13 @@ def go_type(value: Value) -> str:
 
 
 def unconverted(value: Value, wanted: str) -> ExpressionError:
-    """What Go says of a value that is not of the type that is wanted."""
+    """Go's error about a value that is not of the expected type."""
     found = "nil" if value is None else go_type(value)
     return ExpressionError(f"interface conversion: interface {{}} is {found}, not {wanted}")
 
 
 def wrapped(number: int) -> int:
-    """A number as it is after an operation on 64 bits."""
+    """A number wrapped to 64 bits."""
     return (number + 2**63) % 2**64 - 2**63
 
 
@@ -134,12 +134,12 @@ def parse_float(text: str) -> float:
 
 
 def nanoseconds(span: timedelta) -> int:
-    """A duration as Go counts it."""
+    """A duration in nanoseconds, as in Go."""
     return span // timedelta(microseconds=1) * 1000
 
 
 def to_int(number: float) -> int:
-    """int(x) of a float: towards zero; what does not fit is the least number, as on amd64."""
+    """int(x) of a float: truncated towards zero; on overflow the least number, as on amd64."""
     return int(number) if -(2.0**63) <= number < 2.0**63 else -(2**63)
 
 
@@ -178,7 +178,7 @@ def time_text(when: datetime) -> str:
 
 
 def offset_text(when: datetime, form: str = "0700") -> str:
-    """How far the zone of a time is from UTC, as `+0100`, or in another of Go's forms."""
+    """The UTC offset of a time, as `+0100`, or in another of Go's forms."""
     found = when.utcoffset() or timedelta()
     minutes, seconds = divmod(int(abs(found).total_seconds()), 60)
     parts = [f"{minutes // 60:02d}", f"{minutes % 60:02d}", f"{seconds:02d}"]
@@ -187,7 +187,7 @@ def offset_text(when: datetime, form: str = "0700") -> str:
 
 
 def zone_name(when: datetime) -> str:
-    """The short name of the zone of a time, or how far it is from UTC."""
+    """The abbreviation of the zone of a time, or its UTC offset."""
     name = when.tzname() or "UTC"
     return offset_text(when) if name != "UTC" and name.startswith("UTC") else name
 
@@ -304,7 +304,7 @@ def from_json(text: str) -> Value:
 
 
 def equal(left: Value, right: Value) -> bool:
-    """`==` of expr-lang: numbers by value, everything else by kind and value."""
+    """`==` of expr-lang: numbers by value, everything else by type and value."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if is_number(left) and is_number(right):

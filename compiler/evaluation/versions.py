@@ -3,7 +3,7 @@
 Source: github.com/Masterminds/semver 3.5.0.
 """
 
-# What a value is shows when an expression runs, as in Go.
+# The type of a value is known only at run time, as in Go.
 # pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
 # pyright: reportUnknownMemberType=false
 
@@ -29,7 +29,7 @@ _BETWEEN = regex(r"\s*,\s*(?=\S)|\s+")
 
 
 class Version(Named):
-    """A version; `text` is what it was read of."""
+    """A version; `text` is its source."""
 
     kind = "*semver.Version"
 
@@ -52,7 +52,7 @@ class Version(Named):
         return hash(self.text)
 
     def order(self) -> tuple[Any, ...]:
-        """What versions are compared by: the build is not."""
+        """The sort key of a version, without the build."""
         parts = self.before.split(".") if self.before else []
         numbered = ((not one.isdecimal(), int(one) if one.isdecimal() else 0, one) for one in parts)
         return (self.numbers, not parts, *numbered)
@@ -63,7 +63,7 @@ class Version(Named):
         return (one > two) - (one < two)
 
     def next(self, part: int) -> Version:
-        """The next one, counted in its first, second or third number."""
+        """The next major, minor or patch version."""
         made = [*self.numbers[: part + 1], 0, 0][:3]
         made[part] += not (part == 2 and self.before)
         found = Version((made[0], made[1], made[2]))
@@ -72,7 +72,7 @@ class Version(Named):
 
 
 def version(text: str) -> Version:
-    """A version, of which only the first number has to be there. Raises ExpressionError."""
+    """Parse a version, of which only the first number is required. Raises ExpressionError."""
     match = _VERSION.fullmatch(text)
     if match is None:
         raise ExpressionError("invalid semantic version")
@@ -83,7 +83,7 @@ def version(text: str) -> Version:
 
 
 def compared(constraint: str, text: str) -> bool:
-    """Whether a version is what a constraint wants. Raises ExpressionError."""
+    """Whether a version satisfies a constraint. Raises ExpressionError."""
     wanted = _RANGE.sub(lambda found: f">= {found[1]}, <= {found[7]} ", constraint)
     groups = [_constraints(one) for one in wanted.split("||")]
     found = version(text)
@@ -91,7 +91,7 @@ def compared(constraint: str, text: str) -> bool:
 
 
 def _constraints(text: str) -> list[tuple[str, Version, int]]:
-    """What all has to hold: a sign, a version, and how many of its numbers are given. Raises ExpressionError."""
+    """Constraints that must all hold: operator, version, how many of its numbers are given. Raises ExpressionError."""
     made: list[tuple[str, Version, int]] = []
     place = len(text) - len(text.lstrip())
     while match := _CONSTRAINT.match(text, place):
@@ -114,7 +114,7 @@ def _constraints(text: str) -> list[tuple[str, Version, int]]:
 
 
 def _holds(group: list[tuple[str, Version, int]], found: Version) -> bool:
-    """Whether a version is what is wanted: one before a release only where the constraint names such a one."""
+    """Whether a version satisfies a group; a pre-release only if the constraint names one."""
     if found.before and not any(limit.before for _, limit, _ in group):
         return False
     return all(_is(sign, found, limit, given) for sign, limit, given in group)

@@ -127,7 +127,7 @@ def way_to(expression: str, value: object, written: str = "") -> str:
 
 
 def _as_list(inner: str, value: object) -> str:
-    """How to convert a value to a list of the inner type, if there is more to say than the notation of lists."""
+    """How to convert a value to a list, if there is more to say than the notation of lists."""
     if isinstance(value, str) and inner == "string" and value:
         if _is_json_list(value):
             return "take the quotes around the list off"
