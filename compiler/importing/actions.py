@@ -20,26 +20,26 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.reading import Reading
 
 
-#: A line of an object that says of which kind it is.
+#: The line of a manifest that holds its kind.
 _KIND = regex(r"(?m)^ *kind *:")
 
 
 class Resource(Leaf):
-    """Something that is done with an object of the cluster."""
+    """An action on an object of the cluster: a `resource` template."""
 
     word: ClassVar[str] = "resource"
 
     def is_sayable(self) -> bool:
-        """Whether there are words for it: none for flags that name the object, and for some values in its text.
+        """Whether it can be expressed: not with flags that name the object, or with some values in its text.
 
-        Outputs have only words, so that what is wrong is said then.
+        Outputs have no alternative, so that what is wrong with them is reported later.
         """
         text = str(self.body.get("manifest") or "")
         named = not self.body.get("flags") or "manifestFrom" in self.body or _KIND.search(text)
         return bool(named and unsaid(text, self) is None) or any(inside(self.template, "outputs").values())
 
     def read_body(self) -> None:
-        """The object, and what is waited for."""
+        """Read the manifest and the conditions that are awaited."""
         self.leading.append(quoted(str(self.body.pop("action", ""))))
         self.say(RESOURCE)
         if self.body.get("setOwnerReference") is False:
@@ -58,7 +58,7 @@ class Resource(Leaf):
         self.left("resource")
 
     def _manifest(self, given: str) -> Code:
-        """The line with the object, and where results are read."""
+        """The manifest as code, which also determines where results are read."""
         results = {
             self.target.outputs[one.key].name: read_at(inside(one.said, "valueFrom"))
             for one in ports(self.template, "outputs")
@@ -70,12 +70,12 @@ class Resource(Leaf):
 
 
 class Request(Leaf):
-    """A request."""
+    """An `http` template."""
 
     word: ClassVar[str] = "http"
 
     def read_body(self) -> None:
-        """What is asked for, and what the answer has to be."""
+        """Read the request and the condition on the response."""
         method = quoted(str(self.body.pop("method", "GET")))
         url = value_of(str(self.body.pop("url", "")), self, (*self.path, "url")).code
         headers = self._headers()
@@ -107,12 +107,12 @@ class Request(Leaf):
 
 
 class Gate(Leaf):
-    """A gate."""
+    """A `suspend` template."""
 
     word: ClassVar[str] = "approve"
 
     def read_body(self) -> None:
-        """How long it waits, and what a person is told."""
+        """Read the duration and the text for the approver."""
         self.say(GATE)
         self.left("suspend")
         taken = entries(self.template, "inputs", "parameters")
@@ -132,7 +132,7 @@ _KINDS: dict[str, type[Leaf]] = {
 
 
 def leaf(reader: Reading, target: Function) -> Leaf:
-    """The reader of a template that runs something."""
+    """The reader of a template that runs something, by its type."""
     made = _KINDS.get(str(target.body), Foreign)(reader, target)
     asked = target.body in ("resource", "script")
     return Foreign(reader, target) if asked and not made.is_sayable() else made

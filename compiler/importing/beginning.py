@@ -55,7 +55,7 @@ def read_document(reader: Reader) -> None:
 
 
 def _wants_files(reader: Reader, entry: str) -> bool:
-    """Whether a template is given files by those who call it, so that no run begins with it."""
+    """Whether callers pass files to a template, so that no run starts with it."""
     inputs = ports(reader.templates[entry][1], "inputs")
     return any(
         one.kind == "artifacts" and not one.said.get("optional") and one.name not in reader.parameters
@@ -65,7 +65,7 @@ def _wants_files(reader: Reader, entry: str) -> bool:
 
 
 def _library(reader: Reader, name: str) -> None:
-    """Templates that others call: functions, and no pipeline of its own."""
+    """Templates for other workflows: functions, without a pipeline of their own."""
     reader.library = True
     for one in list(reader.templates):
         reader.called({"template": one}, reader.templates[one][0])
@@ -77,7 +77,7 @@ def _library(reader: Reader, name: str) -> None:
 
 
 def _unreached(reader: Reader, entry: str) -> None:
-    """What only others call, or nobody does."""
+    """Read the templates that the entrypoint does not reach."""
     known = {entry, *reader.functions, *reader.hooked}
     others = reader.kind.endswith("Template")
     for name, (path, _) in reader.templates.items():
@@ -92,7 +92,7 @@ def _unreached(reader: Reader, entry: str) -> None:
 
 
 def _renamed(reader: Reader, target: Function, path: Path) -> None:
-    """Say what a template and its inputs and outputs are called, where others know them by another name."""
+    """Keep the names of a template and its inputs and outputs where others refer to them."""
     name = str(target.template["name"])
     changed = {f"`{name}`": f"`{slug(target.name)}`"} if slug(target.name) != name else {}
     names = {key: one.name for key, one in target.inputs.items()} | {
@@ -110,9 +110,9 @@ def _renamed(reader: Reader, target: Function, path: Path) -> None:
 
 
 def _called(reader: Reader) -> dict[Key, str]:
-    """What the arguments of the workflow are called.
+    """The Python names of the workflow's arguments.
 
-    A template of the cluster knows them by their names: those that Python cannot have are left out, unless it is
+    A template of the cluster refers to them by name: names that are invalid in Python are left out, unless it is
     imported, too.
     """
     reference: Json = inside(reader.spec, "workflowTemplateRef")
@@ -129,7 +129,7 @@ def _called(reader: Reader) -> dict[Key, str]:
 
 
 def _free(reader: Reader, name: str) -> str:
-    """What one more parameter of the workflow is called."""
+    """A free name for a further parameter of the workflow."""
     taken = (one.name for one in reader.main.inputs.values())
     return Names(taken).free(known_outside(name), known=True)
 
@@ -140,7 +140,7 @@ def _names(spec: Json) -> dict[Key, str]:
 
 
 def _arguments(reader: Reader) -> None:
-    """The parameters of the workflow."""
+    """Read the parameters of the workflow."""
     called = _called(reader)
     for one in ports(reader.spec, "arguments", reader.path):
         if one.key not in called:
@@ -156,19 +156,19 @@ def _arguments(reader: Reader) -> None:
 
 
 def _told(reader: Reader, name: str, now: str, path: Path) -> None:
-    """Say what a parameter is called, where that is another name."""
+    """Report the new name of a parameter, if it is renamed."""
     if now != name:
         way = "who starts a run says it so; the parts of a name are joined by `_` in Python"
         reader.add(path, OtherName("the parameter", name, now, way))
 
 
 def _entry(reader: Reader, name: str, alone: bool) -> None:
-    """The body of the pipeline: what its first template runs, or that template as its only step."""
+    """Read the body of the pipeline: the tasks of the entrypoint, or the entrypoint as its only step."""
     path, template = reader.templates[name]
     main = reader.main
     for needed in (*reader.needs.of(name), *reader.needs.of(str(reader.spec.get("onExit")))):
         unsaid = not needed.startswith(".") and needed not in reader.parameters
-        if unsaid and reader.kind.endswith("Template"):  # whoever starts a run says it
+        if unsaid and reader.kind.endswith("Template"):  # given when a run is submitted
             given = reader.parameters[needed] = Slot(_free(reader, needed), Port())
             main.inputs["workflow", needed] = given
             _told(reader, needed, given.name, (*reader.path, "entrypoint"))
@@ -191,7 +191,7 @@ def _entry(reader: Reader, name: str, alone: bool) -> None:
 
 
 def _given(inputs: Iterable[Entry], root: str) -> Json:
-    """Arguments that hand on what has the same names in a graph or in the workflow."""
+    """Arguments that pass on inputs of the same names in a graph or in the workflow."""
     given: Json = {"parameters": [], "artifacts": []}
     for one in inputs:
         tag = f"{{{{{root}.{one.kind}.{one.name}}}}}"
@@ -200,7 +200,7 @@ def _given(inputs: Iterable[Entry], root: str) -> Json:
 
 
 def _fed(reader: Reader, one: Entry, alone: bool) -> None:
-    """An input of the first template: the workflow's argument of that name, or what it says itself."""
+    """Pass an input to the entrypoint: the workflow's argument of that name, or its own default."""
     found = reader.parameters.get(one.name)
     if found is None and one.text is not None and only_tag(one.text):
         path = tags(one.text)[0].body.strip().split(".")
@@ -210,7 +210,7 @@ def _fed(reader: Reader, one: Entry, alone: bool) -> None:
     if found is None:
         found = Slot(_free(reader, one.name), Port() if one.kind == "parameters" else None)
         if alone and (any(where in one.said for where in LOCATIONS) or has_tags(one.text)):
-            return  # its call says that
+            return  # given in its call
         if one.kind == "parameters" and has_tags(one.text):
             reader.main.fixed[one.key] = one
             return
@@ -223,7 +223,7 @@ def _fed(reader: Reader, one: Entry, alone: bool) -> None:
 
 
 def _exit(reader: Reader) -> None:
-    """What runs at the end."""
+    """Read the exit handler."""
     hooks: Json = dict(inside(reader.spec, "hooks"))
     handler: Json | None = hooks.pop("exit", None)
     path: Path = (*reader.path, "hooks", "exit")

@@ -18,7 +18,7 @@ DOUBLED = regex(r"\$\$")
 
 
 def paths(target: Function) -> dict[str, str]:
-    """The paths of files by the tags that stand for them."""
+    """The paths of files by the tags that refer to them."""
     return {
         f"{side}.{one.kind}.{one.name}.path": str(path)
         for side in ("inputs", "outputs")
@@ -28,7 +28,7 @@ def paths(target: Function) -> dict[str, str]:
 
 
 def script_at(words: Sequence[str]) -> int | None:
-    """Where in a command such as `sh -c` the script stands."""
+    """The position of the script in a command such as `sh -c`."""
     for index, word in enumerate(words[1:], 1):
         if not word.startswith("-"):
             break
@@ -38,12 +38,12 @@ def script_at(words: Sequence[str]) -> int | None:
 
 
 def undoubled(text: str) -> str:
-    """A text as it arrives: the kubelet makes one `$` of two."""
+    """A text as the container gets it: the kubelet turns `$$` into `$`."""
     return DOUBLED.sub("$", text)
 
 
 def read_at(origin: Json) -> str:
-    """Where a result of a `resource` step is read."""
+    """The place from which a `resource` step reads a result."""
     if origin.get("jqFilter"):
         return str(origin["jqFilter"])
     path = str(origin.get("jsonPath", ""))
@@ -58,7 +58,7 @@ def keys(options: Code | None) -> set[str]:
 
 
 def changed(value: Any, change: Any) -> Any:
-    """A value with each of its texts changed."""
+    """A value with a function applied to each of its texts."""
     if isinstance(value, str):
         return change(value)
     if is_mapping(value):

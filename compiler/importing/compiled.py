@@ -30,7 +30,7 @@ _WAY = "change it in the manifest, or remove it, and write it into the pipeline 
 
 
 def findings(made: Imported, documents: Sequence[Document]) -> list[Diagnostic]:
-    """All that is to be said; where flowdsl compiled the documents, one finding in place of all refusals."""
+    """All diagnostics; if flowdsl compiled the documents, one finding instead of all refusals."""
     found = [*made.diagnostics, *refusals(made)]
     refused = [one for one in found if one.finding.severity == "error"]
     argo = [one for one in documents if is_argo(one.body)]
@@ -44,7 +44,7 @@ def findings(made: Imported, documents: Sequence[Document]) -> list[Diagnostic]:
 
 
 def refusals(made: Imported) -> list[Diagnostic]:
-    """What the compiler refuses of a text, at what it was written for."""
+    """The compiler's refusals of the text, at the parts of the documents that it was written for."""
     if not made.text or any_error(made.diagnostics):
         return []
     found: list[tuple[int, DoesNotCompile]] = []
@@ -71,11 +71,11 @@ def refusals(made: Imported) -> list[Diagnostic]:
 
 
 def _kind(made: Imported) -> Kind | None:
-    """What the text is compiled as: a template says less about what it is for than a workflow."""
+    """The kind to compile the text to; for a template this decides less than for a workflow."""
     wanted = {document.body.get("kind") for _, document, _ in made.places}
     return next((word for word in KINDS if wanted == {KINDS[word]}), None)
 
 
 def _said(finding: Finding, way: str) -> DoesNotCompile:
-    """What the compiler says of a text, said of what the text was written for."""
+    """A finding of the compiler as one about the source of the text."""
     return DoesNotCompile(finding.code, finding.message, finding.caption or _NOTHING, way)

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.reading import Scope
     from flowdsl.compiler.tree import Path
 
-#: What govaluate takes for a number or flag where it stands without quotes.
+#: What govaluate takes for a number or bool when it is not quoted.
 _SCALAR = regex(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)|true|false")
 
 
 def condition(text: str, scope: Scope, path: Path) -> Asked | bool | None:
-    """The condition of a `when`; a bool where it is known, None where there is no word for it."""
+    """The condition of a `when`; a bool if it is constant, None if it cannot be expressed."""
     whole = tags(text.strip())
     try:
         if len(whole) == 1 and whole[0].kind == "expression" and len(text.strip()) == whole[0].end:
@@ -37,7 +37,7 @@ def condition(text: str, scope: Scope, path: Path) -> Asked | bool | None:
 
 
 def _held(node: object, side: Callable[[Any], Value | None]) -> Asked | bool | None:
-    """A condition in one of Argo's two languages; `side` reads what is compared in it."""
+    """A condition in one of Argo's two languages; `side` reads the operands of comparisons."""
     match node:
         case govaluate.Flag(value) | tree.Literal(bool() as value):
             return value
@@ -71,7 +71,7 @@ def _held(node: object, side: Callable[[Any], Value | None]) -> Asked | bool | N
 
 
 def _side(node: object, text: str, scope: Scope, path: Path) -> Value | None:
-    """A side of a comparison of govaluate."""
+    """An operand of a comparison of govaluate."""
     match node:
         case govaluate.Text(value, is_quoted, start, end):
             inner = text[start + 1 : end - 1] if is_quoted else text[start:end]
@@ -89,7 +89,7 @@ def _side(node: object, text: str, scope: Scope, path: Path) -> Value | None:
 
 
 def _tagged(text: str, scope: Scope, path: Path) -> Value | None:
-    """A text with tags; None where there is no word for one of them."""
+    """A text with tags; None if one of them cannot be expressed."""
     found = tags(text)
     if len(found) == 1 and (found[0].start, found[0].end) == (0, len(text)) and found[0].kind == "simple":
         return scope.variable(tuple(found[0].body.strip().split(".")))
@@ -116,9 +116,9 @@ def _both(sign: str, left: Asked | bool | None, right: Asked | bool | None) -> A
 
 
 def _numbers(sign: str, left: object, right: object) -> bool:
-    """Whether numbers are compared, where the values are some.
+    """Whether the operands are compared as numbers, if they are numbers.
 
-    govaluate takes what stands without quotes as what it looks like; expr-lang knows texts, and what is made of them.
+    govaluate parses what is not quoted by its form; expr-lang compares texts, unless they are converted.
     """
     sides = left, right
     bare = all(isinstance(one, govaluate.Text) and not one.quoted for one in sides)
@@ -126,7 +126,7 @@ def _numbers(sign: str, left: object, right: object) -> bool:
 
 
 def _counts(node: object) -> bool:
-    """Whether a side of a comparison is certainly a number."""
+    """Whether an operand is certainly a number."""
     match node:
         case govaluate.Number() | govaluate.Unary("-", govaluate.Number()):
             return True
@@ -144,14 +144,14 @@ def _counts(node: object) -> bool:
             return False
 
 
-#: What makes a number of a text in expr-lang.
+#: The functions of expr-lang that convert a text to a number.
 _CASTS = ("asInt", "asFloat", "int", "float")
 
 
 def _differ(left: object, right: object) -> bool:
-    """Whether one side is a text in quotes, and the other one a number or flag where it is alike: never equal.
+    """Whether one side is a quoted text, and the other one a number or bool of the same spelling: never equal.
 
-    A word without quotes is whatever it looks like when it is evaluated.
+    The type of an unquoted word is that of its value at evaluation.
     """
     for one, other in ((left, right), (right, left)):
         if not (isinstance(one, govaluate.Text) and one.quoted):
@@ -164,7 +164,7 @@ def _differ(left: object, right: object) -> bool:
 
 
 def _compared(sign: str, left: Value | None, right: Value | None, numbers: bool) -> Asked | bool | None:
-    """A comparison; what is compared has one type."""
+    """A comparison; its operands have one type."""
     if left is None or right is None:
         return None
     if left.held is not None or right.held is not None:
@@ -198,7 +198,7 @@ def _compared(sign: str, left: Value | None, right: Value | None, numbers: bool)
 
 
 def _ran(sign: str, left: Value, right: Value) -> Asked | bool | None:
-    """Whether a task has run that has succeeded, or was skipped."""
+    """Whether a task has run, which is known to have succeeded or to be skipped."""
     held, phase = (left.held, right.exact) if left.held is not None else (right.held, left.exact)
     if held is None or phase is None or sign not in ("==", "!="):
         return None
@@ -208,7 +208,7 @@ def _ran(sign: str, left: Value, right: Value) -> Asked | bool | None:
 
 
 def _exact(text: str, numbers: bool) -> str | float:
-    """What govaluate compares of a text that is written down."""
+    """The value of a literal that govaluate compares."""
     try:
         return float(text) if numbers else text
     except ValueError:
@@ -267,13 +267,13 @@ def _computed(sign: str, left: Value | None, right: Value | None) -> Value | Non
 
 
 def _operand(one: Value) -> str:
-    """One side of something computed."""
+    """An operand of a computation."""
     text = one.exact if one.exact is not None else in_text(one.code)
     return f"({text})" if " " in text else text
 
 
 def _either(first: Value | None, second: Value | None) -> Value | None:
-    """The first of two values that is there."""
+    """The first of two values that exists."""
     if first is None or second is None or first.exact is not None:
         return None
     if first.held is not None or second.held is not None:
@@ -294,7 +294,7 @@ def _either(first: Value | None, second: Value | None) -> Value | None:
 
 
 def _whichever(node: tree.Conditional, scope: Scope) -> Value | None:
-    """`tasks['a'].status == 'Succeeded' ? ... a ... : ...`: the value of whichever ran."""
+    """`tasks['a'].status == 'Succeeded' ? ... a ... : ...`: the value of the task that ran."""
     of = {
         one.path[1]
         for one in tree.variables(node.yes)

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Path
 
 _NAMED = regex(r"(?<!\$)\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)")
-_FEW = 3  # lines that a word in quotes may have
+_FEW = 3  # maximal number of lines of a quoted word
 _UNSET = "replaced-below:latest"
 _ROOT = regex(r"\W+")
-#: Variables that programs have anyway.
+#: Variables that processes have by default.
 _USUAL = (
     *("PATH", "HOME", "USER", "PWD", "SHELL", "HOSTNAME", "LANG", "IFS", "OLDPWD", "TERM", "TMPDIR", "TZ"),
-    # Those that bash sets by itself.
+    # Variables that bash sets itself.
     *("UID", "EUID", "PPID", "GROUPS", "RANDOM", "SRANDOM", "SECONDS", "LINENO", "REPLY", "OPTARG", "OPTIND"),
     *(
         "SHLVL",
@@ -57,13 +57,13 @@ class Container(Leaf):
 
     env: dict[str, Render]
     words: list[Render]
-    texts: dict[str, str]  # words of several lines, by their names
-    moving: dict[tuple[str, str], Render]  # paths that are others in each run
+    texts: dict[str, str]  # words of several lines, by the names of their constants
+    moving: dict[tuple[str, str], Render]  # paths that differ in each run
     source: str | None = None
-    kept = False  # whether its words are left to Argo
+    kept = False  # whether its command is left to Argo
 
     def is_sayable(self) -> bool:
-        """Whether variables can stand in a script for all values in its text; where not, that is said."""
+        """Whether variables in its script work for all values; if not, that is reported."""
         text, path = str(self.body.get("source") or ""), (*self.path, "source")
         kind = scripts.language([str(word) for word in self.body.get("command") or ()])
         return self._is_sayable(undoubled(self.placed(text)), path, kind)
@@ -82,7 +82,7 @@ class Container(Leaf):
         return False
 
     def read_body(self) -> None:
-        """A container, or the one of a script."""
+        """Read a container, or the one of a script."""
         if self.body.get("name") == "":
             del self.body["name"]
         image = str(self.body.pop("image", ""))
@@ -94,7 +94,7 @@ class Container(Leaf):
             self.options["daemon"] = "True"
             self.say((DAEMON,))
         self.say(CONTAINER)
-        whole = entries(self.body, "envFrom")  # of whose variables only the cluster knows
+        whole = entries(self.body, "envFrom")  # only the cluster knows these variables
         variables = {str(one.get("name")) for one in entries(self.body, "env")}
         self.env = environment(self.body, self.options, self, self.path)
         if is_mapping(asked := self.body.get("resources")):
@@ -108,7 +108,7 @@ class Container(Leaf):
         self.lines.append(self._called)
 
     def _command(self, variables: set[str] | None) -> None:
-        """The words of the command, and the script that is handed to it."""
+        """Read the command, and the script that is passed to it."""
         self.texts = {}
         words: list[tuple[str, Path]] = [
             (str(word), (*self.path, field, index))
@@ -135,7 +135,7 @@ class Container(Leaf):
             self.source = self._script(undoubled(str(text)), at, kind)
 
     def _said(self, words: list[tuple[str, Path]], variables: set[str] | None, script: int) -> list[Render]:
-        """The words of a command, or what is left of them to Argo."""
+        """The words of a command, or those of them that are left to Argo."""
         said = [(undoubled(word), path) for word, path in words]
         if self.kept or any(not self.sayable(word) or _expanded(word, variables) for word, _ in said):
             self.body["args"] = [word for word, _ in words[1:]]
@@ -153,7 +153,7 @@ class Container(Leaf):
         return found
 
     def _exact(self, text: str) -> Render:
-        """A word that is written down: one of several lines by a name."""
+        """A literal word: one of several lines becomes a constant."""
         if text.count("\n") < _FEW:
             return constant(quoted(text))
         name = Names({one.name for one in self.target.inputs.values()} | self.texts.keys()).free("program")
@@ -161,12 +161,12 @@ class Container(Leaf):
         return constant(name)
 
     def _entrypoint(self) -> str:
-        """The word that stands for the program of an image."""
+        """The word that represents the entrypoint of an image."""
         image = str(inside(self.target.template, self.kind).get("image", "image"))
         return _ROOT.split(image.rpartition("/")[2].partition(":")[0])[0] or "image"
 
     def _script(self, text: str, path: Path, kind: str) -> str:
-        """A script with variables in place of the values of the run."""
+        """A script with variables in place of the run's values."""
         taken = {str(one.get("name")) for one in entries(self.body, "env")} | self.env.keys()
         taken |= {*_USUAL} | keys(self.options.get("env")) | keys(self.options.get("secrets"))
         names = Names(taken | scripts.spoken(text, kind))
@@ -204,7 +204,7 @@ class Container(Leaf):
     # --- Python ---------------------------------------------------------------------------------
 
     def _called(self) -> Code:
-        """What its function returns."""
+        """The expression that its function returns."""
         named: dict[str, Code] = {}
         before = "".join(f"    {name} = {exactly(text)}\n" for name, text in self.texts.items())
         if self.source is not None:
@@ -222,7 +222,7 @@ class Container(Leaf):
         return before + laid(returned, call("command", *(one() for one in self.words), **named), "", "    ")
 
     def _moving(self) -> dict[tuple[str, str], Render]:
-        """The paths of outputs in which values of the run stand."""
+        """The paths of outputs that contain values of the run."""
         found: dict[tuple[str, str], Render] = {}
         for one in ports(self.template, "outputs"):
             path = str(one.said.get("path") or inside(one.said, "valueFrom").get("path") or "")
@@ -231,7 +231,7 @@ class Container(Leaf):
         return found
 
     def _fixed(self) -> dict[str, Code]:
-        """Where the program has its files."""
+        """The fixed paths of the program's files."""
         target = self.target
         found: dict[str, Code] = {}
         for one in ports(self.template, "inputs"):
@@ -246,7 +246,7 @@ class Container(Leaf):
 
 
 class Foreign(Container):
-    """A body that the language has no word for: it takes the place of a container."""
+    """A body that cannot be expressed: a container stands in for it."""
 
     def read_body(self) -> None:
         """Leave it to Argo."""
@@ -263,7 +263,7 @@ class Foreign(Container):
 
 
 def _expanded(word: str, variables: set[str] | None) -> bool:
-    """Whether the kubelet puts `variables` in, as it does in a command and not in a file; None are any."""
+    """Whether the kubelet expands `variables`, as it does in a command and not in a file; None are any."""
     named = {*_NAMED.findall(word)}
     return bool(named if variables is None else named & variables)
 
@@ -273,7 +273,7 @@ def _shown(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _variable(key: str) -> str:
-    """The name of a variable for a value."""
+    """A variable name for a value."""
     *before, last = key.lstrip("=").split(".")
     words = [*(part for part in before if part not in ("inputs", "parameters")), last]
     words = words[1:] if ".parameters." in key and words[0] == "workflow" else words

@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Path
 
 States = frozenset[str]
-"""The phases with which a task may have ended."""
+"""The phases in which a task may have ended."""
 
 _PHASES = [one for one in RESULTS if one not in LOOP_RESULTS]
 _FAILED = frozenset(("Failed", "Errored"))
 PLAIN = frozenset(CONTENT)
 GOING_ON = PLAIN | _FAILED
-_MOST = 5  # tasks of one `depends` whose outcomes are gone through
+_MOST = 5  # maximal number of tasks of one `depends` for which all combinations of outcomes are tried
 
 Word = Literal["after", "on_failure", "on_exit"]
 
 
 def needed(task: Json) -> set[str]:
-    """The tasks that must stand before a task."""
+    """The tasks that must be defined before a task."""
     found = {str(one) for one in entries(task, "dependencies")}
     if task.get("depends"):
         found |= {one.task for one in depends(str(task["depends"]))}
@@ -40,12 +40,12 @@ def needed(task: Json) -> set[str]:
 
 
 def states(tasks: Mapping[str, Json]) -> dict[str, States]:
-    """How tasks of which others wait, without saying more, have to have ended."""
+    """The outcomes that `dependencies` and lists of steps require of tasks."""
     return {name: GOING_ON if goes_on(task) else PLAIN for name, task in tasks.items()}
 
 
 def goes_on(task: Json) -> bool:
-    """Whether the run goes on after a task that fails."""
+    """Whether the run continues after a failure of the task."""
     on = inside(task, "continueOn")
     return bool(on.get("failed") or on.get("error"))
 
@@ -61,19 +61,19 @@ def is_loop(task: Json) -> bool:
 
 
 class Waits(NamedTuple):
-    """What one task waits for: the tasks, and the phases with which each may have ended."""
+    """The dependencies of a task, each with the phases in which it may have ended."""
 
     of: Mapping[str, States] = {}
     raw: str = ""  # a `depends` that is left to Argo
 
     def word(self, name: str) -> Word | None:
-        """The word of the language for how a task may have ended; None where there is none."""
+        """The word of the language for the required outcome of a task; None if there is none."""
         return _word(self.of[name])
 
 
 def _word(wanted: States) -> Word | None:
     if wanted == GOING_ON or (wanted <= PLAIN and "Succeeded" in wanted):
-        return "after"  # a task that goes on says so itself
+        return "after"  # `continueOn` is said at the other task
     if wanted <= _FAILED:
         return "on_failure"
     ended = wanted <= _FAILED | {"Succeeded", "Daemoned"}
@@ -81,20 +81,20 @@ def _word(wanted: States) -> Word | None:
 
 
 class Order:
-    """How the tasks of a graph wait for each other.
+    """The dependencies between the tasks of a graph.
 
-    What the language has no words for is left to Argo as the `depends` that it is. It asks for the phases of tasks
-    that stand there by their names, so these tasks are left as they are, too, by all that wait for them.
+    What the language cannot express is left to Argo as the original `depends`. It refers to the phases of tasks
+    by name, so the dependencies on these tasks are left to Argo as well, in all tasks that have one.
     """
 
     def __init__(self, tasks: Mapping[str, Json], waits: Mapping[str, Waits]) -> None:
         self._tasks = tasks
         self.waits = dict(waits)
-        self.gaps: dict[str, list[str]] = {}  # by tasks, those without which Argo omits them
-        self.caught = set[str]()  # after whose failure the graph goes on, and can succeed
+        self.gaps: dict[str, list[str]] = {}  # by task, the dependencies without which Argo omits it
+        self.caught = set[str]()  # after a failure of these the graph continues, and can succeed
         self.asked = set[str]()  # named by a `depends` that is left to Argo
-        self.ended = set[str]()  # of whose phase or end somebody may ask
-        self.stopping = set[str]()  # whose failure nobody goes on from
+        self.ended = set[str]()  # their phase or end may be referred to
+        self.stopping = set[str]()  # a failure of these ends the graph
         before = {name for one in waits.values() for name in one.of}
         self.last = {name for name, one in waits.items() if one.of and name not in before}
         while more := self._unsettled():
@@ -103,24 +103,24 @@ class Order:
 
     @property
     def is_chain(self) -> bool:
-        """Whether each task waits for the one before, so that one of them runs at a time."""
+        """Whether each task waits for the one before, so that one runs at a time."""
         names = [*self.waits]
         return all(before in self.waits[name].of for before, name in pairwise(names))
 
     def word(self, name: str, other: str) -> Word:
-        """The word for the block in which a task asks how another one has ended."""
+        """The word for the block in which a task depends on the end of another one."""
         waits = self.waits.get(name, Waits())
         found = waits.word(other) if other in waits.of else None
         return "on_failure" if found == "on_failure" else "on_exit"
 
     def awaited(self, name: str, other: str) -> States | None:
-        """How another task has ended where one runs, as far as that is known."""
+        """The possible outcomes of another task when this one runs, as far as they are known."""
         waits = self.waits.get(name, Waits())
         found = None if waits.raw else waits.of.get(other)
         return PLAIN if found is None and other in self.stopping and not waits.raw else found
 
     def _unsettled(self) -> list[str]:
-        """The tasks that have to be left to Argo because of others that are."""
+        """The tasks whose dependencies have to be left to Argo because those of others are."""
         self.asked = {one for waits in self.waits.values() if waits.raw for one in waits.of}
         plain, ends = set[str](), set[str]()
         for waits in self.waits.values():
@@ -132,7 +132,7 @@ class Order:
         self.gaps = self._gaps()
         loops = {
             name for name in self.caught if is_loop(self._tasks[name])
-        }  # whose items may fail, and not they
+        }  # loops whose items may fail, but not they themselves
         wrapped = loops | (self.asked & self.caught)
         return [
             name
@@ -145,7 +145,7 @@ class Order:
         ]
 
     def _gaps(self) -> dict[str, list[str]]:
-        """What Argo omits a task without, where a condition of the language only skips it."""
+        """By task, the dependencies without which Argo omits it, while a condition of the language only skips it."""
         found: dict[str, list[str]] = {}
         for name, waits in self.waits.items():
             found[name] = [
@@ -162,7 +162,7 @@ class Order:
 
 
 def dag_waits(tasks: Mapping[str, Json]) -> dict[str, Waits]:
-    """What each task of a `dag` waits for."""
+    """The dependencies of each task of a `dag`."""
     return {name: _waits(task, tasks) for name, task in tasks.items()}
 
 
@@ -180,7 +180,7 @@ def _waits(task: Json, tasks: Mapping[str, Json]) -> Waits:
 
 
 def _conjunction(text: str, names: list[str]) -> dict[str, States] | None:
-    """How each of some tasks has to have ended, if that can be said of each by itself."""
+    """The required outcomes of each task, if the expression is a conjunction of such requirements."""
     operands = depends(text)
     if not {"|", "!"} & {*text} and not any(one.result for one in operands):
         return dict.fromkeys(names, PLAIN)
@@ -207,7 +207,7 @@ def _conjunction(text: str, names: list[str]) -> dict[str, States] | None:
 
 
 def wait(graph: Graph, call: Call, path: Path) -> None:
-    """Let a task wait for what it names."""
+    """Let a task wait for its dependencies."""
     waits = graph.order.waits.get(call.task, Waits())
     gaps = graph.order.gaps.get(call.task, ())
     if waits.raw:
@@ -229,7 +229,7 @@ def wait(graph: Graph, call: Call, path: Path) -> None:
 
 
 def _omit(call: Call, other: Call, skipped: bool) -> None:
-    """Run a task under the conditions of one without which Argo omits it; `skipped`: that may be under its own ones."""
+    """Give a task the conditions of one without which Argo omits it; `skipped`: that one may be skipped by its own."""
     own = not skipped and not other.looped
     wanted = [one for one in other.blocks if one in other.omitted or (one.word == "when" and own)]
     if wanted:
@@ -244,7 +244,7 @@ def _omit(call: Call, other: Call, skipped: bool) -> None:
 
 
 def _raw(graph: Graph, call: Call, text: str, path: Path) -> None:
-    """A `depends` that is left to Argo."""
+    """Leave a `depends` to Argo."""
     if any(one.result in LOOP_RESULTS for one in depends(text)):
         way = "let the loop continue when items fail, `keep_going=True`, and ask for what `failed(...)` gives"
         graph.refuse(path, f"`{text}`, which asks for the items of a loop,", way)
@@ -255,7 +255,7 @@ def _raw(graph: Graph, call: Call, text: str, path: Path) -> None:
 
 
 def _end(graph: Graph, call: Call, word: Word, other: Call, wanted: States, path: Path) -> None:
-    """A task at the end of another one."""
+    """Run a task at the end of another one."""
     if all(block.of is not other for block in call.blocks):
         call.at_end(word, other)
     usual = _FAILED if word == "on_failure" else _FAILED | {"Succeeded"}

@@ -35,14 +35,14 @@ class Reader(Reading):
         self._libraries: dict[str, Library] = {}
 
     def called(self, task: Json, path: Path) -> Function:
-        """The function of what a task calls."""
+        """The function of the template that a task calls."""
         if reference := task.get("templateRef"):
             of = str(reference.get("name")), bool(reference.get("clusterScope"))
             beside = self.beside.get(of)
             if beside is not None and reference.get("template") in beside.templates:
                 return beside.called({"template": reference["template"]}, path)
             given = sorted(one.key for one in ports(task, "arguments"))
-            key = str((reference, given))  # what is not given has a default, which is in the cluster
+            key = str((reference, given))  # those that are missing have a default, which is in the cluster
             if key not in self._libraries:
                 self._libraries[key] = Library(reference, self.shelf)
                 self.order.append(self._libraries[key])
@@ -57,7 +57,7 @@ class Reader(Reading):
         return self._template(name, path)
 
     def _template(self, name: str, caller: Path) -> Function:
-        """The function of a template; its results are known, its body may be read already."""
+        """The function of a template; its results are known, its body may not be read yet."""
         if name in self.functions and name not in self._open:
             return self.functions[name]
         path, template = self.templates.get(name, ((*self.path, "templates", 0), {"name": name}))
@@ -79,7 +79,7 @@ class Reader(Reading):
         return target
 
     def read_body(self, target: Function, name: str) -> None:
-        """What a template runs, or what its tasks are."""
+        """Read what a template runs, or its tasks."""
         if target.body is not None:
             leaf(self, target).read()
             return
@@ -89,7 +89,7 @@ class Reader(Reading):
         self._open.pop()
 
     def _inputs(self, target: Function, name: str) -> None:
-        """What a template takes: its inputs, and what it knows of the workflow."""
+        """Read the parameters of a template: its inputs, and the values of the workflow that it needs."""
         names = Names()
         supplied = {
             one.name
@@ -123,7 +123,7 @@ class Reader(Reading):
             )
 
     def usual(self, made: Slot, one: Entry) -> None:
-        """The value that something has where none is handed over, or where such a file lies."""
+        """Read the default of an input, or the location of such a file."""
         port, text = made.port, one.text
         if port is None:
             self._lies(made, one)
@@ -146,7 +146,7 @@ class Reader(Reading):
         made.default = lambda: name
 
     def is_looked_up(self, template: str, one: Entry) -> bool:
-        """Whether Argo finds an input of a template by itself, in a way that there is no word for."""
+        """Whether Argo resolves an input of a template itself, in a way that cannot be expressed."""
         given = one.key in self.needs.given(template)
         fed = template == self.spec.get("entrypoint") and one.name in self.parameters
         if given or fed:
@@ -157,14 +157,14 @@ class Reader(Reading):
         return "configMapKeyRef" in inside(one.said, "valueFrom") or unsayable
 
     def results(self, target: Function) -> None:
-        """What a template gives; a step says by names where its files are."""
+        """Read the outputs of a template; a step declares the paths of its files by name."""
         files = (one.name for one in target.inputs.values() if one.port is None)
         names = Names(files if target.body is not None else ())
         asked = self.needs.asked(str(target.template.get("name")))
         unnamed = any(target.makes(key) for key in asked)
         for one in ports(target.template, "outputs"):
             if "value" in one.said and target.body is not None:
-                continue  # known where it is called
+                continue  # resolved where it is called
             if unnamed and one.key not in asked:
                 target.left.add(one.key)
                 continue
@@ -173,7 +173,7 @@ class Reader(Reading):
                 port = Port(_choices(target.template, one.name))
             optional = one.kind == "artifacts" and bool(one.said.get("optional"))
             name = field(one.name)
-            name = f"{name}_" if hasattr(tuple, name) else name  # the fields of a NamedTuple
+            name = f"{name}_" if hasattr(tuple, name) else name  # attributes of a NamedTuple
             target.outputs[one.key] = Slot(names.free(name, known=True), port, optional)
         if target.template.get("daemon"):
             target.grow(("ip", ""))
@@ -183,9 +183,9 @@ class Reader(Reading):
         self._cached(target)
 
     def _cached(self, target: Function) -> None:
-        """Give what is cached another key where its results have other names: Argo finds them by these.
+        """Change the key of a cache if results are renamed, since Argo finds cached outputs by name.
 
-        Source: Argo Workflows, workflow/controller/cache, where an entry holds the outputs as they were.
+        Source: Argo Workflows, workflow/controller/cache, where an entry holds the outputs unchanged.
         """
         cached: Json = inside(target.template, "memoize")
         names = [key[1] for key in target.outputs]
@@ -202,13 +202,13 @@ class Reader(Reading):
 
 
 def _choices(template: Json, name: str) -> list[str]:
-    """What a person may supply for an output of a gate."""
+    """The `enum` of an output of a gate."""
     inputs = entries(template, "inputs", "parameters")
     return [as_text(item) for one in inputs if one.get("name") == name for item in one.get("enum", [])]
 
 
 def _sayable(text: str) -> bool:
-    """Whether the tags of a text name what a step can be told."""
+    """Whether the tags of a text refer only to values that can be passed to a step."""
     for tag in tags(text):
         match tuple(tag.body.strip().split(".")):
             case ("inputs", *_) | ("workflow", "parameters", _) | ("workflow", "name" | "namespace") if (

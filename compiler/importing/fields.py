@@ -19,7 +19,7 @@ Said = Callable[[Any], "Code | None"]
 
 
 class Row(NamedTuple):
-    """A field by its path, the option that says it, and how; `default` is what need not be said."""
+    """A field by its path, the option for it, and the conversion; `default` need not be written."""
 
     path: tuple[str, ...]
     option: str
@@ -32,7 +32,7 @@ def _plain(value: object) -> Code | None:
 
 
 def has_tags(value: object) -> bool:
-    """Whether some text in a value holds tags of Argo."""
+    """Whether some text in a value contains tags of Argo."""
     if isinstance(value, str):
         return is_filled(value)
     if is_mapping(value):
@@ -41,7 +41,7 @@ def has_tags(value: object) -> bool:
 
 
 def _fits(value: object, *keys: str) -> bool:
-    """Whether something is an object that has no other fields than these, and no tags."""
+    """Whether a value is an object without other fields than these, and without tags."""
     return is_mapping(value) and value.keys() <= {*keys} and not has_tags(value)
 
 
@@ -57,7 +57,7 @@ def _seconds(value: object) -> Code | None:
 
 
 def _time(value: object) -> Code | None:
-    """A duration: whole seconds are a number."""
+    """A duration: whole seconds become a number."""
     if isinstance(value, str) and value.isdecimal():
         return value.lstrip("0") or "0"
     return _plain(value)
@@ -163,7 +163,7 @@ def _kept(value: Any) -> Code | None:
 
 
 def _user(value: Any) -> Code | None:
-    """`securityContext`, where it is just what `user=` writes."""
+    """`securityContext`, if it is exactly what `user=` writes."""
     user = value.get("runAsUser") if is_mapping(value) else None
     wanted: Json = {
         "runAsUser": user,
@@ -219,7 +219,7 @@ RESOURCE = (
     Row(("flags",), "flags", _plain),
     Row(("setOwnerReference",), "owner", _flag),
 )
-"""What is done with an object of the cluster."""
+"""Fields of a `resource` template."""
 
 REQUEST = (
     Row(("successCondition",), "success", _plain),

@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 
 class Shelf:
-    """The constants of a file, and the volumes of the document that is read."""
+    """The constants of a file, and the volumes of the document that is being read."""
 
     def __init__(self, types: Types) -> None:
         self.types = types
         self.names = Names()
-        self.constants: dict[tuple[str, str], str] = {}  # their names by what they are
+        self.constants: dict[tuple[str, str], str] = {}  # their names by their values
         self.lines: list[str] = []
         self.records: list[Record] = []
         self._volumes: dict[str, Json] = {}
         self._claims: dict[str, Json] = {}
         self._used: set[str] = set()
         self._shared: Collection[str] = ()
-        self.left: set[str] = set()  # volumes of the document that Argo mounts by their names
+        self.left: set[str] = set()  # volumes of the document that Argo mounts by name
 
     def begin(self, spec: Json, shared: Collection[str]) -> tuple[set[str], set[str]]:
-        """Look at the volumes of another document; those that are said, and those that Argo mounts by their names.
+        """Read the volumes of another document: those with a constant, and those that Argo mounts by name.
 
-        No option takes claims that are `shared` at the same time and ReadWriteOnce, which is right on one node only.
+        Claims that are `shared` by pods and ReadWriteOnce get no option: they work on one node only.
         """
         self._volumes = {str(one.get("name")): one for one in entries(spec, "volumes")}
         claims = entries(spec, "volumeClaimTemplates")
@@ -45,7 +45,7 @@ class Shelf:
         return self._used, self.left
 
     def constant(self, wish: str, code: Code, apart: str = "") -> str:
-        """The name of a constant; what is `apart` is never the same."""
+        """The name of a constant; one that is `apart` is never shared."""
         key = flat(code), apart
         if key not in self.constants:
             self.constants[key] = self.names.free(identifier(wish).upper())
@@ -53,19 +53,19 @@ class Shelf:
         return self.constants[key]
 
     def word(self, name: str, own: Json | None) -> Code | None:
-        """What a volume is, by its name; None where there is no word for it. `own` is that of the template."""
+        """The expression for a volume, by its name; None if it cannot be expressed. `own` is that of the template."""
         if own is None and name in self._claims:
             return None if name in self._shared else _claim(name, self._claims[name])
         return None if has_tags(own or {}) else _volume(own or self._volumes.get(name, {}))
 
     def volume(self, name: str, code: Code) -> str:
-        """The constant of a volume that is mounted."""
+        """The constant of a mounted volume."""
         self._used.add(name)
         return self.constant(name, code, name if is_scratch(code) else "")
 
 
 def is_scratch(code: Code) -> bool:
-    """Whether a volume is an empty folder, of which each mount has to mean the same."""
+    """Whether a volume is an empty directory, of which each mount has to refer to the same constant."""
     return flat(code).startswith("Scratch(")
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.scopes import Graph
     from flowdsl.compiler.tree import Path
 
-#: What is said of a graph by the pipeline that it is.
+#: Fields of a graph that the pipeline itself expresses.
 _OWN = ("name", "inputs", "outputs", "steps", "dag", "parallelism", "failFast")
 
 
@@ -41,7 +41,7 @@ def read_graph(graph: Graph) -> None:
 
 
 def _groups(graph: Graph) -> None:
-    """Lists of steps, each of which waits for all of the one before."""
+    """Read groups of steps, each of which waits for all of the previous one."""
     found: dict[str, tuple[Path, Json]] = {}
     waits: dict[str, Waits] = {}
     before: dict[str, Json] = {}
@@ -56,7 +56,7 @@ def _groups(graph: Graph) -> None:
 
 
 def _dag(graph: Graph) -> None:
-    """Tasks, in an order in which each comes after what it depends on."""
+    """Read the tasks of a DAG, each after its dependencies."""
     path: Path = (*graph.path, "dag")
     dag = graph.template["dag"]
     tasks: dict[str, tuple[int, Json]] = {
@@ -76,7 +76,7 @@ def _dag(graph: Graph) -> None:
 
 
 def _named(graph: Graph, task: Json, path: Path) -> Json:
-    """A task without what it depends on by a tag, which a pipeline cannot say."""
+    """A task without its references by tags that a pipeline cannot express."""
     tagged = [field for field in ("depends", "dependencies") if has_tags(str(task.get(field) or ""))]
     for field in tagged:
         graph.refuse((*path, field), f"a task of `{field}` by a tag", "write its name in place of the tag")
@@ -84,7 +84,7 @@ def _named(graph: Graph, task: Json, path: Path) -> Json:
 
 
 def _sorted(behind: dict[str, set[str]]) -> Iterator[str]:
-    """Tasks, each behind those that it needs, and else as they are written."""
+    """The tasks in topological order, otherwise in that of the document."""
     places = {name: index for index, name in enumerate(behind)}
     names, ready = [*behind], list[int]()
     order = TopologicalSorter(behind)
@@ -98,19 +98,19 @@ def _sorted(behind: dict[str, set[str]]) -> Iterator[str]:
 
 
 def _tasks(graph: Graph, tasks: dict[str, tuple[Path, Json]], waits: dict[str, Waits]) -> None:
-    """Tasks that stand in an order in which each comes after those for which it waits."""
+    """Read tasks that are sorted topologically."""
     graph.order = Order({name: task for name, (_, task) in tasks.items()}, waits)
     for path, task in tasks.values():
         read_task(graph, task, path)
 
 
 def _targeted(graph: Graph, target: str, behind: dict[str, set[str]], path: Path) -> dict[str, set[str]]:
-    """The tasks that a target needs."""
+    """The tasks that a `target` needs."""
     if has_tags(target):
         tasks = entries(graph.template, "dag", "tasks")
         ends = any(
             task.get("onExit") or task.get("hooks") for task in tasks
-        )  # tasks of their own in a pipeline
+        )  # in a pipeline they are separate tasks
         if ends or any(slug(name) != name for name in behind):
             way = "write its name, or leave it out and give tasks conditions; names in lower case can stay"
             graph.refuse(path, f"the target `{target}`", way)
@@ -130,7 +130,7 @@ def _targeted(graph: Graph, target: str, behind: dict[str, set[str]], path: Path
 
 
 def _output(graph: Graph, entry: Entry, output: Slot) -> None:
-    """A result of the graph."""
+    """Read an output of the graph."""
     said = entry.said
     origin = inside(said, "valueFrom")
     shown = str(origin.get("parameter") or said.get("from") or "")
@@ -162,11 +162,11 @@ def _output(graph: Graph, entry: Entry, output: Slot) -> None:
 
 
 def _limited(graph: Graph, limit: int) -> None:
-    """How many tasks run at once; a loop is a graph of its own, which has the same limit."""
+    """Read the limit of parallel tasks; a loop is a separate graph with the same limit."""
     looped = any(one.looped for one in graph.calls)
     if looped and graph.order.is_chain:
         return
-    if graph.target is graph.reader.main:  # the option of a pipeline is the limit of its run
+    if graph.target is graph.reader.main:  # the option of a pipeline limits the whole run
         graph.patched.append({"parallelism": limit})
     else:
         graph.target.options["parallelism"] = str(limit)
@@ -177,7 +177,7 @@ def _limited(graph: Graph, limit: int) -> None:
 
 
 def _rest(graph: Graph) -> None:
-    """The fields that a graph has beside its tasks."""
+    """Read the remaining fields of a graph."""
     target = graph.target
     fields = {key: one for key, one in graph.template.items() if key not in _OWN and one}
     words = ("locks",) if target is graph.reader.main else ("locks", "retries")
@@ -185,6 +185,6 @@ def _rest(graph: Graph) -> None:
     if (limit := graph.template.get("parallelism")) is not None:
         _limited(graph, limit)
     if graph.template.get("failFast") and not any(one.looped for one in graph.calls):
-        fields["failFast"] = True  # that of loops is said of these
+        fields["failFast"] = True  # set on loops separately
     if fields:
         graph.patched.append(graph.reader.raw(fields, target))

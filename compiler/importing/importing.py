@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 
 class Imported(NamedTuple):
-    """The text of a pipeline, and what is to be said about it; where its functions come from, by their lines."""
+    """The text of a pipeline, the diagnostics, and the origins of its functions by line."""
 
     text: str
     diagnostics: list[Diagnostic]
     places: list[tuple[int, Document, Path]]
 
     def refused(self, line: int, finding: DoesNotCompile) -> Diagnostic | None:
-        """What the compiler says about a line of the text, at what that was written for."""
+        """The compiler's finding at a line of the text, placed at the origin of that line."""
         found = [one for one in self.places if one[0] <= line]
         if not found:
             return None
@@ -47,7 +47,7 @@ class Imported(NamedTuple):
 
 
 def imported(documents: Sequence[Document]) -> Imported:
-    """Documents as pipelines in Python; with an error among the diagnostics the text is none."""
+    """Documents as pipelines in Python; if there is an error among the diagnostics, the text is not valid."""
     found: list[Diagnostic] = []
     manifests: list[Document] = []
     for document in documents:
@@ -73,7 +73,7 @@ def imported(documents: Sequence[Document]) -> Imported:
 
 
 def _read(documents: Sequence[Document], shelf: Shelf) -> list[tuple[Document, Reader]]:
-    """Read all documents; what they call of each other is known."""
+    """Read all documents; calls between them are resolved."""
     readers = [(document, Reader(document.body, shelf)) for document in documents]
     beside = {
         (str(reader.metadata.get("name")), reader.kind.startswith("Cluster")): reader
@@ -93,7 +93,7 @@ def _read(documents: Sequence[Document], shelf: Shelf) -> list[tuple[Document, R
 
 
 def _whole(reader: Reader) -> None:
-    """Refuse to hand on objects of which only the fields are known that somebody asks for."""
+    """Refuse to pass on objects of which only the requested fields are known."""
     for one in reader.order:
         step = one.body is not None or isinstance(one, Library)
         for slot in one.inputs.values() if step else ():
@@ -104,7 +104,7 @@ def _whole(reader: Reader) -> None:
 
 
 def _by_names(reader: Reader) -> None:
-    """Refuse to rename what a program reads by the names in `{{inputs.parameters}}`, or to give it more."""
+    """Refuse to rename, or to add, inputs that a program reads by name in `{{inputs.parameters}}`."""
     for one in reader.order:
         found = references(json.dumps(one.template.get(one.body or "")))
         if all(each.path != ("inputs", "parameters") for each in found):
@@ -118,7 +118,7 @@ def _by_names(reader: Reader) -> None:
 
 
 def _dollars(reader: Reader) -> None:
-    """Say where the kubelet makes one dollar of two in a value; a pipeline hands it on as it is.
+    """Report values in which the kubelet turns `$$` into `$`; a pipeline passes them on unchanged.
 
     Source: Kubernetes, third_party/forked/golang/expansion.
     """
@@ -130,7 +130,7 @@ def _dollars(reader: Reader) -> None:
 
 
 def _lists(reader: Reader) -> None:
-    """Say where a program reads a list of texts that is one of numbers or flags in the manifest."""
+    """Report lists that are numbers or bools in the manifest and that a program gets as texts."""
     for one, slot, port in _read_by_programs(reader):
         known = port.root.constants if port.kind == "list[str]" else ()
         given = next((text for text in known if not all_texts(text)), None)
@@ -140,7 +140,7 @@ def _lists(reader: Reader) -> None:
 
 
 def _read_by_programs(reader: Reader) -> Iterator[tuple[Function, Slot, Port]]:
-    """The inputs that stand in what a function runs."""
+    """The inputs that occur in what a function runs."""
     for one in reader.order:
         body = json.dumps(one.template.get(one.body or ""))
         for key, slot in one.inputs.items() if one.body in ("container", "script", "containerSet") else ():
@@ -150,7 +150,7 @@ def _read_by_programs(reader: Reader) -> Iterator[tuple[Function, Slot, Port]]:
 
 
 def _named(reader: Reader) -> None:
-    """A Workflow with a name of its own becomes one that has another name in each run."""
+    """Report that a Workflow with a fixed name gets a new name for each run."""
     name = reader.metadata.get("name")
     if reader.kind == "Workflow" and isinstance(name, str):
         way = "compile it with `--as template` to have an object with a name that is fixed"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 WIDTH = 88
-"""The longest line, as ruff and black have it."""
+"""The maximal line length, the default of ruff and black."""
 
 _STEP = "    "
 _ESCAPED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -24,9 +24,9 @@ _PLAIN = regex(r"[^\\\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]*")
 
 
 class Parts(NamedTuple):
-    """Something in brackets: `f(a, b=c)`, `[a, b]`, `{"a": b}`; its parts have what stands before them.
+    """A bracketed expression: `f(a, b=c)`, `[a, b]`, `{"a": b}`; each item has the text before it.
 
-    `head` is what the bracket follows, where that has brackets too: `f.options(name="a")(b)`.
+    `head` is the expression before the bracket, if that has brackets too: `f.options(name="a")(b)`.
     """
 
     before: str
@@ -64,7 +64,7 @@ def mapped(items: Mapping[str, Code]) -> Parts:
 
 
 def literal(value: object) -> Code:
-    """A value of JSON, or the name of one."""
+    """A value of JSON, or the name of a constant, as code."""
     if isinstance(value, Named):
         return str(value)
     if is_mapping(value):
@@ -75,7 +75,7 @@ def literal(value: object) -> Code:
 
 
 def quoted(text: str, prefix: str = "") -> str:
-    """A text in the quotes that need fewer escapes, double ones where both do."""
+    """A string literal with the quotes that need fewer escapes; double ones if both need the same."""
     quote = "'" if '"' in text and text.count('"') > text.count("'") else '"'
     return f"{prefix}{quote}{_escaped(text, quote)}{quote}"
 
@@ -90,7 +90,7 @@ def _shown(sign: str) -> bool:
 
 
 def block(text: str, indent: str, prefix: str = "") -> str:
-    """A text of several lines in triple quotes, indented as what stands around it."""
+    """A text of several lines as a triple-quoted string, indented like the code around it."""
     inner = f"{indent}{_STEP}"
     lines = "".join(f"{inner}{line}\n" if line.strip() else "\n" for line in text.split("\n"))
     if not prefix and "\\" in lines and '"""' not in lines and _PLAIN.fullmatch(lines.replace("\\", "")):
@@ -99,7 +99,7 @@ def block(text: str, indent: str, prefix: str = "") -> str:
 
 
 def exactly(text: str) -> str:
-    """A text of several lines in triple quotes, whose lines begin where they begin in it."""
+    """A text of several lines as a triple-quoted string without added indentation."""
     return f'"""\\\n{_in_lines(text)}"""'
 
 
@@ -118,7 +118,7 @@ def flat(code: Code) -> str:
 
 
 def laid(before: str, code: Code, after: str = "", indent: str = "") -> str:
-    """A line, or several, with some code between other text."""
+    """Code between other text, on one line or, if it is too long, on several."""
     line = f"{indent}{before}{flat(code)}{after}"
     if isinstance(code, str) or len(line) <= WIDTH:
         return line
@@ -139,6 +139,6 @@ def laid(before: str, code: Code, after: str = "", indent: str = "") -> str:
 
 
 def function(name: str, parameters: Iterable[Code], returns: str, indent: str = "") -> str:
-    """The first line, or lines, of a function."""
+    """The signature of a function, on one line or several."""
     signature = Parts(f"def {name}(", tuple(("", one) for one in parameters), ")")
     return laid("", signature, f" -> {returns}:", indent)

@@ -39,20 +39,20 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.reading import Reading
     from flowdsl.compiler.tree import Path
 
-#: Fields of a template that a function says by itself.
+#: Fields of a template that the function itself expresses.
 _OWN = frozenset(("name", "inputs", "outputs", "daemon", *BODIES))
-#: What a function says of an input or output, by the field that it is in.
+#: Fields of inputs and outputs that the function expresses, by the field that contains them.
 _SAID = {
     "parameters": ("name", "value", "default", "valueFrom"),
     "artifacts": ("name", "path", "optional", "from", "fromExpression", *LOCATIONS),
 }
 _READ = ("path", "jsonPath", "jqFilter", "supplied", "parameter", "expression")
-#: A value in which `$` is doubled for the kubelet, as flowdsl does it by itself.
+#: A value in which `$` is doubled for the kubelet; flowdsl does that itself.
 _KUBELET = regex(r"\{\{=replace\(inputs\.parameters(?:\['([^']+)'\]|\.(\w+)), '\$', '\$\$'\)\}\}")
 
 
 class Leaf(Scope):
-    """A template on its way to a step; it is what its tags are looked up in, too."""
+    """A template that becomes a step; it is also the scope of its tags."""
 
     word: ClassVar[str] = "container"
 
@@ -78,14 +78,14 @@ class Leaf(Scope):
         self._around()
 
     def is_sayable(self) -> bool:
-        """Whether there are words for its body."""
+        """Whether its body can be expressed."""
         return True
 
     def read_body(self) -> None:
         """Read what it runs."""
         raise NotImplementedError
 
-    # --- what its tags are ----------------------------------------------------------------------
+    # --- the values of its tags -----------------------------------------------------------------
 
     def variable(self, name: tuple[str, ...]) -> Value | None:
         """A variable by its path."""
@@ -105,7 +105,7 @@ class Leaf(Scope):
         return Value(lambda: found.name, found.port)
 
     def placed(self, value: Any) -> Any:
-        """A value with the paths of files in place of the tags that stand for them."""
+        """A value with the paths of files in place of the tags that refer to them."""
 
         def change(text: str) -> str:
             text = _KUBELET.sub(lambda found: f"{{{{inputs.parameters.{found[1] or found[2]}}}}}", text)
@@ -118,12 +118,12 @@ class Leaf(Scope):
     # --- what surrounds its body ----------------------------------------------------------------
 
     def left(self, field: str) -> None:
-        """Leave to Argo what there was no word for in the body."""
+        """Leave to Argo what could not be expressed in the body."""
         if self.body:
             self.patch[field] = self._named(self.reader.raw(self.body, self.target, told=True))
 
     def _named(self, body: Json) -> Json:
-        """A body whose texts of several lines are constants."""
+        """A body with its texts of several lines as constants."""
         wish = f"{self.target.template.get('name')}-source"
 
         def named(text: Any) -> Any:
@@ -138,11 +138,11 @@ class Leaf(Scope):
         return body
 
     def say(self, rows: Sequence[Row]) -> None:
-        """Say what rows have a word for in the body."""
+        """Convert those fields of the body to options that rows exist for."""
         say(rows, self.body, self.options)
 
     def _around(self) -> None:
-        """The fields that all templates have, and what is left of them."""
+        """Read the fields that all templates have, and leave the others to Argo."""
         template, known = self.template, KINDS[self.word]
         if "sidecars" in known:
             companions(template, "initContainers", "InitContainer", "init", self.options, self.volumes)
@@ -162,7 +162,7 @@ class Leaf(Scope):
         self.patch = {**self.reader.raw(left, self.target, told=True), **self._ports(), **self.patch}
 
     def _tolerated(self) -> None:
-        """A GPU brings the toleration of the usual taint with it."""
+        """Remove the toleration of the usual taint, which a GPU option adds."""
         limits = inside(self.target.template, self.kind, "resources", "limits")
         device = next(name for name in VENDORS.values() if name in limits)
         given = entries(self.target.template, "tolerations")
@@ -182,7 +182,7 @@ class Leaf(Scope):
         self.reader.add((*self.path, "resources"), Otherwise(what, way))
 
     def _ports(self) -> Json:
-        """What inputs and outputs say besides what a function does."""
+        """The fields of inputs and outputs that a function does not express."""
         found: Json = {}
         for one in ports(self.template, "inputs"):
             kept = one.said if one.key in self.target.lookups else self._rest(one)
@@ -207,7 +207,7 @@ class Leaf(Scope):
         return named
 
     def _rest(self, one: Entry, *, output: bool = False) -> Json:
-        """What one of them says besides that."""
+        """Those fields of one of them."""
         if self.kind == "suspend" and one.kind == "parameters":
             if output:
                 self._unanswered(one)
@@ -221,7 +221,7 @@ class Leaf(Scope):
         return found
 
     def _unanswered(self, one: Entry) -> None:
-        """What a suspended step gives where nobody says it.
+        """Refuse outputs of a suspended step that nobody supplies.
 
         Source: Argo Workflows, addRawOutputFields in workflow/controller/operator.go.
         """
@@ -236,7 +236,7 @@ class Leaf(Scope):
     # --- Python ---------------------------------------------------------------------------------
 
     def local(self, wish: str, other: str) -> str:
-        """A name in the body of the function that hides none of its parameters."""
+        """A name for a local variable that does not shadow a parameter of the function."""
         return Names(one.name for one in self.target.inputs.values()).free(wish, other)
 
     def _written(self) -> list[str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Library(Function):
-    """A template of a WorkflowTemplate: what it takes and gives is read off its calls."""
+    """A template of a WorkflowTemplate: its inputs and outputs are inferred from its calls."""
 
     def __init__(self, reference: Json, shelf: Shelf) -> None:
         self._library, self._template = str(reference.get("name")), str(reference.get("template"))
@@ -26,14 +26,14 @@ class Library(Function):
         self._names = Names(), Names()
 
     def taken(self, key: Key) -> Slot:
-        """What it takes under a name: whatever it is given."""
+        """The parameter for an input: any input exists."""
         if key not in self.inputs:
             port = Port(shown=True) if key[0] == "parameters" else None
             self.inputs[key] = Slot(self._names[0].free(parameter(key[1])), port)
         return self.inputs[key]
 
     def grow(self, key: Key) -> None:
-        """What it gives under a name: whatever is asked for."""
+        """Add an output: any output exists."""
         if key[0] in ("parameters", "artifacts"):
             port = Port(unknown=True) if key[0] == "parameters" else None
             self.outputs[key] = Slot(self._names[1].free(parameter(key[1])), port)

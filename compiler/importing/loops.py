@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.reading import Scope
     from flowdsl.compiler.tree import Path
 
-_MOST = 1000  # items that are written out
+_MOST = 1000  # maximal number of items that are written out
 
 
 class Loop:
-    """The items of a task: written down, or a list of the run."""
+    """The items of a task: literals, or a list of the run."""
 
     def __init__(
         self,
@@ -39,19 +39,19 @@ class Loop:
         self.listing = listing
         self.numbers = numbers
         self.each = each  # whether the port of the list is that of its items
-        self.first = first  # what the numbers begin with
+        self.first = first  # the first of the numbers
 
     @property
     def count(self) -> int | None:
-        """How many items there are, if they are written down."""
+        """The number of items, if they are literals."""
         return None if self.items is None else len(self.items)
 
     def named(self, text: str) -> bool:
-        """Whether a text names the item."""
+        """Whether a text refers to the item."""
         return any(_item(tag.body) is not None for tag in tags(text))
 
     def is_taken_apart(self, task: Json, path: Path) -> bool:
-        """Whether a task has a condition on its items, or asks for more than each as a whole."""
+        """Whether a task has a condition on its items, or needs parts of them."""
         if self.first or self.named(as_text(task.get("when", ""))):
             return True
         if any(self.named(compact(one)) for one in entries(task, "arguments", "artifacts")):
@@ -69,7 +69,7 @@ class Loop:
         )
 
     def values(self, text: str, port: Port | None, path: Path) -> Render:
-        """The list of what each item hands over."""
+        """The list of the values that the items pass."""
         port = Port() if port is None else port
         if self.items is not None:
             made = [value_of(self.filled(text, item, path), self.scope, path, port) for item in self.items]
@@ -107,7 +107,7 @@ class Loop:
         return lambda: f"range({count})"
 
     def span(self, port: Port) -> tuple[Code, list[str]] | None:
-        """The items as a range, if they are one."""
+        """The items as a range, if they are consecutive numbers."""
         items = self.items or []
         if len(items) < 3 or not all(isinstance(one, str) and _is_whole(one) for one in items):
             return None
@@ -117,7 +117,7 @@ class Loop:
         return (f"range({last + 1})" if first == 0 else f"range({first}, {last + 1})"), items
 
     def filled(self, text: str, item: Any, path: Path) -> str:
-        """A text with an item in place of the tags that name it."""
+        """A text with an item in place of the tags that refer to it."""
         for tag in reversed(tags(text)):
             name = _item(tag.body)
             if name is None:
@@ -135,12 +135,12 @@ class Loop:
 
 
 def _escaped(text: str) -> str:
-    """The text of a field of an item, which keeps its escapes. Source: Argo Workflows, processItem in operator.go."""
+    """A field of an item as text, which keeps its escapes. Source: Argo Workflows, processItem in operator.go."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _item(body: str) -> tuple[str, ...] | None:
-    """The part of the item that a tag names; None for other tags."""
+    """The part of the item that a tag refers to; None for other tags."""
     root, *rest = body.strip().split(".")
     if root == "item":
         return tuple(rest)
@@ -196,7 +196,7 @@ def _sequence(sequence: Json, path: Path, scope: Scope) -> Loop:
 
 
 def _counted(said: dict[str, str], first: int, path: Path, scope: Scope) -> Loop:
-    """A sequence whose length only the run knows."""
+    """A sequence whose length is known only at run time."""
     until = "end" if "end" in said else "count"
     given = value_of(said[until], scope, (*path, until))
     if given.port is None:

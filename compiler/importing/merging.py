@@ -9,7 +9,7 @@ from flowdsl.compiler.tree import is_list, is_mapping
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.model import Json
 
-#: Fields that say nothing with nothing in them.
+#: Fields that mean nothing when they are empty.
 _BLANK = (
     "inputs",
     "outputs",
@@ -23,7 +23,7 @@ _BLANK = (
 
 
 def without_blanks(value: Any) -> Any:
-    """The same without fields in which nothing stands, as Argo leaves them in what it hands out."""
+    """The same without empty fields, which Argo writes in what it exports."""
     if is_mapping(value):
         kept = {key: without_blanks(one) for key, one in value.items() if one is not None}
         return {key: one for key, one in kept.items() if one != {} or key not in _BLANK}
@@ -31,7 +31,7 @@ def without_blanks(value: Any) -> Any:
 
 
 def merged(entries: list[Json]) -> list[Json]:
-    """Entries with one name as one."""
+    """Entries with the same name merged into one."""
     found: dict[str, Json] = {}
     for entry in entries:
         holder = found.setdefault(str(entry["name"]), {"name": entry["name"]})

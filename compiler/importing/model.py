@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 Key = tuple[str, str]
-"""A kind of input or output and its name: `("parameters", "a")`, `("artifacts", "b")`, `("workflow", "status")`."""
+"""The kind and name of an input or output: `("parameters", "a")`, `("artifacts", "b")`, `("workflow", "status")`."""
 
 Render = Callable[[], "Code"]
-"""A piece of code that is known when all has been read: types are found by then."""
+"""A piece of code that is rendered when all has been read, since types are inferred by then."""
 
 OTHER = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 SIGNS = {"&&": "&", "||": "|", "&": "|", "|": "&"}
 
 
 class Entry(NamedTuple):
-    """A parameter or artifact among inputs, outputs or arguments, as it is written there."""
+    """A parameter or artifact of inputs, outputs or arguments, as the document has it."""
 
     kind: str
     name: str
@@ -46,13 +46,13 @@ class Entry(NamedTuple):
 
     @property
     def text(self) -> str | None:
-        """The value that it has, or has where none is handed over."""
+        """The value, or the default."""
         found = self.said.get("value", self.said.get("default"))
         return None if found is None else as_text(found)
 
 
 def ports(holder: Json, side: str, path: Path = ()) -> Iterator[Entry]:
-    """The parameters and artifacts of one side of something, which is at a path."""
+    """The parameters and artifacts of one side of a holder, which is at a path."""
     for kind in ("parameters", "artifacts"):
         for index, one in enumerate(entries(inside(holder, side), kind)):
             yield Entry(kind, str(one.get("name")), one, (*path, side, kind, index))
@@ -60,13 +60,13 @@ def ports(holder: Json, side: str, path: Path = ()) -> Iterator[Entry]:
 
 @dataclass
 class Value:
-    """A value as code, and the port it comes from; without a port a file."""
+    """A value as code, and the port that it comes from; without a port it is a file."""
 
     code: Render
     port: Port | None = None
-    exact: str | None = None  # the text, where it is written down
-    held: Asked | None = None  # of the status of what succeeded or was skipped: the condition
-    file: Slot | None = None  # that it stands for
+    exact: str | None = None  # the text, if it is a literal
+    held: Asked | None = None  # of the status of a task that succeeded or was skipped: the condition
+    file: Slot | None = None  # that it refers to
 
 
 @dataclass
@@ -74,20 +74,20 @@ class Slot:
     """A parameter of a function, or one of its results."""
 
     name: str
-    port: Port | None  # of a file there is none
+    port: Port | None  # None for a file
     optional: bool = False
     default: Render | None = None  # of a parameter
-    value: Value | None = None  # what a pipeline returns
-    handed: list[Slot] = field(default_factory=list["Slot"])  # what takes the file
+    value: Value | None = None  # returned by a pipeline
+    handed: list[Slot] = field(default_factory=list["Slot"])  # the parameters that the file is passed to
 
     def hand(self, taken: Slot) -> None:
-        """Let something take the file, and with it that it may be missing."""
+        """Pass the file to a parameter, which becomes optional if the file is."""
         self.handed.append(taken)
         if self.optional:
             taken.miss()
 
     def miss(self) -> None:
-        """The file may be missing."""
+        """Mark the file as optional."""
         if not self.optional:
             self.optional = True
             for taken in self.handed:
@@ -95,12 +95,12 @@ class Slot:
 
     @property
     def annotation(self) -> str:
-        """The type, as it is written."""
+        """The annotation of its type."""
         return ("Path | None" if self.optional else "Path") if self.port is None else self.port.kind
 
     @property
     def declared(self) -> Code:
-        """The parameter, as it is written."""
+        """The declaration of the parameter."""
         if self.default is None:
             return f"{self.name}: {self.annotation}"
         value = self.default()
@@ -121,21 +121,21 @@ class Function:
     inputs: dict[Key, Slot] = field(default_factory=dict[Key, Slot])
     outputs: dict[Key, Slot] = field(default_factory=dict[Key, Slot])
     record: str = ""  # the class of its results, if there are several
-    fixed: dict[Key, Entry] = field(default_factory=dict["Key", Entry])  # inputs made of what the run is
-    lookups: set[Key] = field(default_factory=set["Key"])  # inputs that the template finds by itself
-    left: set[Key] = field(default_factory=set["Key"])  # outputs that nobody takes, beside what it prints
+    fixed: dict[Key, Entry] = field(default_factory=dict["Key", Entry])  # computed from values of the run
+    lookups: set[Key] = field(default_factory=set["Key"])  # inputs that the template resolves itself
+    left: set[Key] = field(default_factory=set["Key"])  # outputs that nobody uses, besides the printed one
     graph: Graph | None = None  # of a pipeline
-    options: dict[str, Code] = field(default_factory=dict[str, "Code"])  # what its calls say about a graph
-    written: Callable[[], list[str]] | None = None  # a step as text, when all has been read
+    options: dict[str, Code] = field(default_factory=dict[str, "Code"])  # said in calls: those about a graph
+    written: Callable[[], list[str]] | None = None  # writes a step, when all has been read
 
     @property
     def body(self) -> str | None:
-        """The field of what it runs, if it is no graph."""
+        """The field of the template that it runs, unless it is a graph."""
         return next((one for one in BODIES if one in self.template and one not in GRAPH_BODIES), None)
 
     @property
     def parameters(self) -> list[Code]:
-        """What it takes, as it is written: what need not be handed over at last."""
+        """Its parameters in the order of the signature: those with defaults last."""
         once = {id(one): one for one in self.inputs.values()}.values()
         return [one.declared for one in sorted(once, key=lambda one: one.default is not None)]
 
@@ -147,26 +147,26 @@ class Function:
         return next((one.annotation for one in self.outputs.values()), "None")
 
     def named(self, key: Key) -> str:
-        """What an output is called where it is named in a text."""
+        """The name of an output within texts."""
         return "return" if len(self.outputs) == 1 else self.outputs[key].name
 
     def taken(self, key: Key) -> Slot | None:
-        """What it takes under a name."""
+        """The parameter for an input."""
         return self.inputs.get(key)
 
     def makes(self, key: Key) -> bool:
-        """Whether it has a result that nothing is said about: what a program prints, or the address of a daemon."""
+        """Whether it has an output that needs no declaration: what a program prints, or the address of a daemon."""
         if key[0] == "ip":
             return bool(self.template.get("daemon"))
         return key[0] == "result" and self.body in ("container", "script", "containerSet", "data", "http")
 
     def grow(self, key: Key) -> None:
-        """A result that nothing is said about, where it has no other one."""
+        """Add an output that needs no declaration, if there is none yet."""
         if self.makes(key) and not self.outputs:
             self.outputs[key] = Slot("return", Port(unknown=True, text=key[0] == "ip"))
 
     def counter(self) -> Slot:
-        """A parameter that counts the items of a loop."""
+        """The parameter for the index in a loop."""
         key: Key = ("item", "")
         if key not in self.inputs:
             names = Names(one.name for one in self.inputs.values())
@@ -176,7 +176,7 @@ class Function:
 
 @dataclass
 class Asked:
-    """A condition: a comparison of two sides, or several conditions that are joined."""
+    """A condition: a comparison of two sides, or several conditions joined by an operator."""
 
     sign: str
     parts: tuple[Asked, ...] = ()
@@ -185,14 +185,14 @@ class Asked:
 
     @property
     def texts(self) -> list[Port]:
-        """What is compared as a number, and is none."""
+        """The ports that are compared as numbers, but hold other texts."""
         ports = [side.port for side in self.sides if side.port is not None] if self.numbers else []
         return [port for port in ports if not port.counts] + [
             one for part in self.parts for one in part.texts
         ]
 
     def negated(self) -> Asked:
-        """What holds where this one does not."""
+        """The negation."""
         if self.parts:
             return Asked(SIGNS[self.sign], tuple(part.negated() for part in self.parts))
         return Asked(OTHER[self.sign], (), self.sides, self.numbers)
@@ -213,23 +213,23 @@ class Block:
     word: str
     code: Render
     asked: Asked | None = None
-    of: Call | None = None  # the task at whose end it is
-    named: bool = False  # whether it is asked how that has ended
+    of: Call | None = None  # the task at whose end it runs
+    named: bool = False  # whether the outcome of that task is used
 
     @property
     def line(self) -> str:
-        """What the block is, to tell blocks apart."""
+        """The text of the `with` statement, which identifies the block."""
         return f"{self.word}({flat(self.code())}){self.name}"
 
     @property
     def name(self) -> str:
-        """What says how the task has ended."""
+        """The variable for the outcome of the task."""
         return f" as {self.of.variable.rstrip('_')}_ended" if self.named and self.of is not None else ""
 
 
 @dataclass(eq=False)
 class Call:
-    """A task: what is called with what, and when."""
+    """A task: the function that is called, its arguments, and its conditions and dependencies."""
 
     task: str
     target: Function
@@ -239,17 +239,17 @@ class Call:
     options: dict[str, Render] = field(default_factory=dict[str, Render])
     blocks: list[Block] = field(default_factory=list[Block])
     after: list[Call] = field(default_factory=list["Call"])
-    taken: set[int] = field(default_factory=set[int])  # the calls whose results it is given, by their ids
-    count: int | None = None  # of items, if they are written down
+    taken: set[int] = field(default_factory=set[int])  # ids of the calls whose results are passed to it
+    count: int | None = None  # of items, if they are literals
     looped: bool = False
     parallel: str = ""
-    omitted: list[Block] = field(default_factory=list[Block])  # those without which Argo omits it
-    exits: list[Call] = field(default_factory=list["Call"])  # what runs at its end
+    omitted: list[Block] = field(default_factory=list[Block])  # the blocks without which Argo omits it
+    exits: list[Call] = field(default_factory=list["Call"])  # the tasks that run at its end
     variable: str = ""
     used: bool = False
 
     def output(self, key: Key) -> Value | None:
-        """One of its results, if there is such a one."""
+        """One of its results, if it exists."""
         found = self.target.outputs.get(key)
         if found is None:
             return None
@@ -261,7 +261,7 @@ class Call:
         return Value(code, found.port, file=found if found.port is None else None)
 
     def at_end(self, word: str, other: Call) -> Block:
-        """Let it run at the end of another one."""
+        """Let it run at the end of another task."""
         other.used = True
         self.taken.add(id(other))
         self.blocks.append(Block(word, lambda: other.variable, None, other))

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 _OTHER = regex(r"\W+", 0)
 _WORDS = regex(r"[^a-zA-Z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 
-#: What a written file uses, or what would be taken for it.
+#: Names that written files use, or that would be confused with them.
 RESERVED = frozenset((*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *flowdsl.__all__))
 _CAPITAL = regex(r"(?<=[a-z0-9])(?=[A-Z])")
 _OWN = frozenset(("NamedTuple", "Path", "Literal", "self", "cls"))
-#: What the body and the annotations of a pipeline use, which its parameters must not hide.
+#: Names in the body and the annotations of a pipeline, which its parameters must not shadow.
 _USED = frozenset((*flowdsl.__all__, *_OWN, "range", "str", "int", "float", "bool", "list"))
 
 
 def identifier(text: str) -> str:
-    """The nearest name of a function, parameter or variable."""
+    """A valid name of a function, parameter or variable that is close to a text."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
     name = _OTHER.sub("_", plain).strip("_").lower() or "x"
     name = f"x{name}" if name[0].isdecimal() else name
@@ -33,12 +33,12 @@ def identifier(text: str) -> str:
 
 
 def parameter(text: str) -> str:
-    """The nearest name of a parameter or result, whose words may be told apart by capitals."""
+    """A valid name of a parameter or result, splitting words at capitals."""
     return identifier(_CAPITAL.sub("_", text))
 
 
 def known_outside(text: str) -> str:
-    """The name of what those who start a run know: as it is, where Python can have it."""
+    """A name that users of a workflow refer to: unchanged if it is valid in Python."""
     usable = text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
     return text if usable and text not in _USED else parameter(text)
 
@@ -50,27 +50,27 @@ def is_field(text: str) -> bool:
 
 
 def field(text: str) -> str:
-    """The nearest name of one of several results: as it is, where it has no capitals and may stand in a class."""
+    """A valid name of one of several results: unchanged if it has no capitals and may be a field of a class."""
     return text if is_field(text) and text == text.lower() and text not in _USED else parameter(text)
 
 
 def class_name(text: str) -> str:
-    """The nearest name of a class."""
+    """A valid name of a class that is close to a text."""
     words = [word for word in _WORDS.split(text) if word]
     name = "".join(word[0].upper() + word[1:] for word in words)
     return name if name.isidentifier() else f"X{name}"
 
 
 class Names:
-    """Names of one scope, each given once."""
+    """The names of one scope, each assigned once."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self.taken = {*taken}
 
     def free(self, wish: str, other: str = "", *, known: bool = False) -> str:
-        """A name that is not taken yet: the one that is wished for, another one, or with a number.
+        """A name that is still free: the preferred one, the alternative, or one with a number.
 
-        `known` is one that others know, which may hide a word of Python.
+        `known` is a name that others refer to, which may shadow a builtin of Python.
         """
         found, number = wish, 2
         if found in self.taken and other:

@@ -11,13 +11,13 @@ from flowdsl.grammar.numbers import fixed
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.model import Json
 
-#: What a cluster adds to an object that it keeps.
+#: Metadata that a cluster adds to stored objects.
 _ADDED = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def renew(body: Json) -> None:
-    """Say in a manifest by today's fields what others mean by older ones, without what a cluster has added."""
+    """Replace deprecated fields of a manifest by current ones, and remove what a cluster has added."""
     body.pop("status", None)
     metadata, spec = mapping_at(body, "metadata"), mapping_at(body, "spec")
     for field in _ADDED:
@@ -33,12 +33,12 @@ def renew(body: Json) -> None:
     for template in mappings_at(spec, "templates"):
         _locks(template)
         _scalars(template)
-        if template.get("parallelism") == 0:  # which is no limit
+        if template.get("parallelism") == 0:  # this means no limit
             del template["parallelism"]
 
 
 def _locks(holder: Json) -> None:
-    """`mutex` and `semaphore`: there are several of them since 3.6."""
+    """`mutex` and `semaphore`: lists since 3.6."""
     held = mapping_at(holder, "synchronization")
     for one, several in (("mutex", "mutexes"), ("semaphore", "semaphores")):
         if one in held:
@@ -46,7 +46,7 @@ def _locks(holder: Json) -> None:
 
 
 def _scalars(node: Any) -> None:
-    """Values of parameters that are numbers or flags, as the texts that Argo makes of them."""
+    """Convert values of parameters that are numbers or bools to texts, as Argo does."""
     for key, one in pairs(node) if is_mapping(node) or is_list(node) else ():
         if key == "parameters" and is_list(one):
             for parameter in filter(is_mapping, one):
@@ -60,5 +60,5 @@ def _scalars(node: Any) -> None:
 
 
 def _text(value: float) -> str:
-    """Argo reads all of them as floats. Source: Argo Workflows, AnyString in anystring.go."""
+    """The text of a number, which Argo parses as float. Source: Argo Workflows, AnyString in anystring.go."""
     return as_text(value) if isinstance(value, bool) else fixed(float(value))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def environment(body: Json, options: dict[str, Code], scope: Scope, path: Path) -> dict[str, Render]:
-    """Say the variables of a container as options, and take them out; those with values of the run are returned."""
+    """Convert the variables of a container to options, and remove them; returns those with values of the run."""
     values: dict[str, Code] = {}
     secrets: dict[str, Code] = {}
     inputs: dict[str, Render] = {}
@@ -54,7 +54,7 @@ def environment(body: Json, options: dict[str, Code], scope: Scope, path: Path) 
 
 
 def _taken(body: Json, field: str) -> list[Json]:
-    """The entries of a field, which is taken out."""
+    """The entries of a field, which is removed."""
     found = entries(body, field)
     body.pop(field, None)
     return found
@@ -70,7 +70,7 @@ def _object(word: str, reference: Json) -> Code:
 
 
 class Volumes:
-    """The volumes of a pod: which mounts are said, and which are left to Argo, which knows volumes by their names."""
+    """The volumes of a pod: those that options mount, and those that Argo mounts, which refers to them by name."""
 
     def __init__(self, template: Json, shelf: Shelf) -> None:
         self._shelf = shelf
@@ -91,11 +91,11 @@ class Volumes:
                 break
 
     def companion(self, container: Json) -> bool:
-        """Whether there are words for all of a container that is beside another one."""
+        """Whether all of a sidecar or init container can be expressed."""
         return _plain(container) and None not in map(self._code, _mounts([container]))
 
     def mounts(self, body: Json, options: dict[str, Code]) -> None:
-        """Say the mounts of a container as an option, and take them out of it, as far as there are words."""
+        """Convert the mounts of a container to an option, and remove them, as far as they can be expressed."""
         said: dict[str, Code] = {}
         left: list[Json] = []
         for mount in _taken(body, "volumeMounts"):
@@ -117,14 +117,14 @@ class Volumes:
             self._named |= _mounted([body])
 
     def left(self) -> list[Json]:
-        """Those of the template that Argo mounts by their names, when all containers are read."""
+        """The template's volumes that Argo mounts by name; called after all containers are read."""
         self._shelf.left |= self._named
         return [one for name, one in self._own.items() if name in self._named or name not in self._said]
 
     def _code(self, mount: Json) -> Code | None:
-        """The volume of a mount, where there are words for both.
+        """The volume of a mount, if both can be expressed.
 
-        An empty folder has them only if they are there for all its mounts: it would be another one for each way.
+        An empty directory can only if all its mounts can: otherwise these would refer to two directories.
         """
         if not mount.keys() <= {"name", "mountPath", "subPath", "readOnly"} or has_tags(mount):
             return None
@@ -147,7 +147,7 @@ def _mounted(containers: Sequence[Json]) -> set[str]:
 def companions(
     template: Json, field: str, word: str, option: str, options: dict[str, Code], volumes: Volumes
 ) -> None:
-    """Say the containers beside that of a template as an option, where all of them can be said."""
+    """Convert the sidecars or init containers of a template to an option, if all of them can be expressed."""
     beside = entries(template, field)
     if beside and all(map(volumes.companion, beside)):
         options[option] = listed(_companion(dict(one), word, volumes) for one in beside)
@@ -155,7 +155,7 @@ def companions(
 
 
 def _plain(container: Json) -> bool:
-    """Whether there are words for a container that is beside another one, apart from its mounts."""
+    """Whether a sidecar or init container can be expressed, apart from its mounts."""
     rest = dict(container)
     options = _settings(rest)
     known = {"name", "image", "command", "args", "volumeMounts", "mirrorVolumeMounts"}
@@ -168,7 +168,7 @@ def _line(container: Json) -> list[str]:
 
 
 def _settings(container: Json) -> dict[str, Code]:
-    """The variables and resources of a container as options; they are taken out of it."""
+    """The variables and resources of a container as options; they are removed from it."""
     options: dict[str, Code] = {}
     environment(container, options, Scope(), ())
     asked = container.pop("resources", None)

@@ -22,13 +22,13 @@ _NUMBER = regex(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
 class Record:
-    """A class whose fields are what is asked of the items of a list."""
+    """A class whose fields are those that are read from the items of a list."""
 
     def __init__(self, name: str, fields: dict[str, Port] | None = None) -> None:
         self.name = name
         self.fields = {} if fields is None else fields
-        self.whole = fields is not None  # whether these are all that there are
-        self.loose = False  # whether programs print such objects, which no class is made of then
+        self.whole = fields is not None  # whether the items have no other fields
+        self.loose = False  # whether programs print such objects, which therefore get no class
 
     @property
     def kind(self) -> str:
@@ -36,7 +36,7 @@ class Record:
         return "dict[str, str]" if self.loose else self.name
 
     def part(self, of: str, name: str) -> str:
-        """A field of such an object as code."""
+        """The expression for a field of such an object."""
         return f"{of}[{quoted(name)}]" if self.loose else f"{of}.{name}"
 
     def field(self, name: str) -> Port:
@@ -44,19 +44,19 @@ class Record:
         return self.fields.setdefault(name, Port(unknown=True))
 
     def take(self, item: dict[str, Any]) -> None:
-        """An item that is written down."""
+        """Add an item that is a literal."""
         for name, port in self.fields.items():
             port.take(as_text(item.get(name, "")))
 
     def value(self, item: dict[str, Any]) -> Code:
-        """An item that is written down, as code."""
+        """A literal item as code."""
         return call(
             self.name, **{name: port.value(as_text(item.get(name, ""))) for name, port in self.fields.items()}
         )
 
 
 class Port:
-    """A place where a value is taken or given, and what is known of the values there."""
+    """A place where a value is passed, and what is known about the values there."""
 
     def __init__(
         self,
@@ -70,27 +70,27 @@ class Port:
     ) -> None:
         self._same: Port | None = None
         self.constants: list[str] = []
-        self.numbers: list[str] = []  # what it is compared with as a number
-        self.given = False  # whether one of them is handed over, and not only compared
+        self.numbers: list[str] = []  # literals that it is compared with as a number
+        self.given = False  # whether a literal is passed, not only compared
         self.choices = tuple(choices)
-        self.unknown = unknown  # whether a value comes from outside of what is written
-        self.number = number  # whether it is compared or computed with as a number
-        self.whole = False  # whether it says how many there are
+        self.unknown = unknown  # whether a value comes from outside of the documents
+        self.number = number  # whether it is used as a number in comparisons or computations
+        self.whole = False  # whether it is a count
         self.items = items  # whether a loop runs over it
-        self.text = text  # whether it is used as a text, as only texts are
+        self.text = text  # whether it is used in a way that only texts allow
         self.shown = shown  # whether it becomes part of a text, or is read by a program
-        self.record: Record | None = None  # what it holds, or of a list what its items are
+        self.record: Record | None = None  # the class of the value, or of the items if it is a list
 
     @property
     def root(self) -> Port:
-        """The port that stands for all of one type."""
+        """The port that represents all ports of the same type."""
         found = self
         while found._same is not None:
             found = found._same
         return found
 
     def join(self, other: Port) -> None:
-        """What is at one port is at the other one, too."""
+        """Merge with another port: both have the same type."""
         one, two = self.root, other.root
         if one is two:
             return
@@ -105,7 +105,7 @@ class Port:
             setattr(one, flag, getattr(one, flag) or getattr(two, flag))
 
     def take(self, text: str, *, compared: bool = False) -> None:
-        """A text that is written down is at this port, or what is there is compared with it."""
+        """Add a literal that is passed to this port, or compared with its value."""
         root = self.root
         root.constants.append(text)
         root.given = root.given or not compared
@@ -119,7 +119,7 @@ class Port:
         text: bool = False,
         shown: bool = False,
     ) -> None:
-        """How a value is used."""
+        """Record how a value is used."""
         root = self.root
         root.number, root.whole = root.number or number or whole, root.whole or whole
         root.items, root.text, root.shown = root.items or items, root.text or text, root.shown or shown
@@ -142,7 +142,7 @@ class Port:
         fractions = all(map(_fraction, known))
         if root.number:
             exact = root.whole or root.given or (not root.unknown and all(map(_whole, root.numbers)))
-            # A number is shown as Python writes it: 2.50 that is shown remains a text.
+            # A number is printed as Python formats it, so 2.50 remains a text where it is printed.
             kept = root.shown and root.given
             numbers = fractions if kept else all(_NUMBER.fullmatch(one) for one in known)
             return "int" if whole and exact else "float" if numbers else "str"
@@ -156,7 +156,7 @@ class Port:
         return self.kind in ("int", "float")
 
     def value(self, text: str) -> Code:
-        """A text that is written down, as a value of the type."""
+        """A literal as a value of the type."""
         kind = self.kind
         record = self.root.record
         if record is not None and kind == f"list[{record.kind}]":
@@ -171,17 +171,17 @@ _FLAGS = ("given", "unknown", "number", "whole", "items", "text", "shown")
 
 
 def number(text: str) -> str:
-    """A number that is written down as Python writes it."""
+    """A numeric literal in Python's notation."""
     return text if _whole(text) or _fraction(text) else repr(float(text))
 
 
 def is_number(text: str) -> bool:
-    """Whether a text that is written down is a number."""
+    """Whether a literal is a number."""
     return _NUMBER.fullmatch(text) is not None
 
 
 class Exact(float):
-    """A number of a JSON text, which an item keeps as it is written there.
+    """A number of a JSON text, which keeps its original notation.
 
     Source: Argo Workflows, Item in item.go, which holds the text.
     """
@@ -189,7 +189,7 @@ class Exact(float):
     text: str
 
     def __new__(cls, text: str) -> Exact:
-        """The number that a text is."""
+        """The number that a text represents."""
         found = super().__new__(cls, text)
         found.text = text
         return found
@@ -205,12 +205,12 @@ def parsed(text: str) -> list[Any] | None:
 
 
 def all_texts(text: str) -> bool:
-    """Whether a list that is written down holds nothing but texts."""
+    """Whether a list literal contains only texts."""
     return all(isinstance(one, str) for one in parsed(text) or ())
 
 
 def records(text: str, names: Iterable[str]) -> list[dict[str, Any]] | None:
-    """The items of a list of objects whose fields of some names are no further ones; None for anything else."""
+    """The items of a list of objects whose named fields are not nested; None for anything else."""
     try:
         found: object = json.loads(text, parse_float=Exact)
     except ValueError:
@@ -225,12 +225,12 @@ def records(text: str, names: Iterable[str]) -> list[dict[str, Any]] | None:
 
 
 def _whole(text: str) -> bool:
-    """Whether a text is a whole number as Python writes it, of 64 bits."""
+    """Whether a text is an integer of 64 bits in Python's notation."""
     return _WHOLE.fullmatch(text) is not None
 
 
 def _fraction(text: str) -> bool:
-    """Whether a text is a number as Python writes it, and no whole one."""
+    """Whether a text is a number in Python's notation, but no integer."""
     return _NUMBER.fullmatch(text) is not None and "." in text and repr(float(text)) == text
 
 
@@ -239,7 +239,7 @@ def _integers(text: str) -> bool:
 
 
 def as_text(value: object) -> str:
-    """A scalar of YAML or JSON as the text that Argo makes of it."""
+    """A scalar of YAML or JSON as Argo formats it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -248,17 +248,17 @@ def as_text(value: object) -> str:
 
 
 def item_text(item: Any) -> str:
-    """An item as the text that Argo makes of it."""
+    """An item as Argo formats it."""
     return part_text(item).translate(_HTML) if isinstance(item, (dict, list)) else as_text(item)
 
 
 def part_text(part: Any) -> str:
-    """A field of an item as the text that Argo makes of it."""
+    """A field of an item as Argo formats it."""
     return _json(part) if isinstance(part, (dict, list)) else as_text(part)
 
 
 def _json(item: Any) -> str:
-    """JSON with numbers as Go writes them."""
+    """JSON with numbers as Go formats them."""
     if is_mapping(item):
         return f"{{{','.join(f'{_json(key)}:{_json(item[key])}' for key in sorted(item))}}}"
     if is_list(item):

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 _JS_STRING = regex(
     r"//[^\n]*|/\*(?s:.*?)\*/|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`(?:\\(?s:.)|[^`\\])*`"
 )
-#: A regular expression with quotes in it, which look like those of a string.
+#: A regular expression literal with quotes in it, which look like those of a string.
 _JS_REGEX = regex(r"[(=,:!&|]\s*/(?![/*])[^/\n]*['\"`]")
-#: What before a tag without quotes, and what behind it, makes it a name, a property, or what is assigned to or called.
+#: The contexts in which an unquoted tag is a name, a property, or the target of an assignment or call.
 _JS_BEFORE = regex(r"[\w$.]$|\b(?:let|const|var|function|class|import)\s+$")
 _JS_BEHIND = regex(r"[\w$.(]|\s*=(?![=>])")
 _FUTURE = regex(r"^from __future__ .*\n", 8)
@@ -31,7 +31,7 @@ _IMPORT = regex(r"^(?:import|from)\s+os\b(?!\.)", 8)
 
 
 class String(NamedTuple):
-    """A string of a program by its offsets, its quotes, what stands before them, and whether it is filled in."""
+    """A string of a program by its offsets, quotes and prefix, and whether it is an f-string or template literal."""
 
     start: int
     end: int
@@ -41,18 +41,18 @@ class String(NamedTuple):
 
 
 class _Strings(NamedTuple):
-    """How a language has values of variables around its strings."""
+    """The templates by which a language inserts variables into strings."""
 
     read: str  # a variable as a text
-    value: str  # a variable as a literal that it holds
-    filled: str  # a variable between the braces of a string that is filled in
-    opening: str  # what begins such braces
+    value: str  # a variable as the literal that it contains
+    filled: str  # a variable between the braces of an f-string
+    opening: str  # the start of such braces
 
 
 def in_python(text: str, spans: Sequence[Span]) -> str | Refused:
-    """A program of Python, with variables in place of tags."""
+    """A Python program with variables in place of tags."""
     strings = list(_python_strings(_without(text, spans)))
-    if strings[-1:] == [None]:  # tags that are no values may have quotes
+    if strings[-1:] == [None]:  # tags that are no values may contain quotes
         strings = list(_python_strings(masked(text)))
     loose = [span for span in spans if _around(span, strings) is None]
     whole = _expressions(text, spans)
@@ -74,14 +74,14 @@ def in_python(text: str, spans: Sequence[Span]) -> str | Refused:
 
 
 def _without(text: str, spans: Sequence[Span]) -> str:
-    """A text with names as long as its tags in their places: Python 3.12 reads f-strings before it has them."""
+    """A text with its tags replaced by names of the same length: since 3.12 Python parses the inside of f-strings."""
     for start, stop, _ in spans:
         text = f"{text[:start]}{'x' * (stop - start)}{text[stop:]}"
     return text
 
 
 def _expressions(text: str, spans: Sequence[Span]) -> set[int] | None:
-    """The places of the tags that are values of a program of Python, or in comments; None where it cannot be read."""
+    """The offsets of the tags that are values in a Python program, or in comments; None if it cannot be parsed."""
     made, at, places = "", 0, dict[str, int]()
     for index, (start, stop, _) in enumerate(spans):
         places[name := f"flowdsl_{index}_"] = start
@@ -98,7 +98,7 @@ def _expressions(text: str, spans: Sequence[Span]) -> set[int] | None:
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Name(name)) | ast.Attribute(value=ast.Name(name)):
-                found.discard(name)  # that the program knows, and no value
+                found.discard(name)  # a name that the program binds, not a value
             case _:
                 pass
     for token in tokens:
@@ -116,7 +116,7 @@ def _parses(text: str) -> bool:
 
 
 def in_javascript(text: str, spans: Sequence[Span]) -> str | Refused:
-    """A program of JavaScript, with variables in place of tags."""
+    """A JavaScript program with variables in place of tags."""
     found = [*_JS_STRING.finditer(masked(text))]
     strings = [
         String(one.start(), one.end(), one[0][0], "", one[0][0] == "`") for one in found if one[0][0] != "/"
@@ -135,7 +135,7 @@ def in_javascript(text: str, spans: Sequence[Span]) -> str | Refused:
 def _rewritten(
     text: str, spans: Sequence[Span], strings: Sequence[String | None], form: _Strings
 ) -> str | Refused:
-    """A text in whose strings the quotes are closed around variables; elsewhere these are literals."""
+    """A text whose strings are split around variables; outside of strings these are literals."""
     if strings and strings[-1] is None:
         return Refused(spans[0][0])
     made, at = "", 0
@@ -157,7 +157,7 @@ def _around(span: Span, strings: Sequence[String | None]) -> String | None:
 
 
 def _filled(text: str, spans: Sequence[Span], around: String, form: _Strings) -> str | None:
-    """A string that is filled in: an f-string, or a template of JavaScript; None where one of its strings has a tag."""
+    """An f-string or JavaScript template literal with variables; None if a string inside of it contains a tag."""
     made, at = "", around.start
     other = "'" if '"' in around.quote else '"'
     hidden = masked(text)
@@ -173,7 +173,7 @@ def _filled(text: str, spans: Sequence[Span], around: String, form: _Strings) ->
 
 
 def _field(text: str, opening: str) -> str | None:
-    """What stands before the end of a text in braces that are open there; None outside, and in a format of Python."""
+    """The expression before the end of a text within open braces; None outside, and in a format spec of Python."""
     depth, since, at = 0, 0, 0
     while at < len(text):
         if depth == 0:
@@ -191,7 +191,7 @@ def _field(text: str, opening: str) -> str | None:
 
 
 def _joined(text: str, spans: Sequence[Span], around: String, form: _Strings) -> str | None:
-    """A string with its quotes closed around variables."""
+    """A string that is split around variables."""
     size = len(around.prefix) + len(around.quote)
     parts: list[str] = []
     at = around.start + size
@@ -206,7 +206,7 @@ def _joined(text: str, spans: Sequence[Span], around: String, form: _Strings) ->
 
 
 def _python_strings(text: str) -> Iterator[String | None]:
-    """The strings of a Python text; at last None where the text cannot be read."""
+    """The strings of a Python text; None at the end if it cannot be tokenized."""
     starts = [0, *accumulate(len(line) for line in text.splitlines(keepends=True))]
     opened: list[tuple[int, str]] = []
     try:

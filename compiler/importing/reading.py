@@ -38,7 +38,7 @@ _NOTES = (
 
 
 class Reading:
-    """What is read of one document."""
+    """The results of reading one document."""
 
     def __init__(self, body: Json, shelf: Shelf) -> None:
         self.body = body
@@ -71,20 +71,20 @@ class Reading:
         self.needs = Needs({name: one for name, (_, one) in self.templates.items()})
         self.main = Function("", {}, self.path)
         self.parameters: dict[str, Slot] = {}  # of the workflow
-        self.ending: list[Call] = []  # what runs at the end
+        self.ending: list[Call] = []  # the exit handlers
         self.order: list[Function] = []
         self.hidden: set[str] = set()  # the names of parameters, which would hide functions of the same name
-        self.kept: list[Json] = []  # templates as they are, for hooks
-        self.library = False  # whether all of its templates are for others to call
-        self.hooked: set[str] = set()  # their names
-        #: Arguments that the cluster looks up, or knows by a name that Python cannot have.
+        self.kept: list[Json] = []  # unchanged templates for hooks
+        self.library = False  # whether all its templates are called by other workflows
+        self.hooked: set[str] = set()  # the names of the templates of hooks
+        #: Arguments that the cluster looks up, or whose names are invalid in Python.
         self.looked: dict[str, list[Json]] = {"parameters": [], "artifacts": []}
-        self.used: set[str] = set()  # the volumes that are said
-        self.mounted: set[str] = set()  # those that Argo mounts by their names
-        self.beside: Mapping[tuple[str, bool], Reading] = {}  # the templates of the cluster in the same file
+        self.used: set[str] = set()  # the volumes that options mount
+        self.mounted: set[str] = set()  # the volumes that Argo mounts by name
+        self.beside: Mapping[tuple[str, bool], Reading] = {}  # the cluster's templates in the same file
 
     def _usual_retries(self) -> Json:
-        """The retries of templates that say nothing of them; the graphs that a compiler adds are no such templates."""
+        """The default retries of the templates; graphs that a compiler adds do not count."""
         usual: Json = inside(self.spec, "templateDefaults")
         retries: Json = inside(usual, "retryStrategy")
         if retries and '"templateRef"' in json.dumps(self.spec):
@@ -97,14 +97,14 @@ class Reading:
         return retries
 
     def retried(self, template: Json) -> Json:
-        """A template with the retries that all have."""
+        """A template with the default retries."""
         if not self.retries:
             return template
         own: Json = inside(template, "retryStrategy")
         return {**template, "retryStrategy": merge.merged(self.retries, own, merge.OF_TEMPLATES)}
 
     def _without_notes(self) -> None:
-        """Leave out what KFP notes about its components: it repeats what they are."""
+        """Remove KFP's notes about its components, which repeat their definitions."""
         noted = False
         for holder in (self.metadata, *(inside(one, "metadata") for _, one in self.templates.values())):
             given = inside(holder, "annotations")
@@ -117,10 +117,10 @@ class Reading:
             what = "what KFP notes about its components is left out"
             self.add(("metadata",), Otherwise(what, "keep the manifest where pages of KFP are to show it"))
 
-    # --- what is said about it ------------------------------------------------------------------
+    # --- diagnostics ----------------------------------------------------------------------------
 
     def refuse(self, path: Path, what: str, way: str = "") -> None:
-        """Record that something has no word, or no part of it that is recorded already."""
+        """Record that a field cannot be expressed, unless a part of it is recorded already."""
         parts = (
             one.finding.what
             for one in self.problems
@@ -130,7 +130,7 @@ class Reading:
             self.add(path, NotSayable(what, way or _WAY), what.strip("`"))
 
     def add(self, path: Path, finding: Finding, words: str = "", before: int = 0) -> None:
-        """Record a finding at a path, or at words of the text there, of which as many come `before`."""
+        """Record a finding at a path, or at words of the text there, after `before` other occurrences."""
         value: Any = self.body
         for step in path:
             value = dict(pairs(value)).get(step) if is_mapping(value) or is_list(value) else None
@@ -142,13 +142,13 @@ class Reading:
             self.problems.append(problem)
 
     def called(self, task: Json, path: Path) -> Function:
-        """The function of what a task calls."""
+        """The function of the template that a task calls."""
         raise NotImplementedError
 
     # --- what is left to Argo -------------------------------------------------------------------
 
     def hook(self, hook: Json) -> Json:
-        """A hook that is left to Argo, and so is its template."""
+        """A hook that is left to Argo, together with its template."""
         name = str(hook.get("template", ""))
         if name not in self.templates:
             return hook
@@ -164,9 +164,9 @@ class Reading:
         return {**hook, "template": kept}
 
     def raw(self, value: Any, target: Function, *, told: bool = False) -> Any:
-        """A value for `argo=` of a function, in which tags name things as they are called now.
+        """A value for `argo=` of a function, with tags that use the new names.
 
-        `told`: what the function knows of the workflow has been handed to it there.
+        `told`: the values of the workflow that the function needs are passed to it there.
         """
 
         def other(path: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -208,13 +208,13 @@ class Reading:
 
 
 class Scope:
-    """What the tags of a text are: nothing, unless more is known."""
+    """The variables that tags refer to; this one knows none."""
 
     def __init__(self, reader: Reading | None = None) -> None:
         self._reader = reader
 
     def variable(self, name: tuple[str, ...]) -> Value | None:
-        """A variable by its path; None where there is no word for it."""
+        """A variable by its path; None if it cannot be expressed."""
 
     def sayable(self, text: str) -> bool:
         """Whether all tags of a text are known variables."""
@@ -229,29 +229,29 @@ class Scope:
         return False
 
     def results(self, name: tuple[str, ...]) -> Value | None:
-        """What all items of a loop have given, by its path, as a list; its port is that of each of them."""
+        """The list of the results of a loop's items, by path; its port is that of each item."""
 
     def apart(self, path: Path, given: Port, taken: Port) -> bool:
-        """Whether a value that is handed over at a place keeps its type."""
+        """Whether a passed value keeps its own type."""
         reader = self._reader
         return reader is not None and reader.shelf.types.apart((id(reader.body), path), given, taken)
 
     def is_apart(self, path: Path) -> bool:
-        """Whether it is known from reading it before that a value at a place keeps its type."""
+        """Whether an earlier reading has found that a passed value keeps its own type."""
         reader = self._reader
         return reader is not None and reader.shelf.types.is_apart((id(reader.body), path))
 
     def counted(self, path: Path, taken: Port) -> None:
-        """The numbers of a loop are handed over at a place."""
+        """Record that the index of a loop is passed at a path."""
         if (reader := self._reader) is not None:
             reader.shelf.types.counted((id(reader.body), path), taken)
 
     def tell(self, path: Path, finding: Finding) -> None:
-        """Record what is to be said of something."""
+        """Record a finding."""
         if self._reader is not None:
             self._reader.add(path, finding)
 
     def refuse(self, path: Path, what: str, way: str = "") -> None:
-        """Record that something has no word."""
+        """Record that something cannot be expressed."""
         if self._reader is not None:
             self._reader.refuse(path, what, way)

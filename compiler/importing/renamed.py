@@ -18,7 +18,7 @@ FORMULAS = ("expression", "fromExpression")
 
 
 def renamed(value: Any, other: Renaming, key: str = "") -> Any:
-    """A value, in the field `key`, whose tags name things as `other` says, which gives None for what keeps its name."""
+    """A value, in the field `key`, whose tags are renamed by `other`, which returns None for unchanged names."""
     if isinstance(value, str):
         if key in FORMULAS and "{{" not in value:
             return in_text(f"{{{{={value}}}}}", other)[3:-2]
@@ -29,7 +29,7 @@ def renamed(value: Any, other: Renaming, key: str = "") -> Any:
 
 
 def in_text(text: str, other: Renaming) -> str:
-    """A text whose tags name things as `other` says."""
+    """A text whose tags are renamed by `other`."""
     expressions = [(tag.start, tag.end) for tag in tags(text) if tag.kind == "expression"]
     for reference in reversed(references(text)):
         name = other(reference.path)
@@ -41,6 +41,6 @@ def in_text(text: str, other: Renaming) -> str:
 
 
 def spelled(name: tuple[str, ...]) -> str:
-    """A variable as expressions spell it."""
+    """A variable in the notation of expressions."""
     first, *rest = name
     return first + "".join(f".{part}" if part.isidentifier() else f"['{part}']" for part in rest)

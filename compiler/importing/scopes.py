@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Graph(Scope):
-    """A graph on its way to a pipeline."""
+    """A graph that becomes a pipeline."""
 
     def __init__(self, reader: Reading, target: Function, template: Json, path: Path) -> None:
         super().__init__(reader)
@@ -37,9 +37,9 @@ class Graph(Scope):
         self.calls: list[Call] = []
         self.tasks: dict[str, Call] = {}
         self.current: Call | None = None
-        self.ended = False  # whether the run is over: calls of `on_exit`
+        self.ended = False  # whether the run has ended: calls of `on_exit`
         self.patched: list[Json] = []
-        self.left: set[str] = set()  # the tasks whose condition is left to Argo
+        self.left: set[str] = set()  # tasks whose conditions are left to Argo
         self.order = Order({}, {})
 
     def name_of(self, task: Json) -> str:
@@ -47,12 +47,12 @@ class Graph(Scope):
         return str(task.get("name") or self.template.get("name"))
 
     def patch_task(self, call: Call, fields: Json) -> None:
-        """Leave something about a task to Argo."""
+        """Leave fields of a task to Argo."""
         said = self.reader.raw(fields, self.target)
         self.patched.append({"dag": {"tasks": [{"name": slug(call.task), **said}]}})
 
     def is_named(self, name: tuple[str, ...]) -> bool:
-        """Whether what is left to Argo can name a variable."""
+        """Whether parts that are left to Argo can refer to a variable."""
         root, task, *_ = (*name, "")
         if root == "workflow":
             return True
@@ -66,7 +66,7 @@ class Graph(Scope):
         return self.variable(name) is not None
 
     def spelled(self, name: tuple[str, ...]) -> tuple[str, ...] | None:
-        """The path of a variable by which Argo knows it, where the pipeline has it in another way."""
+        """The path by which Argo refers to a variable that the pipeline expresses otherwise."""
 
     def variable(self, name: tuple[str, ...]) -> Value | None:
         """A variable by its path."""
@@ -93,7 +93,7 @@ class Graph(Scope):
                 return None
 
     def _result(self, call: Call, rest: tuple[str, ...]) -> Value | None:
-        """What a task gives, by the path behind its name."""
+        """An output of a task, by the path after its name."""
         if rest == ("outputs", "parameters") and call.looped:
             return self._table(call)
         key = ("ip", "") if rest == ("ip",) else _key(rest)
@@ -110,16 +110,16 @@ class Graph(Scope):
             return found
         several = call.count is None and len(call.target.outputs) > 1
         if key[0] == "artifacts" or several or (found.port is not None and found.port.root.items):
-            return None  # nor is there a way to hand a list of lists to a program
+            return None  # nor can a list of lists be passed to a program
         return self._gathered(call, key, call.count, found)
 
     def _table(self, call: Call) -> Value | None:
-        """All that the items of a loop give, as a list of records of texts; None where they have other names."""
+        """All outputs of a loop, as a list of records of texts; None if they are renamed."""
         target = call.target
         inner = target.graph.calls[0].target if isinstance(target.graph, Round) else target
         for key in [*inner.outputs]:
             grow(target, key)
-        target.outputs = dict(sorted(target.outputs.items()))  # as Go writes the keys of JSON
+        target.outputs = dict(sorted(target.outputs.items()))  # Go sorts the keys of JSON
         fields: dict[str, Port] = {}
         for (kind, name), slot in target.outputs.items():
             if slot.port is None or kind != "parameters" or name != slot.name:
@@ -136,11 +136,11 @@ class Graph(Scope):
         return Value(lambda: call.variable, made)
 
     def _gathered(self, call: Call, key: tuple[str, str], count: int | None, found: Value) -> Value:
-        """What each of the items of a loop gives, as a list of texts."""
+        """An output of all items of a loop, as a list of texts."""
         if found.port is not None:
             found.port.asked(text=True)
         if self.current is not None:
-            printed = key[0] == "result"  # of parameters, numbers stay texts in the manifest, too
+            printed = key[0] == "result"  # numbers in parameters remain texts, also in the manifest
             others = "numbers, flags, objects and lists" if printed else "objects and lists"
             kinds = "`int`, `float` or `dict[str, str]`" if printed else "`dict[str, str]` or `list[str]`"
             what = (
@@ -160,14 +160,14 @@ class Graph(Scope):
         return Value(items, Port(items=True, text=True))
 
     def _known(self, call: Call, key: Key) -> Value | None:
-        """A result that the template of a step says by itself, of what it is given."""
+        """An output of a step that its template computes from the inputs."""
         for one in ports(call.target.template, "outputs", call.target.path):
             if one.key == key and "value" in one.said and not call.looped:
                 return value_of(one.text or "", Inside(self, call), one.path)
         return None
 
     def results(self, name: tuple[str, ...]) -> Value | None:
-        """What all items of a loop have given, by its path, as a list; its port is that of each of them."""
+        """The list of the results of a loop's items, by path; its port is that of each item."""
         call = self.tasks.get(name[1]) if name[0] in ("steps", "tasks") and len(name) > 1 else None
         key = _key(name[2:])
         if call is None or not call.looped or key is None or key[0] == "artifacts":
@@ -179,21 +179,21 @@ class Graph(Scope):
         return found
 
     def status(self, of: Call, current: Call) -> Value | None:
-        """How a task has ended: what a block at its end says, or that it has ended well, where that is certain."""
+        """The outcome of a task: from a block at its end, or that it succeeded if that is certain."""
         block = next((one for one in current.blocks if one.of is of), None)
         wanted = self.order.awaited(current.task, of.task)
         certain = wanted is not None and wanted <= PLAIN
         skipped = "Skipped" in wanted if wanted else True
         if block is None and skipped and of.task in self.left:
-            return None  # no block runs at the end of what is skipped
+            return None  # no block runs at the end of a skipped task
         if block is None and skipped and of.blocks and (not of.looped or of.omitted or not certain):
-            # The same; but under which condition it runs is known.
+            # Likewise, but the condition under which it runs is known.
             held = conjunction([one.asked for one in of.blocks]) if certain and not of.looped else None
             return None if held is None else Value(lambda: "", None, None, held)
         if block is None and (of.task in self.order.asked or (certain and of.target.template.get("daemon"))):
             return None
         if block is None and of.looped and "may_fail" in of.options:
-            return None  # its items may fail, and it succeeds
+            return None  # it succeeds even if its items fail
         if block is None and certain:
             return Value(lambda: '"Succeeded"', Port(), "Succeeded")
         if block is None:
@@ -209,7 +209,7 @@ class Graph(Scope):
 
 
 class Inside(Scope):
-    """What a template says about itself, seen from one of its calls."""
+    """The variables within a template, as seen from one of its calls."""
 
     def __init__(self, graph: Graph, call: Call) -> None:
         super().__init__(graph.reader)
@@ -227,7 +227,7 @@ class Inside(Scope):
 
 
 class Round(Graph):
-    """The pipeline that each item of a task is given to: what it knows of the graph around it, it is handed."""
+    """The pipeline that is called for each item of a task: values of the outer graph are passed to it."""
 
     def __init__(self, outer: Graph, call: Call, template: Json) -> None:
         super().__init__(outer.reader, call.target, template, call.path)
@@ -235,11 +235,11 @@ class Round(Graph):
         self._call = call
         self._names = Names(["item"])
         self.item = Port(unknown=True)
-        self.first = 0  # what is added to the item
+        self.first = 0  # is added to the item
         call.target.inputs["item", ""] = Slot("item", self.item)
 
     def variable(self, name: tuple[str, ...]) -> Value | None:
-        """A variable by its path: the item or a field of it, or what is handed down."""
+        """A variable by its path: the item or a field of it, or a value that is passed from outside."""
         if name == ("item",):
             sign = "+" if self.first > 0 else "-"
             return Value(lambda: f"item {sign} {abs(self.first)}" if self.first else "item", self.item)
@@ -262,7 +262,7 @@ class Round(Graph):
         return _input(self.target.inputs[key])
 
     def give(self, key: Key) -> None:
-        """Let it return what its task gives."""
+        """Let it return an output of its task."""
         (call,) = self.calls
         grow(call.target, key)
         if (found := call.output(key)) is not None and found.port is not None:
@@ -272,21 +272,21 @@ class Round(Graph):
                 self.target.record = self.reader.shelf.names.free(f"{class_name(self.target.name)}Outputs")
 
     def is_named(self, name: tuple[str, ...]) -> bool:
-        """Whether what is left to Argo can name a variable: a field of the item is inside of a JSON."""
+        """Whether parts left to Argo can refer to a variable: a field of the item is inside of a JSON."""
         return (name[0] != "item" or (len(name) == 1 and not self.first)) and super().is_named(name)
 
     def spelled(self, name: tuple[str, ...]) -> tuple[str, ...] | None:
-        """The path of a variable: what is handed down is an input."""
+        """The path of a variable: a value that is passed from outside is an input."""
         if name[0] not in ("item", "inputs", "steps", "tasks") or (name == ("item",) and self.first):
             return None
         found = self.variable(name)
         return None if found is None else ("inputs", "parameters", str(found.code()))
 
     def results(self, name: tuple[str, ...]) -> Value | None:
-        """Lists are looped over where they are."""
+        """A loop over such a list belongs to the graph that has it."""
 
     def apart(self, path: Path, given: Port, taken: Port) -> bool:
-        """Whether a value that is handed over at a place keeps its type."""
+        """Whether a passed value keeps its own type."""
         if self.first and given is self.item:
             self.counted(path, taken)
         return super().apart(path, given, taken)
@@ -304,7 +304,7 @@ class Round(Graph):
 
 
 def grow(target: Function, key: Key) -> None:
-    """Let a function give what nothing is said about, if it can."""
+    """Add an output that needs no declaration to a function, if possible."""
     if isinstance(target.graph, Round):
         target.graph.give(key)
     else:
@@ -312,7 +312,7 @@ def grow(target: Function, key: Key) -> None:
 
 
 def conjunction(asked: Sequence[Asked | None]) -> Asked | None:
-    """All of some conditions as one; None where one of them is not known."""
+    """The conjunction of conditions; None if one of them is unknown."""
     known = [one for one in asked if one is not None]
     if len(known) < len(asked) or not known:
         return None
@@ -320,7 +320,7 @@ def conjunction(asked: Sequence[Asked | None]) -> Asked | None:
 
 
 def _key(rest: tuple[str, ...]) -> Key | None:
-    """Which result of a task is named, behind its name."""
+    """The output that a path refers to, after the task's name."""
     match rest:
         case ("outputs", ("parameters" | "artifacts") as kind, name):
             return kind, name

@@ -20,35 +20,35 @@ _PYTHON = regex(r"(?:.*/)?python[0-9.]*")
 
 
 _NAME = regex(r"[A-Za-z_]\w*")
-#: Names in programs of other languages: in quotes, as those of an environment, and in the shell commands that they run.
+#: Names in programs of other languages: quoted, as in access to the environment, and in shell commands.
 _NAMED = regex(r"(?:[\"'.]|\$\{?)([A-Za-z_]\w*)")
 _ENVIRONMENT = regex(r"environ|getenv|\benv\b|\$")
-#: What stands before a variable that a shell sets, or reads; and behind one that it sets while it is read.
+#: Contexts in which a shell sets or reads a variable; the last follows one that `${x:=...}` sets.
 _COMMAND = regex(r"(?:^|[;&|({\n]|\b(?:then|do|else|export|local|readonly))[ \t]*$")
 _READ, _ANEW = regex(r"\$\{?$"), regex(r":?=")
 
 
 class Script(NamedTuple):
-    """A script, and the tags in whose place variables stand in it."""
+    """A script, and the variables in it that replaced tags."""
 
     text: str
-    variables: dict[str, str]  # the tags by the names of the variables
+    variables: dict[str, str]  # the tags by the names of their variables
 
 
 def language(words: Sequence[str]) -> str:
-    """What reads a script, by the words of its command: `sh`, `python`, `node`, or nothing that is known."""
+    """The interpreter of a script, from the words of its command: `sh`, `python`, `node`, or an empty text."""
     first = words[0].rpartition("/")[2] if words else ""
     if first == "env" and len(words) > 1:
         first = words[1]
     if first in SHELLS:
         return "sh"
     if _PYTHON.fullmatch(first):
-        return "" if "-m" in words else "python"  # the file is what a module reads
+        return "" if "-m" in words else "python"  # the module reads the file
     return "node" if first in ("node", "nodejs") else ""
 
 
 def spoken(text: str, kind: str) -> set[str]:
-    """Words of a script by which it may read or set variables of its own."""
+    """The words of a script with which it may read or set variables of its own."""
     hidden = _blanked(text)
     if kind == "sh":
         return {*_NAME.findall(hidden)}
@@ -56,7 +56,7 @@ def spoken(text: str, kind: str) -> set[str]:
 
 
 def is_set_to(text: str, name: str, tag: str) -> bool:
-    """Whether a shell script itself sets a variable to the value of a tag, once, before it reads it."""
+    """Whether a shell script assigns the value of a tag to a variable, once, before it reads it."""
     first, *more = _found(text, name)
     value = regex(rf"=([\"']?){re.escape(tag)}\1(?=[\s;&|)]|\Z)")
     line = text.rfind("\n", 0, first.start()) + 1
@@ -65,7 +65,7 @@ def is_set_to(text: str, name: str, tag: str) -> bool:
 
 
 def is_kept(text: str, kind: str, name: str) -> bool:
-    """Whether a variable that a script is handed has the same value in all of it."""
+    """Whether a variable that a script gets keeps its value in all of the script."""
     return name not in spoken(text, kind) or (
         kind == "sh" and all(_is_read(text, one) for one in _found(text, name))
     )
@@ -94,7 +94,7 @@ def _blanked(text: str) -> str:
 def with_variables(text: str, kind: str, name: Callable[[str], str]) -> Script | Refused:
     """A script with variables in place of the values of the run.
 
-    `name` gives the variable for a tag, or nothing for what stays as it is.
+    `name` returns the variable for a tag, or nothing if the tag stays.
     """
     found = [tag for tag in tags(text) if tag.kind != "unclosed" and name(text[tag.start : tag.end])]
     if not found:

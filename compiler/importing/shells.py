@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _WORD = regex(r"[A-Za-z0-9_]")
 _HERE = regex(r"<<-?\s*(['\"\\]?)(\w+)\1?")
-#: What stands before and behind a tag that is a part of something else than a word.
+#: Contexts of a tag that is part of something other than a word.
 _ESCAPED = regex(r"(?<!\\)(?:\\\\)*\\$")
 _NAMED = regex(r"\$$|\$\{[!#]?\w*$")
 _OPENED, _CLOSED = regex(r"(?<!\$)\{[^\s{}]*$"), regex(r"[^\s{}]*\}")
@@ -23,7 +23,7 @@ _ASSIGNED = regex(r"(?:^|[;&|({]|\b(?:then|do|else)\s)\s*\w*$"), regex(r"\w*\+?=
 
 
 def in_shell(text: str, spans: Sequence[Span]) -> str | Refused:
-    """In single quotes these are closed around the variable; elsewhere it stands as it is."""
+    """A shell script with variables for tags: single quotes are closed around them."""
     written: list[str] = []
     end = 0
     hidden = masked(text)
@@ -50,11 +50,11 @@ def in_shell(text: str, spans: Sequence[Span]) -> str | Refused:
 
 
 def _is_word(text: str, start: int, stop: int, quote: str) -> bool:
-    """Whether a tag is a word of a shell, or a part of one, so that a variable means the same in its place."""
+    """Whether a tag is a word of a shell, or a part of one, so that a variable can replace it."""
     if quote == "'":
         return True
     begin = text.rfind("\n", 0, start)
-    while begin > 0 and text[begin - 1] == "\\":  # the line goes on
+    while begin > 0 and text[begin - 1] == "\\":  # a continued line
         begin = text.rfind("\n", 0, begin)
     line = text[begin + 1 : start]
     if _ESCAPED.search(line) or _NAMED.search(line):
@@ -69,7 +69,7 @@ def _is_word(text: str, start: int, stop: int, quote: str) -> bool:
 
 
 def _quotes(text: str) -> list[str]:
-    """For each character of a shell script the quote it stands in, or nothing; `<` in a document that is as it is."""
+    """For each character of a shell script the quote around it, or nothing; `<` in a literal here-document."""
     found: list[str] = []
     stack = [""]
     at = 0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.reading import Scope
     from flowdsl.compiler.tree import Path
 
-#: The words of each kind of location, by its fields; what has no name is given by position.
+#: The constructor of each kind of location, by its fields; arguments without a name are positional.
 _TEXTS = {
     "s3": ("S3", {"key": "", "bucket": "", "endpoint": "endpoint", "region": "region"}),
     "gcs": ("GCS", {"key": "", "bucket": ""}),
@@ -38,11 +38,11 @@ _SECRETS = {
 _FLAGS = {"insecure": "insecure", "insecureIgnoreHostKey": "insecure"}
 
 UNSAID = tuple(one for one in LOCATIONS if one not in _TEXTS)
-"""The fields of an artifact that say where it lies, and for which there is no word."""
+"""The fields of an artifact for locations that cannot be expressed."""
 
 
 def source(artifact: dict[str, Any], scope: Scope, path: Path) -> Render | None:
-    """The word for where an artifact lies; None where there is none."""
+    """The expression for the location of an artifact; None if there is none."""
     kind = next((one for one in LOCATIONS if one in artifact), "")
     if kind not in _TEXTS:
         return None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from flowdsl.grammar.named import NamedTuple
 
 Span = tuple[int, int, str]
-"""A tag by its offsets, and the variable for it."""
+"""The offsets of a tag, and its variable."""
 
 
 class Refused(NamedTuple):
-    """Where in a script a tag stands that no variable can stand for."""
+    """The offset of a tag in a script that no variable can replace."""
 
     at: int

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.reading import Reading
 
 _SAID = ("arguments", "templates", "volumes", "volumeClaimTemplates")
-_BEGUN = ("entrypoint", "onExit")  # of templates of its own: those of another object are its matter
+_BEGUN = ("entrypoint", "onExit")  # of its own templates; another object checks its own
 
-#: How what is written is compiled back to a document of the same kind.
+#: The options that compile the file to a document of the same kind.
 HEADS = {"WorkflowTemplate": " --as template", "ClusterWorkflowTemplate": " --as cluster-template"}
 
 
 def pipeline_options(reader: Reading) -> dict[str, Code]:
-    """The options of the pipeline, and what is left to Argo."""
+    """The options of the pipeline, and the fields that are left to Argo."""
     said: dict[str, Code] = {}
     name = str(reader.metadata.pop("name", "") or reader.metadata.pop("generateName", "")).rstrip("-")
     reader.metadata.pop("generateName", None)
@@ -46,7 +46,7 @@ def pipeline_options(reader: Reading) -> dict[str, Code]:
 
 
 def _left(reader: Reading) -> Json:
-    """What is put on top of the pipeline."""
+    """The fields of the workflow that are left to Argo."""
     known = _SAID if "workflowTemplateRef" in reader.spec else (*_SAID, *_BEGUN)
     spec: Json = {
         key: one for key, one in reader.spec.items() if key not in known and one not in (None, {}, [])
@@ -56,7 +56,7 @@ def _left(reader: Reading) -> Json:
         spec.setdefault("volumeClaimGC", {"strategy": "OnWorkflowSuccess"})
         if spec["volumeClaimGC"].get("strategy") == "OnWorkflowCompletion":
             del spec["volumeClaimGC"]
-    # A claim that is made for the run has the same name in the pipeline.
+    # A claim that is created for the run keeps its name in the pipeline.
     for field, said in (("volumes", reader.used - reader.mounted), ("volumeClaimTemplates", reader.used)):
         rest = [one for one in entries(reader.spec, field) if volume_name(one) not in said]
         if rest:
@@ -89,5 +89,5 @@ def _left(reader: Reading) -> Json:
 
 
 def volume_name(one: Json) -> str:
-    """The name of a volume, or of a claim that is made for a run."""
+    """The name of a volume, or of a claim that is created for a run."""
     return str(one.get("name") or inside(one, "metadata").get("name"))

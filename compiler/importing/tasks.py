@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.scopes import Graph
     from flowdsl.compiler.tree import Path
 
-#: What a task says that is not about each of its items.
+#: Fields of a task that do not apply to each of its items.
 _AROUND = ("name", "depends", "dependencies", "continueOn")
 _OWN = (*_AROUND, *LOOPS, *("template", "templateRef", "inline", "arguments", "when", "onExit", "hooks"))
 
@@ -44,7 +44,7 @@ def read_task(graph: Graph, task: Json, path: Path) -> Call:
     name = graph.name_of(task)
     waiting = graph.current = Call(name, Function("", {}, path), path)
     loop = loop_of(task, path, graph)
-    inner = _exit_hook(task) or ("when" in task and name in graph.order.ended)  # they are those of the items
+    inner = _exit_hook(task) or ("when" in task and name in graph.order.ended)  # they apply to the items
     if loop is not None and (inner or loop.is_taken_apart(task, path)):
         call = graph.current = _rounds(graph, task, path, loop)
         task = {key: one for key, one in task.items() if key in _AROUND}
@@ -72,9 +72,9 @@ def read_task(graph: Graph, task: Json, path: Path) -> Call:
 
 
 def _looped(graph: Graph, call: Call, loop: Loop) -> None:
-    """What a loop says besides its items."""
+    """Set the options of a loop."""
     call.looped, call.count = True, loop.count
-    if not call.over:  # nobody is given the items: a parameter that is not used counts them
+    if not call.over:  # no parameter gets the items: an unused one counts them
         taken = call.target.counter()
         if call.count is None:
             graph.refuse(call.path, "a loop whose items are not used")
@@ -95,7 +95,7 @@ def _looped(graph: Graph, call: Call, loop: Loop) -> None:
 
 
 def _rounds(outer: Graph, task: Json, path: Path, loop: Loop) -> Call:
-    """The call of a pipeline for each item of a task, whose items are taken apart or asked about."""
+    """The call of a pipeline for each item of a task, whose items are accessed by field or have a condition."""
     name = str(task.get("name"))
     template: Json = {"name": name, "steps": [[]]}
     target = Function(outer.reader.shelf.names.free(f"{identifier(name).rstrip('_')}_each"), template, path)
@@ -115,7 +115,7 @@ def _rounds(outer: Graph, task: Json, path: Path, loop: Loop) -> Call:
         elif loop.each:
             port.join(listing)
         else:
-            port.asked(text=True)  # the items may be any, and stay as they are
+            port.asked(text=True)  # the items may have any type, and stay unchanged
         call.over["item"] = loop.listing.code
         return call
     if loop.numbers is not None:
@@ -138,7 +138,7 @@ def _rounds(outer: Graph, task: Json, path: Path, loop: Loop) -> Call:
 
 
 def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | None = None) -> None:
-    """What a task hands over, with what is left to the defaults of its template."""
+    """Read the arguments of a task, and the defaults of its template."""
     target = call.target
     left: list[Json] = []
     said_by_argo = set[str]()
@@ -178,7 +178,7 @@ def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | 
 
 
 def _parameter(graph: Graph, call: Call, one: Entry, taken: Slot, loop: Loop | None) -> None:
-    """What a task hands over for a parameter: of each item of its loop, or once."""
+    """Read the argument of a task for a parameter: one for each item of its loop, or a single one."""
     text, at = as_text(one.said["value"]), (*one.path, "value")
     if loop is not None and loop.named(text):
         call.over[taken.name] = loop.values(text, taken.port, at)
@@ -190,7 +190,7 @@ def _parameter(graph: Graph, call: Call, one: Entry, taken: Slot, loop: Loop | N
 
 
 def _falls_back(graph: Graph, call: Call, given: Entry, text: str) -> bool:
-    """Whether an input takes its default where the task that an argument comes from is skipped by Argo.
+    """Whether an input gets its default if the task that an argument comes from is skipped by Argo.
 
     Source: Argo Workflows, markAbsentOptionalArgs in workflow/controller/scope.go.
     """
@@ -205,13 +205,13 @@ def _falls_back(graph: Graph, call: Call, given: Entry, text: str) -> bool:
 
 
 def _alone(text: str) -> tuple[str, ...]:
-    """The path of the variable that is all of a text."""
+    """The path of the variable, if a text consists of one tag."""
     found = only_tag(text.strip())
     return () if found is None else tuple(found[1].strip().split("."))
 
 
 class _Trial(Scope):
-    """A scope in which it is only asked whether there are words."""
+    """A scope that only tests whether something can be expressed."""
 
     def __init__(self, graph: Graph) -> None:
         super().__init__()
@@ -223,12 +223,12 @@ class _Trial(Scope):
         return self._graph.variable(name)
 
     def refuse(self, path: Path, what: str, way: str = "") -> None:
-        """There are none."""
+        """It cannot."""
         self.failed = True
 
 
 def _unsaid(taken: Slot) -> None:
-    """Let a function have an input that a call of it leaves to Argo: a text, which need not be handed over."""
+    """Add an input to a function that a call leaves to Argo: an optional text."""
     port = taken.port
     if port is not None:
         port.asked(text=True)
@@ -237,9 +237,9 @@ def _unsaid(taken: Slot) -> None:
 
 
 def _is_left(graph: Graph, call: Call, one: Entry) -> bool:
-    """Whether an argument is left to Argo: one for which there are no words, but all that it names stands there.
+    """Whether an argument is left to Argo: it cannot be expressed, but Argo knows all names in it.
 
-    A hook is no task, whose arguments Argo could be told.
+    Not for a hook, which is no task whose arguments could be patched.
     """
     text = one.text if one.kind == "parameters" else None
     if text is None or call.blocks or graph.ended:
@@ -253,7 +253,7 @@ def _is_left(graph: Graph, call: Call, one: Entry) -> bool:
         taken = call.target.taken(one.key)
         if taken is None or isinstance(graph, Round) or not _known_to_argo(graph, text):
             return False
-    call.taken &= before  # what it names is not handed over, and so has to be waited for
+    call.taken &= before  # the values in it are not passed, so the task has to wait for their tasks
     for other, was in zip(named, used, strict=True):
         other.used = was
     return True
@@ -265,13 +265,13 @@ def _named(text: str) -> list[tuple[str, ...]]:
 
 
 def _known_to_argo(graph: Graph, text: str) -> bool:
-    """Whether Argo knows all that a text names in what is written."""
+    """Whether all names in a text exist in the compiled manifest."""
     known = (name[0] == "workflow" or name[-1] != "status" for name in _named(text))
     return all(known) and all(map(graph.is_named, _named(text)))
 
 
 def _known(graph: Graph, call: Call, taken: Slot, name: str) -> None:
-    """What a template knows of its workflow, handed over."""
+    """Pass a value of the workflow to a template that needs it."""
     path = ("workflow", name[1:]) if name.startswith(".") else ("workflow", "parameters", name)
     found = graph.variable(path)
     if found is None:
@@ -283,7 +283,7 @@ def _known(graph: Graph, call: Call, taken: Slot, name: str) -> None:
 
 
 def _usual(graph: Graph, call: Call, taken: Slot, key: tuple[str, str]) -> None:
-    """What an input says about itself with tags, for whom calls it without an argument."""
+    """Pass the default of an input that contains tags, for calls without an argument."""
     inner = Inside(graph, call)
     for one in ports(call.target.template, "inputs", call.target.path):
         if one.key != key:
@@ -297,7 +297,7 @@ def _usual(graph: Graph, call: Call, taken: Slot, key: tuple[str, str]) -> None:
 
 
 def _file(graph: Graph, one: Entry, taken: Slot) -> Render:
-    """Where an artifact that is handed over comes from."""
+    """The source of an artifact argument."""
     said = one.said
     if any(kind in said for kind in LOCATIONS):
         made = source(said, graph, one.path)
@@ -319,7 +319,7 @@ def _file(graph: Graph, one: Entry, taken: Slot) -> Render:
 
 
 def may_miss(graph: Graph, given: Slot, one: Entry) -> None:
-    """Say of a file that may be missing that Argo needs it where it is handed on.
+    """Report an optional file that Argo requires where it is passed on.
 
     Source: Argo Workflows, resolveDependencyReferences in workflow/controller/dag.go.
     """
@@ -332,7 +332,7 @@ def may_miss(graph: Graph, given: Slot, one: Entry) -> None:
 
 
 def _part(graph: Graph, call: Call, one: Entry, taken: Slot, loop: Loop | None) -> None:
-    """A part of an artifact, which is left to Argo where Argo hands the artifact on: straight from step to step."""
+    """Read a part of an artifact; it is left to Argo if Argo passes the artifact from step to step."""
     name = _alone(str(one.said.get("from", "")))
     made = graph.tasks.get(name[1]) if name[2:4] == ("outputs", "artifacts") else None
     looped = loop is not None or isinstance(graph, Round) or (made is not None and made.looped)
@@ -355,11 +355,11 @@ def _when(graph: Graph, call: Call, text: str, path: Path) -> None:
         call.blocks.append(Block("when", asked.code, asked))
     elif asked is not True:
         _left(graph, call, text, path)
-        call.taken &= before  # it waits for what is only asked about because it comes after it
+        call.taken &= before  # the task waits for those in its condition because of its dependencies
 
 
 def _left(graph: Graph, call: Call, text: str, path: Path) -> None:
-    """Leave a condition to Argo, if all that it names is known there."""
+    """Leave a condition to Argo, if all names in it are known there."""
     if call.looped or call.blocks or not _known_to_argo(graph, text):
         way = way_out(text) or "compare values with `==`, `!=`, `<` or `>`"
         graph.refuse(path, f"the condition `{text}`", way)
@@ -382,12 +382,12 @@ def _going_on(graph: Graph, call: Call, on: Json) -> None:
 
 
 def _text(one: Entry) -> str:
-    """What an argument is, or where it comes from."""
+    """The value of an argument, or its source."""
     return as_text(one.said.get("value", one.said.get("from", "")))
 
 
 def _exit_hook(task: Json) -> Json | None:
-    """What always runs at the end of a task."""
+    """The hook that always runs at the end of a task."""
     hook: Json | None = (
         {"template": task["onExit"]} if task.get("onExit") else inside(task, "hooks").get("exit")
     )
@@ -395,12 +395,12 @@ def _exit_hook(task: Json) -> Json | None:
 
 
 def _hooks(graph: Graph, call: Call, task: Json, path: Path) -> None:
-    """What runs at the end of a task; its own end is of no account, and who waits for the task waits for it.
+    """Read what runs at the end of a task; its outcome does not count, but dependents of the task wait for it.
 
     Source: Argo Workflows, workflow/controller/dag.go and steps.go, where `runOnExitNode` is called.
     """
     leaving = _exit_hook(task)
-    # What a task gives may not be there at its end, if it has failed: Argo takes what there is.
+    # Outputs of a failed task may be missing at its end: Argo uses those that exist.
     taken = (references(_text(one)) for one in ports(leaving or {}, "arguments"))
     takes = any(one.path[1:3] == (call.task, "outputs") for several in taken for one in several)
     skipped = call.blocks or call.task in graph.left
@@ -416,7 +416,7 @@ def _hooks(graph: Graph, call: Call, task: Json, path: Path) -> None:
         return
     at: Path = (*path, "hooks", "exit")
     inner = graph.current = Call(f"{call.task}-exit", graph.reader.called(leaving, at), at)
-    inner.at_end("on_exit", call)  # before its arguments, which may ask how that was
+    inner.at_end("on_exit", call)  # before its arguments, which may use the outcome
     inner.options["may_fail"] = constant("True")
     _arguments(graph, inner, leaving, at)
     graph.current = None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def unsaid(text: str, scope: Scope) -> Tag | None:
-    """The first tag of a text that there are no words for."""
+    """The first tag of a text that cannot be expressed."""
     from flowdsl.compiler.importing.conditions import expression
 
     for tag in tags(text):
@@ -38,7 +38,7 @@ def unsaid(text: str, scope: Scope) -> Tag | None:
 
 
 def pieces(text: str, scope: Scope, path: Path) -> list[Piece]:
-    """A text taken apart: what stands there as it is, and what the tags stand for."""
+    """A text split into literals and the values of its tags."""
     from flowdsl.compiler.importing.conditions import expression
 
     found: list[Piece] = []
@@ -64,7 +64,7 @@ def pieces(text: str, scope: Scope, path: Path) -> list[Piece]:
     return [*found, text[end:]] if end < len(text) or not found else found
 
 
-#: What to do about what there is no word for, by what its name holds.
+#: Remedies for names that cannot be expressed, by parts of the names.
 _WAYS = {
     "outputs.result": "let the program write what it prints to a file, and say that as one more of its outputs",
     "exitCode": "let the program end well in any case, and print or write what is asked about its end",
@@ -77,7 +77,7 @@ _WAYS = {
 
 
 def way_out(text: str) -> str:
-    """What to do about a text that names what there is no word for; nothing where it names nothing known."""
+    """The remedy for a text with a name that cannot be expressed; empty if none is known."""
     return next((way for words, way in _WAYS.items() if words in text), "")
 
 
@@ -87,7 +87,7 @@ def _way(tag: Tag) -> str:
 
 
 def value_of(text: str, scope: Scope, path: Path, port: Port | None = None) -> Value:
-    """A text as a value, at a port that takes it."""
+    """A text as a value for the port that takes it."""
     port = Port() if port is None else port
     found = joined(pieces(text, scope, path))
     if found.exact is not None:
@@ -138,10 +138,10 @@ def formatted(parts: list[Piece], write: Callable[[str, str], str] = quoted) -> 
 
 
 def in_text(code: Render) -> str:
-    """A piece of code between the braces of an f-string."""
+    """A piece of code within the braces of an f-string."""
     return flat(code())
 
 
 def constant(code: Code) -> Render:
-    """A piece of code that is known already."""
+    """A constant piece of code."""
     return lambda: code

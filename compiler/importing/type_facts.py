@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Path
 
 Place = tuple[int, "Path"]
-"""A place in a document, which is told by its id."""
+"""A path in a document, which is identified by its id."""
 
 
 class Types:
-    """What is known of types from reading it before, and what is found while it is read."""
+    """Facts about types from earlier readings, and those that this reading finds."""
 
     def __init__(self, before: Types | None = None) -> None:
         self._parted: set[Place] = set() if before is None else {*before._parted}
@@ -29,18 +29,18 @@ class Types:
         self._counted: list[tuple[Place, Port]] = []
 
     def apart(self, place: Place, given: Port, taken: Port) -> bool:
-        """Whether what is handed over at a place keeps its type."""
+        """Whether a value that is passed at a place keeps its own type."""
         self._handed.append((place, given, taken))
         if place in self._parted:
             taken.root.unknown = True
         return place in self._parted
 
     def is_apart(self, place: Place) -> bool:
-        """Whether what is handed over at a place is known to keep its type."""
+        """Whether a value that is passed at a place is known to keep its own type."""
         return place in self._parted
 
     def counted(self, place: Place, taken: Port) -> None:
-        """The numbers of a loop are handed over at a place; where texts are wanted, they become texts."""
+        """Record that the index of a loop is passed at a place; it becomes a text if texts are expected."""
         self._counted.append((place, taken))
 
     def is_left(self, place: Place) -> bool:
@@ -48,11 +48,11 @@ class Types:
         return place in self._left
 
     def ask(self, place: Place, asked: Asked) -> None:
-        """A condition that was read."""
+        """Record a condition."""
         self._asked.append((place, asked))
 
     def settle(self) -> Types | None:
-        """Let types go on to where values do; with what to read it again, if a condition does not fit them."""
+        """Propagate types along with values; returns facts for another reading if a condition does not fit them."""
         self._hand_on()
         after = Types(self)
         for place, asked in self._asked:
@@ -75,7 +75,7 @@ class Types:
         return after if more else None
 
     def _hand_on(self) -> None:
-        """Numbers are wanted of what is handed to where they are; a text remains one."""
+        """Propagate that a number is expected to where the value comes from; texts remain texts."""
         parted = [(given, taken) for place, given, taken in self._handed if place in self._parted]
         more = True
         while more:

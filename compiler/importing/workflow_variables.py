@@ -17,18 +17,18 @@ _AT_THE_END = ("status", "duration")
 
 
 class Needs:
-    """What each of some templates needs of the workflow, itself and for what it calls."""
+    """The values of the workflow that each template needs, for itself and for the templates that it calls."""
 
     def __init__(self, templates: dict[str, Json]) -> None:
         self._templates = dict(templates)
         self._found: dict[str, tuple[str, ...]] = {}
 
     def add(self, name: str, template: Json) -> None:
-        """One more template."""
+        """Add a template."""
         self._templates[name] = template
 
     def given(self, name: str) -> set[tuple[str, str]]:
-        """What some task hands to a template: the kinds and names of its inputs."""
+        """The kinds and names of the inputs that tasks pass to a template."""
         tasks = (task for template in self._templates.values() for task in _tasks(template))
         return {
             (kind, str(one.get("name")))
@@ -39,7 +39,7 @@ class Needs:
         }
 
     def asked(self, name: str) -> set[tuple[str, str]]:
-        """What some graph asks of the results of its tasks that call a template: the kinds and names of outputs."""
+        """The kinds and names of the outputs that graphs use of tasks that call a template."""
         found = set[tuple[str, str]]()
         for template in self._templates.values():
             tasks = {str(task.get("name")) for task in _tasks(template) if task.get("template") == name}
@@ -56,14 +56,14 @@ class Needs:
         return found
 
     def called(self, name: str) -> set[str]:
-        """The templates that the tasks of a template call, or that run at their ends."""
+        """The templates that the tasks of a template call, also as hooks."""
         tasks = _tasks(self._templates.get(name, {}))
         return {called for task in tasks for called in _called(task)}
 
     def of(self, name: str) -> tuple[str, ...]:
-        """The parameters that a template needs; with a dot before its name, another field of the workflow."""
+        """The parameters of the workflow that a template needs; other fields of it begin with a dot."""
         if name not in self._found:
-            self._found[name] = ()  # one that calls itself has been found out elsewhere
+            self._found[name] = ()  # recursion is reported elsewhere
             template = self._templates.get(name, {})
             own = {**template, "inputs": _without_sources(inside(template, "inputs"))}
             found = [*_named(own)]
@@ -78,7 +78,7 @@ class Needs:
 
 
 def _without_sources(inputs: Json) -> Json:
-    """Inputs without what a call of the template says for it."""
+    """Inputs without the fields that are set in calls of the template."""
     return {
         "parameters": [{"name": one.get("name")} for one in entries(inputs, "parameters")],
         "artifacts": [{"path": one.get("path")} for one in entries(inputs, "artifacts")],
@@ -102,7 +102,7 @@ def _called(task: Json) -> Iterator[str]:
 
 
 def _named(value: Any) -> Iterator[str]:
-    """The fields of the workflow that the tags in a value name."""
+    """The fields of the workflow that the tags in a value refer to."""
     for path in _paths(value):
         match path:
             case ("workflow", "parameters", name, *_):
@@ -114,7 +114,7 @@ def _named(value: Any) -> Iterator[str]:
 
 
 def _paths(value: Any, formula: bool = False) -> Iterator[tuple[str, ...]]:
-    """The paths of the variables that the tags in a value name."""
+    """The paths of the variables that the tags in a value refer to."""
     if isinstance(value, str):
         found = references(value) if is_filled(value) else variables(value) if formula else ()
         yield from (one.path for one in found)

@@ -26,11 +26,11 @@ _STANDARD = {"Path": "pathlib", "Literal": "typing", "NamedTuple": "typing"}
 
 
 Part = tuple[str, "Reading", "Function"]
-"""A class or function as text, and what it was written for."""
+"""The text of a class or function, and its origin."""
 
 
 def written(readers: Sequence[Reading], shelf: Shelf) -> tuple[str, list[tuple[int, Reading, Function]]]:
-    """The text of a file, and where the functions of the documents begin in it."""
+    """The text of a file, and the first lines of the functions of the documents in it."""
     parts = [part for reader in readers for part in _parts(reader)]
     records = [_items(one) for one in shelf.records if not one.loose]
     below = "\n\n\n".join([*records, *(text for text, _, _ in parts)])
@@ -47,7 +47,7 @@ def written(readers: Sequence[Reading], shelf: Shelf) -> tuple[str, list[tuple[i
 
 
 def _parts(reader: Reading) -> Iterator[Part]:
-    """The classes and functions of a document, each behind what it uses."""
+    """The classes and functions of a document, each after those that it uses."""
     records: set[str] = set()
     for one in reader.order:
         if len(one.outputs) > 1 and one.record not in records:
@@ -76,7 +76,7 @@ def _docstring(readers: Sequence[Reading]) -> str:
 
 
 def _imports(text: str) -> list[str]:
-    """The lines that import what a text uses."""
+    """The imports that a text needs."""
     tree = ast.parse(text)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     lines: list[str] = []
@@ -132,7 +132,7 @@ def _body(target: Function, ending: Sequence[Call], names: Names) -> list[str]:
 
 
 def prepared(calls: Sequence[Call], names: Names) -> None:
-    """Give calls their variables: those whose results are used, or that others wait for."""
+    """Assign variables to calls: those whose results are used, or that others wait for."""
     for one in calls:
         waits = {id(other): other for other in one.after if id(other) not in one.taken}
         one.after = list(waits.values())
@@ -151,7 +151,7 @@ def _variable(task: str, names: Names) -> str:
 
 
 def _statements(calls: Sequence[Call], depth: int, indent: str) -> Iterator[str]:
-    """Calls, those in the same block together."""
+    """Calls as statements; those in the same block are grouped."""
 
     def opened(one: Call) -> str:
         return one.blocks[depth].line if len(one.blocks) > depth else ""
@@ -185,7 +185,7 @@ def _opening(block: Block, indent: str) -> str:
 
 
 def _statement(one: Call, indent: str) -> str:
-    """A call, with the variable for its result."""
+    """A call as a statement, assigned to its variable if there is one."""
     options: dict[str, Code] = {}
     wanted = dns_name(one.task)
     natural = slug(one.variable) if one.variable else slug(one.target.name)
