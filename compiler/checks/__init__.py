@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Graph, Trace
 
-#: Each looks at one graph.
+#: Each of them checks one graph.
 CHECKS: tuple[Callable[[Graph, Sources], Iterable[Diagnostic]], ...] = (
     branches.values,
     identity.unseen_questions,
@@ -57,19 +57,19 @@ CHECKS: tuple[Callable[[Graph, Sources], Iterable[Diagnostic]], ...] = (
 def check_definitions(
     found: Sequence[StepDef | PipelineDef], roots: Collection[int], declared: Declared
 ) -> list[Diagnostic]:
-    """What is wrong with the definitions of steps and pipelines; `roots` are the ids of those compiled."""
+    """Findings about the definitions of steps and pipelines; `roots` are the ids of those compiled."""
     return [one for each in found for one in definitions.definition(each, id(each) in roots, declared)]
 
 
 def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagnostic]:
-    """What is wrong with what the pipelines do, as the checks find it and as it was found while they were traced."""
+    """Findings about the traced pipelines, from the checks and from tracing itself."""
     found = _checked(trace, sources, profile)
     told = _causes(_traced(trace, found, sources), [*identity.choices(found, sources)], sources)
     return found + [truth.worded(one, sources) for one in told]
 
 
 def _checked(trace: Trace, sources: Sources, profile: Profile) -> list[Diagnostic]:
-    """What the checks find."""
+    """The findings of the checks."""
     found = [one for graph in trace.graphs.values() for check in CHECKS for one in check(graph, sources)]
     found += branches.rows_inside(trace)
     found += texts.compared_texts(trace, sources)
@@ -78,7 +78,7 @@ def _checked(trace: Trace, sources: Sources, profile: Profile) -> list[Diagnosti
         found += cluster.fits(graph, profile)
         found += checkpoints.checkpoints(graph, root, profile)
         found += definitions.of_runs(graph.owner, root)
-    if not trace.failed:  # a mistake may be why there are none
+    if not trace.failed:  # a mistake may be the reason that there are none
         found += definitions.calls(trace)
         found += float_texts.floats(trace)
         found += definitions.unused(trace, sources)
@@ -89,29 +89,29 @@ def _checked(trace: Trace, sources: Sources, profile: Profile) -> list[Diagnosti
     found += attempts.unseen_failures(trace, sources)
     left = blocks.blocks(trace, sources)
     if any(isinstance(one.finding, LeftBlock) and one.finding.verb == "return" for one in left):
-        found = [one for one in found if not _is_result(one)]  # the `return` is the mistake
+        found = [one for one in found if not _is_result(one)]  # the mistake is the `return`
     return found + left
 
 
 def _traced(trace: Trace, found: list[Diagnostic], sources: Sources) -> list[Diagnostic]:
-    """What was found while the pipelines were traced, without what follows from something that the checks found."""
-    # `when(x is None)` is one mistake: what it asks, not that the answer is known.
+    """The findings of tracing, without consequences of what the checks found."""
+    # `when(x is None)` is one mistake: the test itself, not that its answer is constant.
     asked = [one.place for one in found if isinstance(one.place, Span)]
     told = [one for one in trace.problems if not asked or not _answers(one, asked, sources)]
     keys = {_span(one, sources) for one in found if isinstance(one.finding, RunTimeOption)}
-    if keys:  # that of an option is told as an option
+    if keys:  # a finding about an option is reported there
         told = [
             one for one in told if not isinstance(one.finding, RunTimeKey) or _span(one, sources) not in keys
         ]
-    if any(isinstance(one.finding, TextCompared) for one in found):  # which may be why a text was lost
+    if any(isinstance(one.finding, TextCompared) for one in found):  # this may be why a text was lost
         told = [one for one in told if not isinstance(one.finding, LostText)]
     return told
 
 
 def _causes(problems: list[Diagnostic], choices: Iterable[Span], sources: Sources) -> list[Diagnostic]:
-    """The findings without those about the type of what `len(...)` and its like gave instead of an answer.
+    """The findings without those about the type of what `len(...)` and the like returned instead of an answer.
 
-    So do the `choices`, of which Python took the side that it always takes.
+    The same for the `choices`, of which Python always takes the same side.
     """
     unknown = {*choices, *(_span(one, sources) for one in problems if isinstance(one.finding, RunTimeLoop))}
     return [
@@ -126,13 +126,13 @@ def _span(one: Diagnostic, sources: Sources) -> Span | None:
 
 
 def _is_result(one: Diagnostic) -> bool:
-    """Whether a finding says that what a pipeline returns may not be there."""
+    """Whether a finding is about a result of a pipeline that may be missing."""
     place = one.place
     return isinstance(one.finding, BranchEscape) and isinstance(place, Definition) and place.name == "return"
 
 
 def _answers(one: Diagnostic, asked: Iterable[Span], sources: Sources) -> bool:
-    """Whether a finding only says that the answer to one of the questions is known."""
+    """Whether a finding only reports that the answer to one of the questions is constant."""
     if not isinstance(one.finding, (KnownCondition, EitherKnown)) or one.place is None:
         return False
     whole = sources.resolve(one.place)

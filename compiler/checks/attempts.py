@@ -21,8 +21,8 @@ _TRY = regex(r"\btry\b")
 
 
 def unseen_failures(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
-    """`except` around calls of steps, and `finally` with such calls behind others."""
-    called: dict[str, dict[int, Call] | None] = {}  # by file; None for one without the word
+    """`except` around calls of steps, and `finally` with such calls after others."""
+    called: dict[str, dict[int, Call] | None] = {}  # by file; None if it has no `try`
     for graph in trace.graphs.values():
         name = graph.owner.site.code.co_filename
         if name not in called:
@@ -30,7 +30,7 @@ def unseen_failures(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
             called[name] = {} if file is not None and "try" in file.text and _TRY.search(file.text) else None
         if (calls := called[name]) is None:
             continue
-        for call in graph.calls:  # what calls steps in another file may be a library
+        for call in graph.calls:  # a file outside of the pipeline that calls steps may be a library
             if call.site.code.co_filename == name and (span := sources.resolve(call.site)) is not None:
                 calls.setdefault(span.line, call)
     for name, calls in called.items():
@@ -57,7 +57,7 @@ def _judged(node: ast.Try | ast.TryStar, file: SourceFile, calls: Mapping[int, C
 
 
 def _first(body: list[ast.stmt], calls: Mapping[int, Call]) -> Call | None:
-    """The first call of a step in a block itself, not in a function that is defined there."""
+    """The first call of a step in a block itself, not in a nested function."""
     todo: list[ast.AST] = list(reversed(body))
     while todo:
         node = todo.pop()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from inspect import Signature
     from types import ModuleType
 
-# Modules that have the same names on every machine; of others a name may be one of another system.
+# Modules with the same names on every system; in others a name may exist on another system only.
 _EVERYWHERE = frozenset(
     (
         *("base64", "bisect", "collections", "copy", "csv", "dataclasses", "datetime", "functools", "glob"),
@@ -29,12 +29,12 @@ _EVERYWHERE = frozenset(
 )
 _OF_SYSTEMS = frozenset(("os", "posixpath", "shutil", "time"))
 KNOWN = _EVERYWHERE | _OF_SYSTEMS
-"""Modules of Python whose names are known."""
+"""Modules of the standard library whose names are known."""
 _PYTHONS = ("builtins", "enum", "typing")
 
 
 class Fault(NamedTuple):
-    """Why something fails, the error that it raises, and what to write instead."""
+    """The reason of a failure, the error that it raises, and what to write instead."""
 
     why: str
     error: str
@@ -42,7 +42,7 @@ class Fault(NamedTuple):
 
 
 def object_lacks(cls: type[Any], attr: str, fields: list[str]) -> Fault | None:
-    """Of an object of a class with these fields."""
+    """The fault of an attribute of an object, whose class has these fields."""
     if _may_have(cls, attr):
         return None
     way = _meant(attr, fields) or f"its fields are {', '.join(fields)}"
@@ -50,7 +50,7 @@ def object_lacks(cls: type[Any], attr: str, fields: list[str]) -> Fault | None:
 
 
 def member_lacks(cls: type[Enum], attr: str) -> Fault | None:
-    """Of a member of an Enum."""
+    """The fault of an attribute of an Enum member."""
     if any(hasattr(one, attr) for one in cls) or _may_have(cls, attr):
         return None
     way = _meant(attr, ["name", "value"]) or "a member has `.name` and `.value`"
@@ -58,7 +58,7 @@ def member_lacks(cls: type[Enum], attr: str) -> Fault | None:
 
 
 def class_lacks(cls: type[Any], attr: str) -> Fault | None:
-    """Of a class itself."""
+    """The fault of an attribute of a class."""
     if hasattr(cls, attr) or not _is_plain(cls):
         return None
     if issubclass(cls, Enum):
@@ -71,7 +71,7 @@ def class_lacks(cls: type[Any], attr: str) -> Fault | None:
 
 
 def module_lacks(module: ModuleType, attr: str) -> Fault | None:
-    """Of a module of Python. A name that is like none of it may be new in a Python that is newer than this one."""
+    """The fault of an attribute of a standard module. A name unlike all of its names may be new in a later Python."""
     name = module.__name__
     known = name in _EVERYWHERE or (name in _OF_SYSTEMS and sys.platform == "linux")
     if not known or hasattr(module, attr):
@@ -84,7 +84,7 @@ def module_lacks(module: ModuleType, attr: str) -> Fault | None:
 
 @lru_cache(maxsize=256)
 def _signature(function: Callable[..., object]) -> Signature | None:
-    """What a function takes."""
+    """The signature of a function, if it is known."""
     try:
         return signature_of(function)
     except (TypeError, ValueError):
@@ -92,7 +92,7 @@ def _signature(function: Callable[..., object]) -> Signature | None:
 
 
 def unbound(function: object, node: ast.Call, bound: int = 0) -> str:
-    """Why a call does not fit what it calls, as far as that is written down; `bound`: it has its object already."""
+    """Why a call does not fit the signature, as far as it is written; `bound`: the number of bound arguments."""
     named = [one.arg for one in node.keywords if one.arg is not None]
     unpacked = len(named) < len(node.keywords) or any(isinstance(one, ast.Starred) for one in node.args)
     if unpacked or hasattr(function, "__wrapped__") or not callable(function):
@@ -102,9 +102,9 @@ def unbound(function: object, node: ast.Call, bound: int = 0) -> str:
 
 @lru_cache(maxsize=1024)
 def _unbound(function: Callable[..., object], count: int, *named: str) -> str:
-    """Why a function or class does not take so many arguments by position, and those by name; or nothing.
+    """Why a callable does not accept so many positional arguments and these keywords; or nothing.
 
-    Kept, as the functions of Python are called alike in most steps, and to bind arguments takes a while.
+    Cached, since most steps call the same functions of Python in the same way, and binding is slow.
     """
     found = _signature(function)
     if found is None:
@@ -117,19 +117,19 @@ def _unbound(function: Callable[..., object], count: int, *named: str) -> str:
 
 
 def form_of(function: Callable[..., object]) -> str:
-    """The parameters of a function or class, as they are written."""
+    """The parameters of a function or class as source text."""
     return str(signature_of(function))
 
 
 def _is_plain(cls: type[Any]) -> bool:
-    """Whether neither a class nor its own class answers for names that it does not have."""
+    """Whether neither a class nor its metaclass defines `__getattr__` or the like."""
     maker: type[Any] = type(cls)
     asked = [one for one in (*cls.__mro__, *maker.__mro__) if one.__module__ not in _PYTHONS]
     return not any({"__getattr__", "__getattribute__"} & vars(one).keys() for one in asked)
 
 
 def _may_have(cls: type[Any], attr: str) -> bool:
-    """Whether objects of a class have an attribute, or one of its methods may give it to them."""
+    """Whether objects of a class have an attribute, or one of its methods may set it."""
     if hasattr(cls, attr) or attr in annotations_of(cls) or not _is_plain(cls):
         return True
     codes = (one.__code__ for base in cls.__mro__ for one in vars(base).values() if type(one) is FunctionType)

@@ -23,15 +23,15 @@ _LEAVES = regex(r"\b(?:return|break|continue)\b")
 
 
 def blocks(trace: Trace, sources: Sources) -> list[Diagnostic]:
-    """What is wrong with the blocks that a trace entered; one that is left early may be empty because of that."""
+    """Findings about the blocks of a trace; a block that is left early may be empty because of that."""
     left = list(_left(trace, sources))
     return left or ([] if trace.failed else list(_empty(trace)))
 
 
 def _left(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
-    """`return`, `break` and `continue` that leave a block of `when` and its like, in every run."""
+    """`return`, `break` and `continue` that always leave a block of `when` and the like."""
     functions: dict[int, tuple[ast.FunctionDef | ast.AsyncFunctionDef, SourceFile, bool]] = {}
-    words: dict[int, dict[tuple[int, int], str]] = {}  # by where the call behind `with` ends
+    words: dict[int, dict[tuple[int, int], str]] = {}  # by the end position of the call in `with`
     for graph in trace.graphs.values():
         for word, site, _ in graph.blocks.values():
             file, place = sources.file(site.code.co_filename), extent(site)
@@ -42,7 +42,7 @@ def _left(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
                 words.setdefault(id(node), {})[place[2:]] = word
     for node, file, is_body in functions.values():
         last = node.body[-1]
-        # The value of a helper's only branch: nothing is left out.
+        # The value of a helper's only branch: nothing is skipped.
         fine = last.body[-1] if isinstance(last, ast.With) and not is_body else None
         for word, found in _leaving(node.body, words[id(node)], None, None):
             if found is not fine:
@@ -50,9 +50,9 @@ def _left(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
 
 
 def _empty(trace: Trace) -> Iterator[Diagnostic]:
-    """Blocks under a condition in which no step is called: nothing in them is conditional."""
+    """Conditional blocks without calls of steps: nothing in them is conditional."""
     for graph in trace.graphs.values():
-        if not graph.blocks or not graph.calls:  # a graph without any calls is told as a whole
+        if not graph.blocks or not graph.calls:  # a graph without any calls is reported as a whole
             continue
         around = {id(one): one.site for call in graph.calls for one in regions(call.region)}
         used = {(id(site.code), site.lasti) for site in around.values()}
@@ -64,7 +64,7 @@ def _empty(trace: Trace) -> Iterator[Diagnostic]:
 def _leaving(
     statements: list[ast.stmt], words: Mapping[tuple[int, int], str], around: str | None, inside: str | None
 ) -> Iterator[tuple[str, ast.stmt]]:
-    """Statements that leave a block; `around` is that of the function, `inside` that of the loop they are in."""
+    """Statements that leave a block; `around` is the block around the function, `inside` that around the loop."""
     for one in statements:
         block = around if isinstance(one, ast.Return) else inside
         if isinstance(one, (ast.Return, ast.Break, ast.Continue)):

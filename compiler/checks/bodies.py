@@ -63,7 +63,7 @@ CHECKS: tuple[Callable[[Body], Iterable[Diagnostic]], ...] = (
     opened,
     looked_up,
 )
-"""The checks that need nothing but the function of a step and its calls."""
+"""The checks that need only the function of a step and its calls."""
 
 
 def check_bodies(
@@ -72,12 +72,12 @@ def check_bodies(
     module_of: Callable[[StepDef | PipelineDef], ModuleSource | None],
     carried: Callable[[StepDef], Carried | None],
 ) -> Iterator[Diagnostic]:
-    """What is wrong with the bodies of Python steps, and what two of them believe to share."""
+    """Findings about the bodies of Python steps, and about state that two of them seem to share."""
     bodies: list[Body] = []
     problems = (one.finding for trace in traces for one in trace.problems)
     used = {
         one.maker for one in problems if isinstance(one, (WrongType, WrongReturn, NothingMade))
-    }  # what says it with the way out
+    }  # reported where the result is used, with the remedy
     images = cache(lambda: images_by_step(traces))
     calls = cache(lambda: calls_by_target(traces))
     scripts: list[Written] = []
@@ -156,10 +156,10 @@ def _uses(
 
 
 def _results(body: Body, used: bool) -> Iterator[Diagnostic]:
-    """Results that are not made, or that JSON has not; `used` where a lost one is missed already."""
+    """Results that are missing, or that JSON cannot represent; `used`: a missing one is reported elsewhere."""
     step = body.step
     kind = step.signature.returns
-    # What a daemon gives is its address, whatever its function returns.
+    # The result of a daemon is its address, whatever its function returns.
     needed = not isinstance(kind, (t.Nothing, t.Maybe, t.Json, t.Unsupported)) and not serves(step)
     returned = body.returned
     if needed and not step.code.co_flags & _UNUSUAL:
@@ -172,11 +172,11 @@ def _results(body: Body, used: bool) -> Iterator[Diagnostic]:
     if isinstance(kind, t.Nothing):
         lost = [value for value in returned if _is_lost(value, annotated)]
         returned = [value for value in returned if annotated and isinstance(value, ast.Constant)]
-        if lost and not used and not step.code.co_freevars:  # else it is no step, which is told
+        if lost and not used and not step.code.co_freevars:  # otherwise it is not a step, which is reported
             first = min(lost, key=lambda value: value.lineno)
             yield Diagnostic(findings.ResultLost(step.name, annotated), body.module.span(first))
     if isinstance(kind, t.Unsupported):
-        return  # told at the annotation
+        return  # reported at the annotation
     for value in returned:
         yield from _flaws(value, kind, body)
     if isinstance(kind, t.Record):
@@ -184,7 +184,7 @@ def _results(body: Body, used: bool) -> Iterator[Diagnostic]:
 
 
 def _made(kind: t.Record, body: Body) -> Iterator[Diagnostic]:
-    """Calls of the class that a step returns, with other arguments than it takes."""
+    """Calls of the result class with arguments that it does not accept."""
     name = kind.cls.__name__
     if body.module.namespace.get(name) is not kind.cls or name in body.definition.code.co_varnames:
         return
@@ -201,20 +201,20 @@ def _made(kind: t.Record, body: Body) -> Iterator[Diagnostic]:
 
 
 def _is_lost(value: ast.expr, annotated: bool) -> bool:
-    """Whether a returned expression is a value; `None` is none, and under `-> None` a call may give none."""
+    """Whether a returned expression is a value; `None` is not, and under `-> None` a call may return nothing."""
     if annotated:
-        return not isinstance(value, (ast.Call, ast.Constant))  # another constant is of a wrong type
+        return not isinstance(value, (ast.Call, ast.Constant))  # another constant has the wrong type
     return not isinstance(value, ast.Constant) or value.value is not None
 
 
 def _is_sketch(node: Function) -> bool:
-    """Whether a body is `...`: one that is still to be written."""
+    """Whether a body is `...`, not yet implemented."""
     last = node.body[-1]
     return isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant) and last.value.value is ...
 
 
 def _flaws(node: ast.expr, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
-    """What is written in a returned expression, and cannot arrive as it is."""
+    """Parts of a returned expression that cannot be passed on unchanged."""
     if body.evident.hands_on(node, kind):
         return
     made = body.evident.of(node)
@@ -233,7 +233,7 @@ def _flaws(node: ast.expr, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
             for key in keys:
                 yield from _key(key, kind, body)
             for key, value in zip(keys, values, strict=True):
-                if key is not None:  # else the entries of another dict
+                if key is not None:  # otherwise the entries of another dict
                     yield from _flaws(value, kind.item if isinstance(kind, t.Mapping) else kind, body)
         case ast.Tuple(), t.Json():
             way = "return a list: what gets it will get one"
@@ -265,7 +265,7 @@ def _unpacks(items: list[ast.expr]) -> bool:
 
 
 def _fits(value: object, kind: t.Type) -> bool:
-    """Whether the script takes a constant for a value of the type."""
+    """Whether the script accepts a constant for the type."""
     match kind:
         case t.Maybe(item) if value is not None:
             return _fits(value, item)
@@ -302,7 +302,7 @@ def _key(key: ast.expr | None, kind: t.Type, body: Body) -> Iterator[Diagnostic]
 
 
 def _is_no_name(key: ast.expr | None) -> bool:
-    """Whether a key that is written down cannot be the name of a file, as far as that is known."""
+    """Whether a literal key cannot be a file name, as far as that is known."""
     match key:
         case ast.Constant(str() as text):
             return text in ("", ".", "..") or "/" in text or "\0" in text
@@ -325,7 +325,7 @@ def _not_json(node: ast.expr, body: Body, what: str, way: str) -> Diagnostic:
 
 
 def _shared(steps: list[Body], readers: list[Body]) -> Iterator[Diagnostic]:
-    """Lists and dicts that one step changes and another function reads as if it had changed them."""
+    """Lists and dicts that one step changes and another function reads as if they were shared."""
     for body in steps:
         for name, place in body.changed.items():
             for other in readers:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flowdsl.tracing.trace import Call, Trace
 
     Calls = Callable[[], Mapping[int, list[Call]]]
-    """What `calls_by_target` gives, made when it is first asked for."""
+    """The result of `calls_by_target`, computed on first use."""
 
 
 def calls_by_target(traces: Iterable[Trace]) -> dict[int, list[Call]]:
@@ -33,7 +33,7 @@ def calls_by_target(traces: Iterable[Trace]) -> dict[int, list[Call]]:
 
 
 class Body(NamedTuple):
-    """The function of a step or pipeline in its file, and what is known of it."""
+    """The function of a step or pipeline in its file, and facts about it."""
 
     definition: StepDef | PipelineDef
     module: ModuleSource
@@ -48,7 +48,7 @@ class Body(NamedTuple):
 
     @property
     def step(self) -> StepDef:
-        """The step that this is the function of."""
+        """The step that the function belongs to."""
         assert isinstance(self.definition, StepDef)
         return self.definition
 

@@ -40,7 +40,7 @@ Use = tuple[Expr, "Region | None", Place]
 
 
 def values(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
-    """Every expression of a graph, judged at the place where it is used."""
+    """Findings about every expression of a graph, each at the place where it is used."""
     for expr, region, place in uses(graph):
         yield from _escapes(expr, region, place)
         if _always_first(expr):
@@ -51,10 +51,10 @@ def values(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
 
 
 def rows_inside(trace: Trace) -> Iterator[Diagnostic]:
-    """What a loop hands on, or a pipeline that returns it, as a part of another value."""
+    """Results of a loop, or of a pipeline that returns them, as a part of another value."""
 
     def is_rows(expr: Expr) -> bool:
-        seen: set[int] = set()  # a pipeline that calls itself is a mistake of its own
+        seen: set[int] = set()  # recursion of pipelines is reported elsewhere
         while isinstance(expr, Out) and isinstance(expr.task, Call):
             inside = trace.graphs.get(id(expr.task.target))
             if inside is None or inside.result is None or id(inside) in seen:
@@ -68,7 +68,7 @@ def rows_inside(trace: Trace) -> Iterator[Diagnostic]:
         return isinstance(expr, Rows)
 
     def holds_rows(expr: Expr, listed: bool = False) -> bool:
-        """Whether the results of a loop are in a value; `listed`: those without files may be parts of it."""
+        """Whether a value contains the results of a loop; `listed`: those without files may be parts of it."""
         if (isinstance(expr, Get) and _indexed(expr)) or (isinstance(expr, Op) and expr.op == "failed"):
             return False
         if listed and isinstance(expr, Many):
@@ -93,7 +93,7 @@ def rows_inside(trace: Trace) -> Iterator[Diagnostic]:
 
 
 def uses(graph: Graph) -> list[Use]:
-    """Every expression that could be wrong, the region it is used in, and where."""
+    """Every expression that could be wrong, with its region and place."""
     if graph.uses is None:
         graph.uses = list(_uses(graph))
     return graph.uses
@@ -117,7 +117,7 @@ def _uses(graph: Graph) -> Iterator[Use]:
     for region in regions.values():
         condition = region.condition
         if isinstance(condition, Op) and condition.op == "not" and id(condition.args[0]) in asked:
-            continue  # `otherwise` asks what its `when` asks
+            continue  # `otherwise` has the condition of its `when`
         yield condition, region.parent, Argument(region.site, "condition", 0)
     yield from ((expr, None, place) for expr, place in results(graph))
 
@@ -133,7 +133,7 @@ def results(graph: Graph) -> Iterator[tuple[Expr, Place]]:
 
 
 def _harmless(expr: Expr, call: Call, graph: Graph) -> bool:
-    """Whether nothing can be wrong, as with a constant: the output of a task of this graph that always runs."""
+    """Whether a value is always valid: a constant, or the output of a task of this graph that always runs."""
     if type(expr) is Out and isinstance(expr.task, Call):
         task = expr.task
         sure = task.region is None and task.graph is graph and not task.may_fail
@@ -142,7 +142,7 @@ def _harmless(expr: Expr, call: Call, graph: Graph) -> bool:
 
 
 def _escapes(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagnostic]:
-    """Values made in a branch and used outside of it without `either`."""
+    """Values of a branch that are used outside of it without `either`."""
     for maker, made in _certain(expr):
         if made is not None and not _within(region, made):
             related = (Related(made.site, "made under this condition"),)
@@ -150,9 +150,9 @@ def _escapes(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagno
 
 
 def _always_first(expr: Expr) -> bool:
-    """Whether a choice is made between a value that is made without any task, and others behind it."""
+    """Whether the first value of a choice needs no task, so that the others are never used."""
     made = expr.choices[:-1] if isinstance(expr, Either) else ()
-    plain = (Const, Param)  # what the author can see to be there
+    plain = (Const, Param)  # values that visibly always exist
     return any(not isinstance(one, plain) and _without_tasks(one) for one in made) or any(
         _always_first(child) for child in children(expr)
     )
@@ -175,7 +175,7 @@ def _foreign(leaf: Expr, graph: Graph) -> bool:
 
 
 def _of_the_end(leaf: Expr, graph: Graph) -> Finding | None:
-    """What is wrong with a value of a run that is used at its end, or one of its end that is used in it."""
+    """The finding about a value of a run that is used at its end, or one of its end that is used in it."""
     if not isinstance(leaf, (Out, Rows, Best, Status)) or not isinstance(leaf.task, Call):
         return None
     if leaf.task.graph is graph.around:
@@ -184,7 +184,7 @@ def _of_the_end(leaf: Expr, graph: Graph) -> Finding | None:
 
 
 def _certain(expr: Expr, given: frozenset[int] = frozenset()) -> Iterator[tuple[Call, Region | None]]:
-    """The calls an expression cannot do without, not the first of two choices; and the region that it has to be in.
+    """The calls that an expression requires, without the first of two choices, and the required region of each.
 
     `given` are the ids of conditions that hold where the expression is computed.
     """
@@ -197,13 +197,13 @@ def _certain(expr: Expr, given: frozenset[int] = frozenset()) -> Iterator[tuple[
         asked, choices = expr.args[0], expr.args[1:]
         yield from _certain(asked, given)
     elif isinstance(expr, Op) and expr.op == "&":
-        for one in expr.args:  # the second is asked only where the first one holds
+        for one in expr.args:  # the second is evaluated only if the first one holds
             yield from _certain(one, given)
             given = given.union(_conditions(one))
         return
     if choices:
         last = choices[-1]
-        # The last choice may come from the branch that ran instead of those of the others.
+        # The last choice may come from the branch that ran, if those of the others did not.
         makers = [set(_certain(choice, given)) for choice in choices[:-1]]
         others = [made for several in makers for _, made in several if made is not None]
         for maker, made in _certain(last, given):
@@ -222,7 +222,7 @@ def _certain(expr: Expr, given: frozenset[int] = frozenset()) -> Iterator[tuple[
 
 
 def _covered(region: Region, others: list[set[tuple[Call, Region | None]]]) -> bool:
-    """Whether one of other values is there wherever a branch does not run, as with `otherwise` and `on_failure`."""
+    """Whether one of the other values exists whenever a branch does not run, as with `otherwise` and `on_failure`."""
     if region.ended is not None:
         task = region.ended
         sure = task.region is None or _within(region.parent, task.region)
@@ -238,7 +238,7 @@ def _covered(region: Region, others: list[set[tuple[Call, Region | None]]]) -> b
 
 
 def _conditions(expr: Expr) -> Iterator[int]:
-    """The ids of the conditions that hold if one does."""
+    """The ids of the conditions that a condition implies."""
     yield id(expr)
     for part in expr.args if isinstance(expr, Op) and expr.op == "&" else ():
         yield from _conditions(part)
@@ -249,7 +249,7 @@ def _within(region: Region | None, outer: Region) -> bool:
 
 
 def _together(expr: Expr) -> bool:
-    """Whether the parts of an expression are of one kind; those of records and tuples keep their own."""
+    """Whether the parts of an expression have one type; those of records and tuples keep their own."""
     return isinstance(expr, Either) or (
         isinstance(expr, Many) and not isinstance(expr.type, (t.Record, t.Fixed))
     )

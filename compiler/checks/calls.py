@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from flowdsl.step import StepDef
 
 _OF_THE_TASK = frozenset(("image", "name"))
-"""Options that say nothing of what a function needs: FD767 tells what an image does not have."""
+"""Options that do not affect what a function needs: FD767 reports what an image lacks."""
 
 
 def calls_of(body: Body) -> Iterator[Diagnostic]:
-    """Where a step calls another one that asks for something, each once."""
+    """Calls of other steps in a step whose options have an effect, each reported once."""
     found: dict[str, StepDef] = {}
     for name in body.names:
         if type(made := body.module.namespace.get(name)) is Step:
@@ -45,7 +45,7 @@ def calls_of(body: Body) -> Iterator[Diagnostic]:
 
 
 def uncalled(node: Function, module: ModuleSource) -> Iterator[Diagnostic]:
-    """Statements of a pipeline that are a step or pipeline, perhaps with options, and no call of it."""
+    """Statements of a pipeline that name a step or pipeline, perhaps with options, but do not call it."""
     own: frozenset[str] | None = None
     todo: list[ast.stmt] = [*node.body]
     while todo:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def kept(call: Call, root: PipelineDef, profile: Profile) -> tuple[Volume, str] | None:
-    """The volume and folder of checkpoints: what call, step, their pipeline, that of the run or the profile says."""
+    """The volume and folder of checkpoints: from the call, step, pipelines or the profile."""
     for options in _saying(call, root):
         if "checkpoints" in options:
             return _folder(options)
@@ -38,7 +38,7 @@ def kept(call: Call, root: PipelineDef, profile: Profile) -> tuple[Volume, str] 
 
 
 def apart(call: Call, root: PipelineDef) -> str:
-    """What sets the checkpoints of a call apart from those of the same step in the pipeline of the run, as text."""
+    """A text that distinguishes the checkpoints of a call from those of other calls of the step in the run."""
     owner = call.graph.owner
     first = next((one for one in _saying(call, root) if "checkpoints" in one), None)
     if owner is root or first is not owner.options:
@@ -67,7 +67,7 @@ def checkpoints(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[D
     for call in graph.calls:
         for name, expr in call.arguments.items():
             if isinstance(expr, Checkpoint) and not isinstance(call.target, PipelineDef):
-                said = any("checkpoints" in one for one in _saying(call, root))  # what is wrong with it, too
+                said = any("checkpoints" in one for one in _saying(call, root))  # even if they are wrong
                 if not said and kept(call, root, profile) is None:
                     yield Diagnostic(findings.NoCheckpoints(call.target.name), call.argument(name))
             elif inside(expr):
@@ -83,5 +83,5 @@ def checkpoints(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[D
 
 
 def inside(expr: Expr) -> bool:
-    """Whether the folder of checkpoints stands in a value."""
+    """Whether a value contains the folder of checkpoints."""
     return isinstance(expr, Checkpoint) or any(map(inside, children(expr)))

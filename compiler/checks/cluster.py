@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from flowdsl.values.expr import Expr
 
 _ASKED = frozenset({"pool", "spot", "gpu", "node", "where"})
-"""The options in which something may be wrong without a cluster, too."""
+"""The options that may be wrong without a cluster, too."""
 
 _OTHERS = {*VENDORS, "huawei.com"} - {"nvidia"}
-"""Whose devices NVIDIA's discovery knows nothing of."""
+"""Vendors whose devices NVIDIA's GPU feature discovery does not label."""
 
-#: For a claim of each access mode, the modes that a pipeline may count on.
+#: By the access mode of a claim, the modes that a pipeline may rely on.
 _SERVES: dict[str | None, tuple[str, ...]] = {
     "ReadWriteMany": ("ReadWriteMany", "ReadOnlyMany", "ReadWriteOnce", "ReadWriteOncePod"),
     "ReadOnlyMany": ("ReadOnlyMany",),
@@ -54,7 +54,7 @@ _UNITS = {"cpu": "{} CPUs", "memory": "{} of memory"}
 
 
 class _Asked(NamedTuple):
-    """A mistake, and the part of an option that it is at."""
+    """A finding, and the part of an option that it is about."""
 
     finding: Finding
     option: str
@@ -62,7 +62,7 @@ class _Asked(NamedTuple):
 
 
 def fits(graph: Graph, profile: Profile) -> Iterator[Diagnostic]:
-    """What the steps of a graph ask for, and the cluster does not have."""
+    """What the steps of a graph request and the cluster lacks."""
     told: set[object] = set()
     for call in graph.calls:
         step = call.target
@@ -88,7 +88,7 @@ def _place(step: StepDef, call: Call, option: str, part: str) -> Argument:
 
 
 def _words(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
-    """Names that the profile has to know."""
+    """Names that the profile has to define."""
     pool, queue, gpu = found.get("pool"), found.get("queue"), wanted(found)
     if pool is not None and pool not in profile.pools:
         if profile.name:
@@ -114,7 +114,7 @@ def _words(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
 
 
 def _labelled_products(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
-    """Products that `where` and `node` ask for, and the profile does not list."""
+    """Products in `where` and `node` that the profile does not list."""
     known = {text for name, product in profile.products.items() for text in (name, *product.labels)}
     terms = [term for group in found.get("where", ()) for term in group]
     asked = [
@@ -132,7 +132,7 @@ def _labelled_products(found: dict[str, Any], profile: Profile) -> Iterator[_Ask
 
 
 def _gpu_words(gpu: GPU, profile: Profile) -> Iterator[_Asked]:
-    """What is asked of devices that the profile has to know."""
+    """Requests for devices that the profile has to define."""
     if gpu.share is not None and sharing(gpu, profile) is None:
         yield _Asked(findings.NoSharing(gpu.vendor, profile.name), "gpu", "item:share")
     for field in _unlabelled(gpu, profile):
@@ -151,7 +151,7 @@ def _gpu_words(gpu: GPU, profile: Profile) -> Iterator[_Asked]:
 
 
 def _unlabelled(gpu: GPU, profile: Profile) -> Iterator[str]:
-    """What is asked of the label that NVIDIA's discovery makes, and is not about a device of NVIDIA's."""
+    """Requests that become a label of NVIDIA's GPU feature discovery, but are for devices of another vendor."""
     if vendor_of(gpu.resource or VENDORS[gpu.vendor]) in _OTHERS:
         if gpu.product is not None and "gpu.product" not in profile.labels:
             yield "product"
@@ -161,7 +161,7 @@ def _unlabelled(gpu: GPU, profile: Profile) -> Iterator[str]:
 
 
 def _clashes(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
-    """Two texts that are asked of one label: no node has both."""
+    """Two different values that are required of one label: no node has both."""
     pool = profile.pools.get(found.get("pool", ""))
     wants = [(key, text, "node") for key, text in node_labels(found, profile)[0].items()]
     wants += [(key, text, "pool") for key, text in _labels(pool)]
@@ -204,7 +204,7 @@ def _memories(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
 
 
 def _denies(term: Term, key: str, text: str) -> bool:
-    """Whether no node with a label has what a term asks for."""
+    """Whether no node with this label value satisfies a term."""
     name, operator, values = term
     if name != key:
         return False
@@ -221,7 +221,7 @@ def _spelled(term: Term) -> str:
 
 
 def _room(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
-    """Whether any node of the cluster, or of the pool, has what is asked for."""
+    """Whether any node of the cluster, or of the pool, can provide what is requested."""
     named = found.get("pool")
     pools = dict(profile.pools)
     if named is not None:
@@ -248,7 +248,7 @@ def _room(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
 
 
 def _of_pod(found: dict[str, Any], option: str) -> Decimal:
-    """How much a pod asks of its node: what its containers do that run at one time."""
+    """The request of a pod: the sum over its containers that run at the same time."""
     beside = [one.resources.requests.get(option, "0") for one in found.get("sidecars", ())]
     return sum(map(quantity, (found.get(option, "0"), *beside)), Decimal(0))
 
@@ -264,14 +264,14 @@ def _holds(have: Any, asked: Any) -> bool:
 def _devices(
     gpu: GPU, pools: dict[str, Pool], where: str, profile: Profile
 ) -> tuple[_Asked | None, dict[str, Pool]]:
-    """What is wrong with GPUs that no node of the pools has; and the pools that have them."""
+    """The finding about GPUs that no node of the pools has; and the pools that have them."""
     written = gpu_products(gpu)
     names = {name for one in written for name in profile.named(one)}
     names |= {
         name for name, product in profile.products.items() if not set(product.labels).isdisjoint(written)
     }
     if written and not names:
-        return None, pools  # said already, or the profile lists no products
+        return None, pools  # reported already, or the profile lists no products
     least = gpu_memory(gpu.memory)
 
     def serves(pool: Pool) -> list[Product]:
@@ -283,7 +283,7 @@ def _devices(
         if not pools:
             return _Asked(findings.NoSuchProduct(tuple(written), where), "gpu", "item:product"), pools
     if gpu.share is not None or gpu.mig is not None or gpu.resource is not None:
-        return None, pools  # counted in other pieces than devices
+        return None, pools  # counted in units other than devices
     if least is not None:
         memories = [product.memory for pool in pools.values() for product in serves(pool)]
         if memories and all(one is not None and one < least for one in memories):
@@ -298,7 +298,7 @@ def _devices(
 
 
 def _gpus(pool: Pool) -> int | None:
-    """The GPUs of a node, if known: none where a profile says what nodes have, and no number or products."""
+    """The GPUs of a node, if known; 0 if a profile describes nodes without a number or products."""
     unsaid = pool.products is None and pool.cpu is None and pool.memory is None
     return pool.gpus if pool.gpus is not None or pool.products or unsaid else 0
 
@@ -315,7 +315,7 @@ def _mebibytes(number: int) -> str:
 
 
 def _modes(graph: Graph, profile: Profile) -> Iterator[Diagnostic]:
-    """Volumes whose claims on the cluster allow less than the pipeline says."""
+    """Volumes whose claims on the cluster have fewer access modes than the pipeline states."""
     told: set[int] = set()
     for volume in _volumes(graph):
         claim = profile.volumes.get(str(volume.name))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def unfit(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator[Diagnostic]:
-    """Options of these that mean nothing for a step: Python for a container step, caching of nothing."""
+    """Options that do not apply to a step: Python options of a container step, or caching without results."""
     if options.keys().isdisjoint(INHERITED):
         return
     options = known_options(options)
@@ -44,9 +44,9 @@ def unfit(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator[Dia
 
 
 def provided(one: Diagnostic, step: StepDef, traces: Iterable[Trace]) -> Diagnostic | None:
-    """What becomes of a finding about a module of the user's own, or a variable: None if every call of the step has it.
+    """A finding about a module of the user, or a variable, as it is to be reported: None if every call provides it.
 
-    And what that imports: of pipelines and steps there is nothing in the images.
+    Also for the imports of that module: the images contain no pipelines and steps.
     """
     from flowdsl.compiler.carry.project import brings_language
     from flowdsl.compiler.findings.carry import EnvironmentRead, OwnModule
@@ -72,7 +72,7 @@ def provided(one: Diagnostic, step: StepDef, traces: Iterable[Trace]) -> Diagnos
 
 
 def _options(step: StepDef, traces: Iterable[Trace]) -> Sequence[Mapping[str, Any]]:
-    """What the calls of a step are given; of one that nobody calls, what the pipelines of the file would give it."""
+    """The options of a step's calls; without calls, those that the pipelines of the file would pass."""
     given: list[Mapping[str, Any]] = []
     roots: list[PipelineDef] = []
     for trace in traces:
@@ -90,7 +90,7 @@ def _options(step: StepDef, traces: Iterable[Trace]) -> Sequence[Mapping[str, An
 
 
 def _sets(options: Mapping[str, Any], variable: str) -> bool:
-    """Whether options set a variable of the environment, or say things that only Argo knows."""
+    """Whether options set a variable of the environment, or contain fields that only Argo understands."""
     known = known_options(options)
     given = (known.get("env"), known.get("secrets"))
     return "argo" in options or any(is_dict(one) and variable in one for one in given)
@@ -102,7 +102,7 @@ def _packages(options: Mapping[str, Any], step: StepDef) -> tuple[str, ...]:
 
 
 def _project(filename: str) -> str | None:
-    """The name of the project around a file, as its pyproject.toml says."""
+    """The name of the project around a file, from its pyproject.toml."""
     for folder in Path(filename).resolve().parents:
         file = folder / "pyproject.toml"
         if file.is_file():

@@ -24,11 +24,11 @@ _Assigned = ast.Assign | ast.AnnAssign
 
 
 def taken_once(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
-    """Calls in the bodies of pipelines, and in what these use of the top of their file."""
+    """Calls in the bodies of pipelines, and in the module-level code that these use."""
     seen: set[int] = set()
     helpers: set[int] = set()
     steps: dict[int, FunctionType] = {}
-    assigned: dict[str, dict[str, list[_Assigned]]] = {}  # by file, and by the names that are assigned
+    assigned: dict[str, dict[str, list[_Assigned]]] = {}  # by file, and by the assigned names
     for graph in trace.graphs.values():
         function = graph.owner.plain
         file = sources.file(graph.owner.site.code.co_filename)
@@ -51,7 +51,7 @@ def taken_once(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
 
 
 def _called(function: FunctionType, seen: set[int]) -> Iterator[FunctionType]:
-    """The function of a pipeline, and the plain ones of its file that it and these name."""
+    """The function of a pipeline, and the plain functions of its file that it uses, directly or indirectly."""
     todo = [function]
     while todo:
         one = todo.pop()
@@ -65,7 +65,7 @@ def _called(function: FunctionType, seen: set[int]) -> Iterator[FunctionType]:
 
 
 def _of_a_step(function: FunctionType, sources: Sources) -> Iterator[Diagnostic]:
-    """Calls in the defaults of a step, which are written into the YAML where a call leaves them out."""
+    """Calls in the defaults of a step, which become values in the YAML if a call omits them."""
     file = (
         sources.file(function.__code__.co_filename)
         if function.__defaults__ or function.__kwdefaults__
@@ -92,7 +92,7 @@ def _assigned(file: SourceFile) -> dict[str, list[_Assigned]]:
 
 
 def _known(function: FunctionType, file: SourceFile) -> Mapping[str, object]:
-    """What the names of a function mean: those of its module, and what it imports itself."""
+    """The namespace of a function: its module's, and its own imports."""
     code = function.__code__
     definition = file.function(code)
     if definition is None or not {*code.co_names} & {"random", "time", "datetime", "uuid", "secrets"}:
@@ -115,7 +115,7 @@ def _calls(
     assigned: Mapping[str, list[_Assigned]],
     known: Mapping[str, object],
 ) -> Iterator[ast.Call]:
-    """The calls that may matter, of a function, and of the assignments at the top of its file that it names."""
+    """The relevant calls of a function, and of the module-level assignments that it uses."""
     code = function.__code__
     names = all_names(code)
     definition = file.function(code)
@@ -127,9 +127,9 @@ def _calls(
     for part in head:
         yield from calls(ast.Expr(part))
     if definition is not None and any(map(leads_to_them, map(known.get, {*names, *code.co_varnames}))):
-        yield from calls(definition)  # a long pipeline is not walked for nothing
+        yield from calls(definition)  # avoid walking a long pipeline for nothing
 
 
 def _head(definition: Function) -> list[ast.expr]:
-    """What is computed where a function is defined: its defaults, and the options of its decorators."""
+    """The expressions that the definition of a function evaluates: its defaults, and its decorators' options."""
     return [*defaults(definition), *definition.decorator_list]

@@ -67,7 +67,7 @@ _WRITTEN = {*STEP_OPTIONS, *_CALL_OPTIONS}
 
 
 def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> Iterator[Diagnostic]:
-    """Everything that is wrong with one definition."""
+    """Findings about one definition."""
     word = "pipeline" if isinstance(found, PipelineDef) else WORDS[found.kind]
     if not is_function(found.plain) or _of_a_pipeline(found):
         yield _no_function(found, word)
@@ -99,7 +99,7 @@ def _no_function(found: StepDef | PipelineDef, word: str) -> Diagnostic:
 
 
 def _signature(found: StepDef | PipelineDef, root: bool, declared: Declared) -> Iterator[Diagnostic]:
-    """What is wrong with the parameters and the result."""
+    """Findings about the parameters and the result."""
     code, signature = found.code, found.signature
     for name, problem in signature.unreadable:
         place = Definition(code, name or None, "annotation")
@@ -126,7 +126,7 @@ def _of_a_pipeline(found: StepDef | PipelineDef) -> bool:
 
 
 def _called(found: StepDef | PipelineDef) -> str:
-    """What is not a function, in words."""
+    """A description of an object that is not a function."""
     thing = cast("object", found.plain)
     if _of_a_pipeline(found):
         return f"the pipeline `{found.name}`"
@@ -145,7 +145,7 @@ def _parameter(found: StepDef | PipelineDef, parameter: Parameter, root: bool) -
     code = found.code
     if not parameter.annotated:
         if isinstance(found, StepDef) and found.kind == "python" and code.co_name == "<lambda>":
-            return  # that it is one is told, and it has none
+            return  # this is reported, and it has no defaults
         yield Diagnostic(NoAnnotation(parameter.name, found.name), Definition(code, parameter.name))
         return
     if isinstance(parameter.type, t.Unsupported):
@@ -174,7 +174,7 @@ def _parameter(found: StepDef | PipelineDef, parameter: Parameter, root: bool) -
 
 
 def _default(parameter: Parameter, place: Place) -> list[Diagnostic]:
-    """What is wrong with a default that no call puts aside: one of a pipeline that a run begins with."""
+    """Findings about a default that no call overrides: one of a pipeline that a run starts with."""
     wrong: list[Diagnostic] = []
 
     def complain(kind: str, **data: Any) -> None:
@@ -184,13 +184,13 @@ def _default(parameter: Parameter, place: Place) -> list[Diagnostic]:
             wrong.append(Diagnostic(mistake(kind, **data), place))
 
     made = lift(parameter.default, parameter.type, complain)
-    if not wrong and Poison in map(type, leaves(made)):  # of a text, which nobody traces here
+    if not wrong and Poison in map(type, leaves(made)):  # of a text, which is not traced here
         complain("TextType", type=held_in(str(parameter.default)) or "Path")
     return wrong
 
 
 def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
-    """What is wrong with the options of single calls."""
+    """Findings about the options of single calls."""
     told: set[Site] = set()
     for call in graph.calls:
         site = call.override
@@ -227,13 +227,13 @@ def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             continue
         told.add(id(step))
         written = {*step.options, *call.options}
-        # An option that is misspelt, or without its name, may be meant to be this one.
+        # A misspelt or positional option may be meant to be this one.
         if "image" not in written and written <= _WRITTEN and is_function(step.plain) and not step.unnamed:
             yield Diagnostic(NoImage(step.name), Definition(step.code))
 
 
 def calls(trace: Trace) -> Iterator[Diagnostic]:
-    """Pipelines that call nothing: Argo takes no graph without tasks. Their runs may be those of a template."""
+    """Pipelines without calls: Argo rejects a graph without tasks. Their runs may be those of a template."""
     graphs = trace.graphs.values()
     for graph in graphs:
         patch = graph.owner.options.get("argo")
@@ -245,10 +245,10 @@ def calls(trace: Trace) -> Iterator[Diagnostic]:
 
 
 def unused(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
-    """Parameters that runs or trials are given, and that their pipeline does not name.
+    """Parameters that runs or trials set, and that their pipeline does not use.
 
-    Where others call a pipeline they may give it something only to have it wait for that. Templates of the
-    cluster read the parameters of the run themselves, and so can a patch.
+    Callers of a pipeline may pass an argument only to let it wait. Templates of the cluster read parameters of the
+    run directly, and so can a patch.
     """
     root, every = trace.root, [*trace.calls]
     patches = [one.options.get("argo") for one in (root.owner, *every, *(call.target for call in every))]
@@ -256,7 +256,7 @@ def unused(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
         return
     if any(isinstance(call.target, StepDef) and call.target.kind == "template" for call in every):
         return
-    if root.calls or trace.ending(root):  # else its runs may be those of a template
+    if root.calls or trace.ending(root):  # otherwise its runs may be those of a template
         names = [one.name for one in root.owner.signature.parameters]
         yield from _unused(root.owner, names, "another value changes nothing of a run", sources)
     for call in every:
@@ -285,11 +285,11 @@ _OF_A_RUN = (
     *("timeout", "service_account", "priority", "user", "image_pull_secrets"),
     *("queue", "pod_labels", "pod_annotations", "argo"),
 )
-"""The options of a pipeline without which its steps would run otherwise than it says."""
+"""The options of a pipeline without which its steps would run differently."""
 
 
 def of_runs(called: PipelineDef, root: PipelineDef) -> Iterator[Diagnostic]:
-    """The options of a pipeline that do not hold where it is called, unless the pipeline around it says the same.
+    """The options of a pipeline that have no effect where it is called, unless its caller has the same value.
 
     Argo has no `timeout` and no `activeDeadlineSeconds` for templates of the kinds dag and steps.
     Source: Argo Workflows, workflow/validate/validate.go.
@@ -305,7 +305,7 @@ def of_runs(called: PipelineDef, root: PipelineDef) -> Iterator[Diagnostic]:
 
 
 def classes(signature: Signature) -> list[type[Any]]:
-    """The classes that the readers of a step's inputs refer to."""
+    """The classes that a step's inputs are converted to."""
     return list(dict.fromkeys(cls for parameter in signature.parameters for cls in _classes(parameter.type)))
 
 

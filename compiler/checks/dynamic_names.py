@@ -21,7 +21,7 @@ _ASKS = frozenset(("globals", "modules"))
 
 
 def looked_up(body: Body) -> Iterator[Diagnostic]:
-    """The places where it does that, other than for a name that the script surely has."""
+    """Dynamic lookups in the step's module, except of names that the script certainly has."""
     step = body.step
     if _ASKS.isdisjoint(step.code.co_names):
         return
@@ -59,7 +59,7 @@ def _is_module(node: ast.expr) -> bool:
 
 
 def _is_own(node: ast.expr) -> bool:
-    """Whether this is `sys.modules[__name__]`."""
+    """Whether it is `sys.modules[__name__]`."""
     match node:
         case ast.Subscript(ast.Attribute(ast.Name("sys"), "modules"), ast.Name("__name__")):
             return True
@@ -67,11 +67,11 @@ def _is_own(node: ast.expr) -> bool:
             return False
 
 
-# --- what another step has pickled ----------------------------------------------------------------
+# --- objects that another step has pickled --------------------------------------------------------
 
 
 def unpickled(steps: Sequence[Written]) -> Iterator[Diagnostic]:
-    """Where a step loads an object of a class of its file that another step has dumped, and does not name the class."""
+    """Steps that load an object of a class of the file that another step has dumped, without naming the class."""
     dumped = {id(one.step): (name, node, one) for one in steps for name, node in _dumps(one)}
     for one in steps if dumped else ():
         load = next(_loads(one), None)
@@ -92,7 +92,7 @@ def unpickled(steps: Sequence[Written]) -> Iterator[Diagnostic]:
 
 
 def _dumps(one: Written) -> Iterator[tuple[str, ast.Call]]:
-    """The classes of the file of which a step dumps an object as a whole."""
+    """The classes of the file whose objects a step dumps directly."""
     if "dump" not in one.text and "save" not in one.text:
         return
     made: dict[str, list[str]] = {}
@@ -116,7 +116,7 @@ def _dumps(one: Written) -> Iterator[tuple[str, ast.Call]]:
 
 
 def _made(node: ast.expr, module: ModuleSource) -> str:
-    """The class of the file that a call makes an object of."""
+    """The class of the file that a call instantiates."""
     match node:
         case ast.Call(ast.Name(name)):
             value = module.namespace.get(name)

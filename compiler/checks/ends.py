@@ -26,7 +26,7 @@ _LOOP = "take the results of a loop outside of such a block: with `keep_going=Tr
 
 
 def ends(trace: Trace) -> Iterator[Diagnostic]:
-    """What is wrong with the blocks for the end of a run or task, and with what is known only there."""
+    """Findings about the blocks for the end of a run or task, and about values that exist only there."""
     known = _at_the_end(trace)
     for graph in trace.graphs.values():
         if graph.around is not None and not graph.calls and not trace.failed and graph.site is not None:
@@ -41,7 +41,7 @@ def ends(trace: Trace) -> Iterator[Diagnostic]:
 
 
 def _at_the_end(trace: Trace) -> set[int]:
-    """The graphs that run only when the run has ended."""
+    """The graphs that run only after the run has ended."""
     if all(graph.around is None for graph in trace.graphs.values()):
         return set()
     during: set[int] = set()
@@ -62,7 +62,7 @@ def _status(leaf: Status, region: Region | None, place: Place) -> Iterator[Diagn
 
 
 def _needed(expr: Expr) -> Iterator[object]:
-    """The tasks whose results an expression takes, but for those of choices that have another one behind them."""
+    """The tasks whose results an expression requires; not those of choices that have an alternative."""
     if isinstance(expr, (Out, Rows, Best)):
         yield expr.task
     inside = children(expr)
@@ -71,7 +71,7 @@ def _needed(expr: Expr) -> Iterator[object]:
 
 
 def _failed(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagnostic]:
-    """Results of a task that may fail, and of any in a block that runs however it ended."""
+    """Results of a task that may fail, and of any task in a block that runs whatever its outcome."""
     for task in _needed(expr):
         if isinstance(task, Call) and task.may_fail:
             yield Diagnostic(findings.MayHaveFailed(task.target.name), place)
@@ -94,7 +94,7 @@ def _failed(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagnos
 
 
 def _stands_in(expr: Expr) -> Iterator[Region]:
-    """The blocks for the end of a task that may not fail, of which a value is to stand in for a result of that task."""
+    """The blocks for the end of a task that may not fail, whose values are to replace results of that task."""
     if isinstance(expr, Either):
         before = [leaf.task for leaf in leaves(expr.choices[0]) if isinstance(leaf, (Out, Rows, Best))]
         for leaf in (leaf for choice in expr.choices[1:] for leaf in leaves(choice)):

@@ -20,16 +20,16 @@ _CAUGHT = frozenset(("SystemExit", "BaseException"))
 
 
 def exits(body: Body) -> Iterator[Diagnostic]:
-    """The first place where a step that returns something ends without that.
+    """The first place where a step that returns something exits without its result.
 
-    Not of a step that is several processes: all but one of them may end as they like.
+    Not for a step with several processes: all but one of them may exit in any way.
     """
     step = body.step
     kind, names = step.signature.returns, step.code.co_names
     if _NAMES.isdisjoint(names) or isinstance(kind, (t.Nothing, t.Unsupported)):
         return
     if isinstance(kind, t.Maybe) and t.holds_file(kind):
-        return  # a file that is not there is None
+        return  # a missing file is None
     found = min(_successes(body.node.body), key=lambda one: one.lineno, default=None)
     if found is None:
         return
@@ -39,7 +39,7 @@ def exits(body: Body) -> Iterator[Diagnostic]:
 
 
 def has_several(body: Body) -> bool:
-    """Whether a step runs as several processes, of which one gives the result: on several pods, or forked."""
+    """Whether a step runs as several processes, one of which returns the result: on several pods, or forked."""
     step = body.step
     every = (step.options, *(call.options for call in body.given))
     return not _FORKS.isdisjoint(step.code.co_names) or any(
@@ -48,7 +48,7 @@ def has_several(body: Body) -> bool:
 
 
 def _successes(nodes: Iterable[ast.AST]) -> Iterator[ast.expr]:
-    """Where statements end the process with the exit code 0, and none of them catches that."""
+    """Statements that exit the process with code 0, uncaught."""
     for node in nodes:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda():
@@ -72,5 +72,5 @@ def _successes(nodes: Iterable[ast.AST]) -> Iterator[ast.expr]:
 
 
 def _catches(item: ast.withitem) -> bool:
-    """Whether a context is told of the exception that ends a process: `suppress(SystemExit)`."""
+    """Whether a context manager suppresses the exit: `suppress(SystemExit)`."""
     return any(isinstance(node, ast.Name) and node.id in _CAUGHT for node in ast.walk(item.context_expr))

@@ -23,7 +23,7 @@ _LOADS = {"load": 0, "reader": 0, "DictReader": 0}
 
 
 def opened(body: Body) -> Iterator[Diagnostic]:
-    """Where a file is written that is open for reading, read that is open for writing, or has bytes for text."""
+    """Writes to files opened for reading, reads of files opened for writing, and texts as bytes or vice versa."""
     step = body.step
     if "open" not in step.code.co_names or "open" in body.module.namespace or step.plain is not step.function:
         return
@@ -40,7 +40,7 @@ def opened(body: Body) -> Iterator[Diagnostic]:
 
 
 def _modes(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """The variables that a statement makes files, and how they are opened."""
+    """The variables that a statement binds to open files, and their modes."""
     made: list[tuple[ast.expr | None, ast.expr]] = []
     if isinstance(node, ast.With):
         made = [(item.optional_vars, item.context_expr) for item in node.items]
@@ -89,7 +89,7 @@ def _fault(node: ast.Call, modes: dict[str, str]) -> tuple[str, str, str] | None
 
 
 def _against(mode: str, writes: bool) -> tuple[str, str, str] | None:
-    """Why a file that is opened like that cannot be written, or read."""
+    """Why a file with this mode cannot be written, or read."""
     if "+" in mode or writes == bool({*"wax"} & {*mode}):
         return None
     needed = f"{'w' if writes else 'r'}{'b' if 'b' in mode else ''}"
@@ -98,7 +98,7 @@ def _against(mode: str, writes: bool) -> tuple[str, str, str] | None:
 
 
 def _of_kind(mode: str, verb: str, items: list[ast.expr]) -> tuple[str, str, str] | None:
-    """Why a text is not written as bytes, or the other way round."""
+    """Why a text cannot be written as bytes, or vice versa."""
     if verb != "write" or len(items) != 1:
         return None
     is_text = isinstance(items[0], ast.JoinedStr) or (
@@ -113,7 +113,7 @@ def _of_kind(mode: str, verb: str, items: list[ast.expr]) -> tuple[str, str, str
 
 
 def _of_library(mode: str, source: str, verb: str) -> tuple[str, str, str] | None:
-    """Why a library cannot use a file of text, or of bytes."""
+    """Why a library cannot use a text file, or a binary one."""
     if source in _BYTES and "b" not in mode:
         return f"`{source}` takes a file of bytes", "TypeError", f'open it with mode "{mode}b"'
     if (source, verb) in (("json", "dump"), ("csv", "reader"), ("csv", "DictReader")) and "b" in mode:

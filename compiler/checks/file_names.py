@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 _ASKED = frozenset(("name", "stem", "suffix", "suffixes"))
 _TOLD = frozenset(("print", "debug", "info", "log", "warning", "error", "exception", "critical"))
-"""What only tells people: there another name does no harm."""
+"""Functions that only print or log: there another name does no harm."""
 
 
 def file_names(body: Body) -> Iterator[Diagnostic]:
-    """Where a step asks a file for its name or suffix, and one of its calls gives it one that has lost them."""
+    """Steps that use the name or suffix of a file, while one of their calls passes one that has lost it."""
     step = body.step
     files = {one.name for one in step.signature.parameters if _is_file(one.type)}
     asked = [(one, name) for one, name in _asked(body.node) if name in files] if files else []
@@ -45,7 +45,7 @@ def _is_file(kind: t.Type) -> bool:
 
 
 def _asked(node: Function) -> Iterator[tuple[ast.Attribute, str]]:
-    """Where a function reads such an attribute of a variable, in the order of the file."""
+    """Reads of such an attribute of a variable, in source order."""
     todo: list[ast.AST] = [*reversed(node.body)]
     while todo:
         one = todo.pop()
@@ -61,7 +61,7 @@ def _asked(node: Function) -> Iterator[tuple[ast.Attribute, str]]:
 
 
 def _changed(node: Function) -> set[str]:
-    """The variables of a function that may hold something else than its parameters."""
+    """The variables of a function that may be rebound."""
     found: set[str] = set()
     for statement in node.body:
         for inner in ast.walk(statement):
@@ -73,7 +73,7 @@ def _changed(node: Function) -> set[str]:
 
 
 def _lost(calls: Iterable[Call]) -> dict[str, Place]:
-    """The parameters for which one of the calls gives a file that has lost its name, and where it does."""
+    """The parameters that get a file without its name from one of the calls, and the place of that."""
     found: dict[str, Place] = {}
     for call in calls:
         for name, expr, place in _given(call):
@@ -90,7 +90,7 @@ def _given(call: Call) -> Iterator[tuple[str, Expr, Place]]:
 
 
 def _loses(expr: Expr) -> bool:
-    """Whether a file, or one of those that it may be, arrives as an artifact; a path on a volume does not."""
+    """Whether a file, or one of its alternatives, arrives as an artifact; a path on a volume does not."""
     match expr:
         case Out(task) | Best(task) | Rows(task):
             return not isinstance(task, str) and not isinstance(task.target, PipelineDef)

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from flowdsl.values.expr import Expr
 
 _Found = tuple[str, Related]
-"""What a float is, and where it became that."""
+"""The float, and where it became one."""
 
 
 def floats(trace: Trace) -> Iterator[Diagnostic]:
-    """Texts with a float that a called pipeline returns or is given, and that Argo computes or takes out of a list."""
+    """Texts with a float that a called pipeline returns or gets, and that Argo computes or takes from a list."""
     origins = _Origins(trace)
     for graph in trace.graphs.values():
         for expr, _, place in uses(graph):
@@ -46,14 +46,14 @@ def _in_texts(expr: Expr, graph: Graph, place: Place, origins: _Origins) -> Iter
 
 
 class _Origins:
-    """Where floats come from, through pipelines."""
+    """The origins of floats, through pipelines."""
 
     def __init__(self, trace: Trace) -> None:
         self.graphs = trace.graphs
         self.calls = calls_by_target([trace])
 
     def of(self, expr: Expr, graph: Graph) -> _Found | None:
-        """What a float is that Argo wrote anew in another pipeline; None of any other."""
+        """The float that Argo formatted in another pipeline; None for any other."""
         match expr:
             case Either(choices) | Op("?:", (_, *choices)):
                 return next(filter(None, (self.of(one, graph) for one in choices)), None)

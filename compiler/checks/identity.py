@@ -33,7 +33,7 @@ _BLIND = (ast.MatchSingleton, ast.MatchSequence, ast.MatchMapping)
 
 
 def unseen_questions(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
-    """`is`, `match` and `isinstance` on run-time values where Python's answer need not be that of the run."""
+    """`is`, `match` and `isinstance` on run-time values where Python's answer may differ from that of the run."""
     told: set[Span] = set()
     for code, names in graph.locals:
         file = sources.file(code.co_filename)
@@ -50,7 +50,7 @@ def unseen_questions(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
 
 
 def choices(found: Iterable[Diagnostic], sources: Sources) -> Iterator[Span]:
-    """Each `a if ... else b` that asks one of the questions which were found."""
+    """Each `a if ... else b` whose condition is one of the findings."""
     asked = {one.place for one in found if isinstance(one.finding, (IsNone, RunTimeIdentity, RunTimeKind))}
     for name in {one.file for one in asked if isinstance(one, Span)}:
         file = sources.file(name)
@@ -64,13 +64,13 @@ def choices(found: Iterable[Diagnostic], sources: Sources) -> Iterator[Span]:
 
 
 class _Body:
-    """A function that ran, and what its names meant when it ended."""
+    """A function that ran, and the values of its names when it ended."""
 
     def __init__(self, function: Function, names: Mapping[str, Any]) -> None:
         self.names = names
         self.nodes: list[ast.Compare | ast.Match | ast.Call] = []
-        self.iterables: dict[str, ast.expr] = {}  # of comprehensions, by the variable
-        self.reset: set[str] = set()  # names that are None at times
+        self.iterables: dict[str, ast.expr] = {}  # by the variable of the comprehension
+        self.reset: set[str] = set()  # names that may be None
         for parameter, default in _defaults(function):
             if _is_none(default):
                 self.reset.add(parameter)
@@ -88,7 +88,7 @@ class _Body:
                     pass
 
     def question(self, node: ast.Compare | ast.Match | ast.Call) -> Finding | None:
-        """What is wrong with a comparison, a `match` or a call, if it asks for what is not known."""
+        """The finding about a comparison, `match` or call that depends on a run-time value."""
         match node:
             case ast.Compare(left, [ast.Is() | ast.IsNot()], [right]):
                 return self._identity(node, left, right)
@@ -113,17 +113,17 @@ class _Body:
         if not kinds:
             return None
         if not (_is_none(left) or _is_none(right)):
-            # A run-time value is never an object of the user's own, such as the default of a parameter.
+            # A run-time value is never an object of the user, such as the default of a parameter.
             both = self._equal_by_value(left) and self._equal_by_value(right)
             return RunTimeIdentity(ast.unparse(node)) if both else None
-        # `if corpus is None: corpus = load()` asks about a variable that is None at first, and is right.
+        # `if corpus is None: corpus = load()` tests a variable that is initially None, which is valid.
         asked = right if _is_none(left) else left
         if isinstance(asked, ast.Name) and asked.id in self.reset and not any(map(_open, kinds)):
             return None
         return IsNone(ast.unparse(node))
 
     def _equal_by_value(self, node: ast.expr) -> bool:
-        """Whether `==` would find what an expression means equal to another object."""
+        """Whether the value of an expression may be equal by `==` to another object."""
         found = (is_value(one) or isinstance(one, (enum.Enum, str, int, float)) for one in self._values(node))
         return isinstance(node, ast.Constant) or any(found)
 
@@ -133,7 +133,7 @@ class _Body:
         return [expr.type for expr in exprs if not isinstance(expr, Poison)]
 
     def _values(self, node: ast.expr) -> list[Any]:
-        """What an expression meant at the end of the function; nothing where that takes more than a look."""
+        """The values of an expression at the end of the function; empty if they are not obvious."""
         match node:
             case ast.Name(name) if name in self.names:
                 return [self.names[name]]
@@ -160,12 +160,12 @@ class _Body:
 
 
 def _open(kind: t.Type) -> bool:
-    """Whether a value of the type may be None, or anything."""
+    """Whether a value of the type may be None, or has an unknown type."""
     return isinstance(kind, (t.Maybe, t.Json, t.Nothing))
 
 
 def _taken(thing: Any, name: str | None, key: Any = None) -> Any:
-    """A field or element of a run-time value, or of what holds some."""
+    """A field or element of a run-time value, or of a container of some."""
     try:
         if name is None:
             return thing[key] if is_value(thing) or type(thing) in (list, tuple, dict) else None
@@ -181,7 +181,7 @@ def _is_none(node: ast.expr | None) -> bool:
 
 
 def nodes_of(function: Function) -> Iterator[ast.AST]:
-    """All nodes of a function's own body, without those of functions inside."""
+    """All nodes of a function's own body, without those of nested functions."""
     todo: list[ast.AST] = [*function.body]
     while todo:
         node = todo.pop()

@@ -38,7 +38,7 @@ _PUBLIC_IMAGE = regex(
 )
 _VERSION = regex(r"(?:docker\.io/)?(?:library/)?python:3\.(\d+)(?:[.@-].*)?")
 _IN_EVERY_IMAGE = frozenset(("pip", "setuptools", "pkg_resources", "wheel", "flowdsl"))
-# The versions 3.n without modules that older ones have. Source: "What's New in Python", Removed.
+# The versions 3.n that lack modules of older ones. Source: "What's New in Python", Removed.
 _REMOVED = {
     **dict.fromkeys(("binhex",), 11),
     **dict.fromkeys(("asynchat", "asyncore", "distutils", "imp", "smtpd"), 12),
@@ -51,9 +51,9 @@ _REMOVED = {
 
 
 class Image(NamedTuple):
-    """The image that a step is called with; `more`: packages or modules of the user's own are put into it.
+    """The image of a step's call; `more`: the user's packages or modules are added to it.
 
-    `elsewhere`: the step may begin in a folder that is not the image's. `brought`: files may come from elsewhere.
+    `elsewhere`: the working directory may not be the image's. `brought`: files may come from elsewhere.
     """
 
     name: object
@@ -63,13 +63,13 @@ class Image(NamedTuple):
 
 
 def images_by_step(traces: Iterable[Trace]) -> dict[int, list[Image]]:
-    """The images that each step is called with, by the id of the step."""
+    """The images of the calls of each step, by the id of the step."""
     found: dict[int, list[Image]] = {}
     for trace in traces:
         root = trace.root.owner
         for graph in trace.graphs.values():
             defaults = inherited(graph.owner, root)
-            alike: set[int] = set()  # steps that were called here without options of the call: once is enough
+            alike: set[int] = set()  # steps already called here without options of the call
             for call in graph.calls:
                 target = call.target
                 if isinstance(target, PipelineDef) or (not call.options and id(target) in alike):
@@ -81,7 +81,7 @@ def images_by_step(traces: Iterable[Trace]) -> dict[int, list[Image]]:
 
 
 def _image(*levels: Mapping[str, object]) -> Image:
-    """The image that the first of these options names."""
+    """The image of the first options that have one."""
     asked = [options for options in levels if "packages" in options or "code" in options]
     brings = [known_options(options).get(word) for options in asked for word in ("packages", "code")]
     more = any(one and one != IN_THE_IMAGE for one in brings)
@@ -92,11 +92,11 @@ def _image(*levels: Mapping[str, object]) -> Image:
 
 
 def unsuited(written: Written, images_of: Callable[[], dict[int, list[Image]]]) -> Iterator[Diagnostic]:
-    """Libraries that a step imports, where all its images have Python alone, and what is newer than their Python."""
+    """Imports of libraries that none of the images has, and of what is newer than their Python."""
     step, given, text = written.step, written.body, written.text
     body, module = given.node, given.module
     names = {*_IMPORT.findall(text)} - {"__future__"} if "import" in text else set[str]()
-    # What nobody calls here may be called elsewhere, by a pipeline that brings packages.
+    # A step without calls here may be called elsewhere, by a pipeline that adds packages.
     images = images_of().get(id(step)) or [_image(step.options)._replace(more=True)]
     if all(_is_public(one) and not one.elsewhere for one in images):
         for call, name in _own_files(given.variables, step.code.co_filename, text):
@@ -139,19 +139,19 @@ def _is_public(image: Image) -> bool:
 
 
 def _own_files(variables: Variables, filename: str, text: str) -> Iterator[tuple[ast.Call, str]]:
-    """Where a step reads files by names that it has not from anywhere else, and that lie beside its own file."""
+    """Reads of files by literal names that occur nowhere else, and that are beside the step's own file."""
     for node in variables.of(ast.Call):
         name = read_by_name(node)
         if not name or name[0] in "/~" or not lies_beside(filename, name):
             continue
-        if text.count(f'"{name}"') + text.count(f"'{name}'") == 1:  # else it may be written first
+        if text.count(f'"{name}"') + text.count(f"'{name}'") == 1:  # otherwise it may be written before
             yield node, name
 
 
 def _removed(
     step: StepDef, body: Function, module: ModuleSource, gone: Mapping[str, int], plain: list[Image]
 ) -> Iterator[Diagnostic]:
-    """Imports of what the Python of an image has no more."""
+    """Imports of modules that the Python of an image no longer has."""
     for node, own in _imports(body, module) if gone and plain else ():
         for top in sorted(first_names(node, module) & gone.keys()):
             for one in [one for one in plain if _version(one) >= gone[top]][:1]:
@@ -165,13 +165,13 @@ def _is_plain(image: Image) -> bool:
 
 
 def _version(image: Image) -> int:
-    """The n of the Python 3.n in an image of Python; without one in its tag newer than any."""
+    """The n of Python 3.n in a Python image; without one in its tag, newer than any."""
     found = _VERSION.fullmatch(image.name) if type(image.name) is str else None
     return sys.maxsize if found is None else int(found[1])
 
 
 def _imports(body: Function, module: ModuleSource) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
-    """The imports of a function and of the top of its file: those without which it fails."""
+    """The imports of a function and of the module level without which it fails."""
     todo: list[tuple[ast.AST, bool]] = [(body, True), *((one, False) for one in module.body)]
     for node, own in todo:
         if isinstance(node, (ast.Import, ast.ImportFrom)):

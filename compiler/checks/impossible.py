@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.checks.body import Body
 
-# What values of these classes have in a Python that is newer than the oldest one that compiles.
+# Attributes that these classes have only in a Python newer than the oldest supported one.
 _NEWER = frozenset(
     (
         *("copy", "copy_into", "from_number", "from_uri", "full_match", "info", "is_integer", "is_junction"),
@@ -58,8 +58,8 @@ _SINGLE = frozenset(("int", "float", "bool", "Path", "NoneType"))
 """Classes whose values have neither items nor a length."""
 _WALKED = frozenset(("enumerate", "len", "list", "max", "min", "sorted", "sum", "tuple"))
 _ASKING = frozenset(("callable", "getattr", "hasattr", "isinstance", "issubclass", "setattr", "type", "vars"))
-"""Functions that ask what a value is or has, or give it more."""
-_OPENED = {  # which argument is an open file, and what to write for a path
+"""Functions that inspect a value or its attributes, or add attributes."""
+_OPENED = {  # the position of the argument that is an open file, and the remedy for a path
     ("json", "load"): (0, "json.loads({0}.read_text())"),
     ("pickle", "load"): (0, "pickle.loads({0}.read_bytes())"),
     ("tomllib", "load"): (0, "tomllib.loads({0}.read_text())"),
@@ -74,7 +74,7 @@ _ASKED = frozenset((ast.Attribute, ast.Subscript, ast.BinOp, ast.Compare, ast.Ca
 
 
 class _Value(NamedTuple):
-    """What is known of an expression: the name of its class, and its type where that is annotated."""
+    """What is known of an expression: the name of its class, and its annotated type, if any."""
 
     made: str | None
     kind: t.Type | None = None
@@ -84,42 +84,42 @@ _UNKNOWN = _Value(None)
 
 
 def impossible(body: Body) -> Iterator[Diagnostic]:
-    """Where a step asks a value, a class of its file or a module of Python for what that does not have."""
+    """Accesses to attributes or operations that a value, a class of the file or a standard module lacks."""
     if body.step.plain is not body.step.function:
-        return  # a decorator may give it other values
+        return  # a decorator may pass other values
     yield from _Reader(body).found()
 
 
 class _Reader:
-    """The function of a step, and what its variables are."""
+    """The function of a step, and the types of its variables."""
 
     def __init__(self, body: Body) -> None:
         self._step, self._variables = body.step, body.variables
         self._module, self._evident = body.module, body.evident
         self._own = {*self._step.code.co_varnames, *self._step.code.co_cellvars}
         self._times = body.variables.times
-        self._own |= self._times.keys()  # those of comprehensions too
+        self._own |= self._times.keys()  # also those of comprehensions
         self._guarded = _guarded(body.variables)
         self._env: dict[str, t.Type] = {}
         for one in body.variables.of(ast.For):
             self._loop(one.target, one.iter)
         for inner in body.variables.of(ast.comprehension):
             if not (isinstance(inner.target, ast.Name) and self._is_known(inner.target.id)):
-                self._loop(inner.target, inner.iter)  # else it may be another one outside of it
+                self._loop(inner.target, inner.iter)  # otherwise it may be a variable outside of it
 
     @cached_property
     def _stored(self) -> set[str]:
-        """The attributes that the function itself gives to something."""
+        """The attributes that the function itself sets."""
         return {one.attr for one in self._variables.of(ast.Attribute) if not isinstance(one.ctx, ast.Load)}
 
     @cached_property
     def _modules(self) -> dict[str, ast.alias]:
-        """The modules that the function itself imports."""
+        """The modules that the function imports itself."""
         every = self._variables.of(ast.Import)
         return {bound_name(alias, one): alias for one in every for alias in one.names}
 
     def found(self) -> Iterator[Diagnostic]:
-        """The places in the order of the file."""
+        """The findings in source order."""
         told: set[ast.AST] = set()
         for one in self._variables.sure:
             if type(one) is ast.Expr and self._is_function(one.value):
@@ -142,7 +142,7 @@ class _Reader:
         return (Diagnostic(Impossible(self._step.name, shown(place), *fault), self._module.span(place)),)
 
     def _is_function(self, node: ast.expr) -> bool:
-        """Whether an expression is a method or a function of the file, which is not called."""
+        """Whether an expression is a method or function of the file that is not called."""
         match node:
             case ast.Attribute(owner, attr):
                 return callable(getattr(CLASSES.get(self._of(owner, self._env).made or ""), attr, None))
@@ -151,7 +151,7 @@ class _Reader:
             case _:
                 return False
 
-    # --- what a variable is ---------------------------------------------------------------------------
+    # --- types of variables ---------------------------------------------------------------------------
 
     def _loop(self, target: ast.expr, over: ast.expr) -> None:
         if not isinstance(target, ast.Name) or self._asks_of(over):
@@ -162,7 +162,7 @@ class _Reader:
             self._env[target.id] = kind.item
 
     def _keys(self, node: ast.Call) -> Iterator[tuple[ast.expr, Mapping[str, t.Type]]]:
-        """The bodies of `key=lambda one: ...`, which gets the items of a list."""
+        """The bodies of `key=lambda one: ...`, whose argument is an item of a list."""
         match node:
             case ast.Call(ast.Name("min" | "max" | "sorted"), [over], keywords):
                 kind = self._kind(over, self._env)
@@ -178,7 +178,7 @@ class _Reader:
                 pass
 
     def _asks_of(self, node: ast.expr) -> bool:
-        """Whether the function asks what a variable of this expression is."""
+        """Whether the function inspects the type of a variable in this expression."""
         return bool(self._guarded) and not self._guarded.isdisjoint(names_in(node))
 
     def _kind(self, node: ast.expr, env: Mapping[str, t.Type]) -> t.Type | None:
@@ -215,10 +215,10 @@ class _Reader:
             return _UNKNOWN
         return _Value(self._evident.of(node))
 
-    # --- what it cannot do ----------------------------------------------------------------------------
+    # --- unsupported operations -----------------------------------------------------------------------
 
     def _fault(self, node: ast.AST, env: Mapping[str, t.Type]) -> Fault | None:
-        # By its class, as most nodes are none of these, and a pattern is matched against each in turn.
+        # Dispatches by class, since most nodes are none of these and `match` tries the patterns in turn.
         if isinstance(node, ast.Call):
             return self._call(node, env)
         if isinstance(node, ast.BinOp):
@@ -264,14 +264,14 @@ class _Reader:
         return self._of_module(owner, attr)
 
     def _of_module(self, owner: ast.expr, attr: str) -> Fault | None:
-        """What a class of the file or a module of Python does not have."""
+        """The fault of an attribute that a class of the file or a standard module lacks."""
         value = self._value(owner)
         if isinstance(value, type) and value.__module__ == self._module.namespace.get("__name__"):
             return None if self._is_given(attr) else class_lacks(value, attr)
         return module_lacks(value, attr) if type(value) is ModuleType else None
 
     def _is_given(self, attr: str) -> bool:
-        """Whether something in the file may give this attribute to a class."""
+        """Whether something in the file may set this attribute on a class."""
         text = self._module.file.text
         return "setattr" in text or f".{attr} =" in text or f".{attr}:" in text
 
@@ -360,7 +360,7 @@ class _Reader:
         return None
 
     def _is_known(self, name: str) -> bool:
-        """Whether a name is one of the file or of Python."""
+        """Whether a name is defined in the file or built in."""
         return name in self._module.namespace or hasattr(builtins, name)
 
     def _is_builtin(self, name: str) -> bool:
@@ -380,7 +380,7 @@ class _Reader:
         return None
 
     def _of_file(self, name: str, node: ast.Call) -> Fault | None:
-        """A call of a function or class of the file with other arguments than it takes."""
+        """The fault of a call of a function or class of the file whose arguments do not fit."""
         value = self._module.namespace.get(name) if name not in self._own else None
         if isinstance(value, type):
             made: Callable[..., object] = value
@@ -388,7 +388,7 @@ class _Reader:
             if made.__module__ != self._module.namespace.get("__name__") or issubclass(value, Enum):
                 return None
             if isinstance(returned, t.Record) and returned.cls is made:
-                return None  # told of results
+                return None  # reported for results
         elif isinstance(value, FunctionType) and value.__globals__ is self._module.namespace:
             made = value
         else:
@@ -397,7 +397,7 @@ class _Reader:
         return Fault(problem, "TypeError", f"it is `{name}{form_of(made)}`") if problem else None
 
     def _too_few(self, node: ast.Call, owner: ast.expr, verb: str, env: Mapping[str, t.Type]) -> str:
-        """What a call of a method, or of a function of Python, does not give; other versions may take more."""
+        """The missing arguments of a call of a method or a function of Python; later versions may accept more."""
         cls, module = CLASSES.get(self._of(owner, env).made or ""), self._value(owner)
         known = type(module) is ModuleType and module.__name__ in KNOWN
         function = getattr(module if known else cls, verb, None)
@@ -409,7 +409,7 @@ class _Reader:
     def _of_path(
         self, module: str, verb: str, items: list[ast.expr], env: Mapping[str, t.Type]
     ) -> Fault | None:
-        """A path where an open file is wanted."""
+        """The fault of a path in place of an open file."""
         at, written = _OPENED[module, verb]
         made = self._of(items[at], env).made if len(items) > at else None
         if made not in ("Path", "str"):
@@ -422,7 +422,7 @@ class _Reader:
 
 
 def _guarded(variables: Variables) -> set[str]:
-    """The variables of which a function asks what they are."""
+    """The variables whose types a function inspects."""
     found: set[str] = set()
     for call in variables.of(ast.Call):
         if call.args and isinstance(call.func, ast.Name) and call.func.id in _ASKING:

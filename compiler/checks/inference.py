@@ -37,7 +37,7 @@ NOT_DATA = {
     "class": ("a class", "return one of its values"),
     "module": ("a module", "return a value"),
 }
-"""Types whose values JSON does not have: how they are called, and the way out."""
+"""Types whose values JSON cannot represent: a description, and the remedy."""
 
 _SELVES = ("str", "int", "float", "bool", "list", "tuple", "dict", *NOT_DATA)
 _CALLS = {
@@ -55,7 +55,7 @@ def _methods(names: str, made: str) -> dict[str, str]:
 
 
 _OF_ANY = {"read_text": "str", "read_bytes": "bytes", "write_text": "int", "write_bytes": "int"}
-"""Methods that nothing but a path has."""
+"""Methods that only paths have."""
 _METHODS = {
     "str": {
         **_methods(
@@ -103,7 +103,7 @@ _DEFINED = (
 
 
 class Evident:
-    """The expressions in the function of a step."""
+    """The types of expressions in the function of a step."""
 
     def __init__(self, step: StepDef | PipelineDef, variables: Variables, module: ModuleSource) -> None:
         self._step = step
@@ -115,9 +115,9 @@ class Evident:
         self._found: dict[ast.expr, str | None] = {}
 
     def of(self, node: ast.expr) -> str | None:
-        """The name of its class; None where that is not plain to see."""
+        """The name of its class; None if it is not evident."""
         if node not in self._found:
-            # What a decorated function returns is what the decorator makes of it.
+            # A decorator may change what a function returns.
             self._found[node] = None if self._decorated else self._of(node)
         return self._found[node]
 
@@ -147,9 +147,9 @@ class Evident:
                 return _DISPLAYS.get(type(node))
 
     def hands_on(self, node: ast.expr, kind: t.Type) -> bool:
-        """Whether it is a parameter of a class that suits a type: what the function does with it is not asked then.
+        """Whether it is a parameter whose class suits a type, however the function uses it.
 
-        One that is assigned anew is not plain to see.
+        Not if it is rebound.
         """
         parameter = self._step.signature.by_name.get(node.id) if isinstance(node, ast.Name) else None
         made = None if parameter is None else form(parameter.type)
@@ -157,14 +157,14 @@ class Evident:
 
     def _variable(self, name: str) -> str | None:
         if name not in self._known:
-            self._known[name] = None  # of one that is computed from itself
+            self._known[name] = None  # if it is computed from itself
             given = name in self._step.signature.by_name
             value = None if given else self._variables.once.get(name)
             self._known[name] = self._parameter(name) if value is None else self.of(value)
         return self._known[name]
 
     def _computed(self, node: ast.expr) -> str | None:
-        """The class of operators in a row: texts of many lines are added up."""
+        """The class of chained operators: texts of many lines are concatenated."""
         rest: list[ast.BinOp] = []
         while isinstance(node, ast.BinOp):
             rest.append(node)
@@ -202,7 +202,7 @@ class Evident:
         return name not in self._own and name not in self._module.namespace and hasattr(builtins, name)
 
     def _defined(self, name: str) -> str | None:
-        """What a name of the module is, or one of Python's: of its values only what is no data."""
+        """The class of a module's or built-in name; of built-in values only those that are no data."""
         value = (
             self._module.namespace.get(name)
             if name in self._module.namespace
@@ -218,7 +218,7 @@ class Evident:
 
 
 def _sum(operator: ast.operator, left: str, right: str | None) -> str | None:
-    """The class of what an operator makes of two values; None of those that it makes nothing plain of."""
+    """The class of the result of a binary operator; None if it is not evident."""
     if left in _NUMBERS and right in _NUMBERS:
         if isinstance(operator, (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)):
             return "float" if "float" in (left, right) else "int"
@@ -237,10 +237,10 @@ def _sum(operator: ast.operator, left: str, right: str | None) -> str | None:
 
 
 def form(kind: t.Type) -> str | None:
-    """The name of the class of the values of a type that has one."""
+    """The class name of the values of a type, if it has one."""
     match kind:
         case t.Maybe(item):
-            return form(item)  # the function may have looked whether it is there
+            return form(item)  # the function may have tested for None
         case t.Text():
             return "str"
         case t.Number(name):
@@ -260,7 +260,7 @@ def form(kind: t.Type) -> str | None:
 
 
 def suits(made: str, kind: t.Type) -> bool:
-    """Whether the script takes a value of a class for one of the type. See `_PARTS` in `script_parts`."""
+    """Whether the script accepts a value of a class for the type. See `_PARTS` in `script_parts`."""
     match kind:
         case t.Maybe(item):
             return made == "NoneType" or suits(made, item)

@@ -26,7 +26,7 @@ _TEXT = "take the path as a `str`, or let a step under `@step` or `@container` d
 
 
 def values(step: StepDef, asked: Settings) -> Iterator[Diagnostic]:
-    """What is wrong with the parameters and results of a step of its kind."""
+    """Findings about the parameters and results of a step of its kind."""
     if step.kind == "python" and not serves(step):
         return
     if step.kind in _FILELESS:
@@ -45,7 +45,7 @@ def values(step: StepDef, asked: Settings) -> Iterator[Diagnostic]:
 
 
 def unanswered(step: StepDef, place: Place) -> Iterator[Diagnostic]:
-    """The values of a gate that opens by itself which nobody may have supplied."""
+    """The outputs of a gate with a timeout that possibly nobody has supplied."""
     for out in t.outputs(step.signature.returns):
         if supplied(step, out) is MISSING:
             yield Diagnostic(
@@ -54,7 +54,7 @@ def unanswered(step: StepDef, place: Place) -> Iterator[Diagnostic]:
 
 
 def elsewhere(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator[Diagnostic]:
-    """Patches of the template of a step whose template is in the cluster."""
+    """Patches for a step whose template is in the cluster."""
     fields = options.get("argo")
     if step.kind != "template" or not isinstance(fields, Mapping):
         return
@@ -70,7 +70,7 @@ def serves(step: StepDef) -> bool:
 
 
 def supplied(step: StepDef, out: t.Output) -> object:
-    """What an output of a gate is when nobody says it: the default of its field, or MISSING."""
+    """The value of a gate's output that nobody supplies: the default of its field, or MISSING."""
     returns = step.signature.returns
     if not isinstance(returns, t.Record):
         return MISSING
@@ -84,7 +84,7 @@ def supplied(step: StepDef, out: t.Output) -> object:
 
 
 def one_result(step: StepDef, source: str) -> Diagnostic | None:
-    """The finding about a step with several results, or a file, where there is one text."""
+    """The finding about a step with several results, or a file, that can only have one text."""
     returns = step.signature.returns
     if not isinstance(returns, (t.Record, t.Fixed)) and not t.holds_file(returns):
         return None
@@ -95,7 +95,7 @@ def one_result(step: StepDef, source: str) -> Diagnostic | None:
 
 def _files(step: StepDef) -> Iterator[Diagnostic]:
     for parameter in step.signature.parameters:
-        whole = step.kind == "resource" and isinstance(parameter.type, t.File)  # the object itself
+        whole = step.kind == "resource" and isinstance(parameter.type, t.File)  # the object as a whole
         if t.holds_file(parameter.type) and not whole:
             finding = findings.CannotTake(WORDS[step.kind], "take", parameter.name, "a file", _TEXT)
             yield Diagnostic(finding, Definition(step.code, parameter.name, "annotation"))

@@ -33,15 +33,15 @@ _READS = regex(r"open\(|read_|load")
 BRINGS = regex(
     "chdir|clone|download|extract|fetch|pull|retrieve|shutil|subprocess|symlink|sync|system|unpack"
 )
-"""What may bring a file to a place without a word of its path."""
+"""Functions that may create a file without naming its path."""
 _OF_THE_MACHINE = ("/dev/", "/proc/", "/sys/")
 
 
 class Written(NamedTuple):
     """The function of a step, and its script.
 
-    `text`: of the script. `needs`: the lowest Python 3.n that its syntax has. `lines`: where in the file its statements
-    begin.
+    `text`: of the script. `needs`: the lowest Python 3.n for its syntax. `lines`: where in the file its statements
+    start.
     """
 
     body: Body
@@ -51,20 +51,20 @@ class Written(NamedTuple):
 
     @property
     def step(self) -> StepDef:
-        """The step."""
+        """The step of the function."""
         return self.body.step
 
 
 def lies_beside(filename: str, name: str) -> bool:
-    """Whether there is a file of this name beside the one that a step is written in."""
+    """Whether a file of this name is beside the one of the step."""
     try:
         return (Path(filename).parent / name).is_file()
-    except OSError:  # the name is too long for one
+    except OSError:  # the name is too long
         return False
 
 
 def left_behind(steps: Sequence[Written], traces: Iterable[Trace]) -> Iterator[Diagnostic]:
-    """Where a step reads a file that another step of its pipelines writes, and that is not on a volume of its own."""
+    """Reads of a file that another step of the pipelines writes, unless the file is on a volume."""
     some = [one for one in steps if _READS.search(one.text) and not BRINGS.search(one.text)]
     files = {id(one.step): _Files(one) for one in some}
     readers = [one for one in some if files[id(one.step)].seen()]
@@ -76,7 +76,7 @@ def left_behind(steps: Sequence[Written], traces: Iterable[Trace]) -> Iterator[D
         around = set[int]().union(*(some for some in together if id(one.step) in some))
         for path, node in files[id(one.step)].seen().items():
             if lies_beside(one.step.code.co_filename, path) or _is_mounted(path, one.step, one.body.given):
-                continue  # what is beside the pipeline is told as that
+                continue  # files beside the pipeline are reported as such
             for other in steps:
                 place = files[id(other.step)].written.get(path)
                 if other is not one and id(other.step) in around and place is not None:
@@ -87,7 +87,7 @@ def left_behind(steps: Sequence[Written], traces: Iterable[Trace]) -> Iterator[D
 
 
 def _is_mounted(path: str, step: StepDef, calls: Sequence[Call]) -> bool:
-    """Whether something may be mounted where the path of a file leads to."""
+    """Whether something may be mounted at the path of a file."""
     for options in (known_options(step.options), *(known_options(call.options) for call in calls)):
         mounts: object = options.get("mounts") or {}
         if "argo" in options or "workdir" in options or not is_dict(mounts):
@@ -100,7 +100,7 @@ def _is_mounted(path: str, step: StepDef, calls: Sequence[Call]) -> bool:
 
 
 class _Files:
-    """The files that a function reads and writes by paths that are written down."""
+    """The files that a function reads and writes by literal paths."""
 
     def __init__(self, one: Written) -> None:
         self._module, self._text = one.body.module, one.text
@@ -122,7 +122,7 @@ class _Files:
             self._visit(statement, guarded=False)
 
     def seen(self) -> dict[str, ast.expr]:
-        """What the function reads, and does nothing else with, nor any function that it uses."""
+        """The paths that the function only reads, and that no function that it uses touches."""
         return {
             path: node
             for path, node in self._read.items()
@@ -130,7 +130,7 @@ class _Files:
         }
 
     def _is_all(self, path: str) -> bool:
-        """Whether no other function of the script says the path, or a name that stands for it."""
+        """Whether no other function of the script contains the path, or a name for it."""
         quoted = self._text.count(f'"{path}"') + self._text.count(f"'{path}'")
         names = [name for name in self._names if str(self._module.namespace[name]) == path]
         said = all(
@@ -188,7 +188,7 @@ class _Files:
             self._unclear.add(path)
 
     def _path(self, node: ast.expr) -> str:
-        """The path that an expression is, where that is written down; nothing for any other."""
+        """The path that an expression denotes, if it is a literal; otherwise nothing."""
         match node:
             case ast.Constant(str() as text):
                 self._mentions.setdefault(text, set()).add(id(node))

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from flowdsl.compiler.checks.body import Body
 
 _NAMES_OF_ITS_OWN = regex("shelve|dbm|venv|compile|profile|archive")
-"""What writes files by other names than it is given."""
+"""Libraries and calls that write files by other names than those that they get."""
 _TEMPORARY = ("TemporaryDirectory", "NamedTemporaryFile")
 
 
 def gone(body: Body) -> Iterator[Diagnostic]:
-    """The files among the results that are gone before they are handed on."""
+    """Files among the results that are deleted before they are stored."""
     step = body.step
     if not t.holds_file(step.signature.returns) or not {*_TEMPORARY} & {*step.code.co_names}:
         return
@@ -43,13 +43,13 @@ def gone(body: Body) -> Iterator[Diagnostic]:
 
 
 def unwritten(body: Body, text: str) -> Iterator[tuple[ast.expr, GoneWhenReturned]]:
-    """The files among the results of which nothing in the script of a step speaks, but where they are returned.
+    """Files among the results that nothing in the script mentions, except where they are returned.
 
-    It writes others, and has modules of Python only, which write nothing by other names than they are given.
+    The script writes others, and uses only standard modules, which write nothing but the files they are told.
     """
     paths = [*body.variables.writes.values()]
     if not paths or len(body.returned) != 1:
-        return  # one that writes nothing is a sketch
+        return  # one that writes nothing is unfinished
     if BRINGS.search(text) or _NAMES_OF_ITS_OWN.search(text):
         return
     written = [text_of(path, body.variables) for path in paths]
@@ -77,7 +77,7 @@ def _temporary(node: ast.AST) -> Iterator[tuple[str, ast.Call]]:
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
-    """A returned expression, or what it is put together from."""
+    """A returned expression, or its parts."""
     match node:
         case ast.Tuple(items) | ast.List(items):
             for one in items:

@@ -17,7 +17,7 @@ _WRITES = frozenset(
     ("write_text", "write_bytes", "touch", "unlink", "rmdir", "symlink_to", "hardlink_to", "rename")
 )
 TO_FILES = frozenset(("savefig", "to_csv", "to_excel", "to_feather", "to_json", "to_parquet", "to_pickle"))
-"""Methods that write what they belong to, to the path that is their first argument."""
+"""Methods that write their object to the path that is their first argument."""
 SAVE = frozenset(("dump", "imwrite", "save", "savetxt", "savez"))
 """Functions of libraries that write their first argument to the path that is their second."""
 _LIBRARIES = frozenset(("cv2", "joblib", "np", "numpy", "torch"))
@@ -26,7 +26,7 @@ _REMOVES = frozenset(("remove", "rmtree", "unlink"))
 
 
 def root(node: ast.expr, variables: Variables) -> ast.expr:
-    """What a path begins with: a variable, a constant, or something else."""
+    """The start of a path: a variable, a constant, or another expression."""
     seen: set[str] = set()
     while True:
         match node:
@@ -50,7 +50,7 @@ def root(node: ast.expr, variables: Variables) -> ast.expr:
 
 
 def text_of(node: ast.expr, variables: Variables, depth: int = 20) -> str:
-    """The path that an expression is, where all of it is written down; nothing for any other."""
+    """The path that an expression denotes, if all of it is literal; otherwise nothing."""
     match node:
         case ast.Constant(str() as found):
             return found

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     _Placed = ast.expr | ast.stmt | ast.arg
 
-# The versions 3.n since which there are parts of the syntax, by their nodes, and modules.
+# The versions 3.n that introduced parts of the syntax, by node, and modules.
 _SYNTAX = {
     "NamedExpr": ("`:=`", 8),
     "Match": ("`match`", 10),
@@ -30,7 +30,7 @@ _SYNTAX = {
     "TemplateStr": ("a t-string", 14),
 }
 _MODULES = {"graphlib": 9, "zoneinfo": 9, "tomllib": 11, "annotationlib": 14, "compression": 14}
-# The same of what stands in modules that are older. Source: "New in version" of Python's documentation.
+# The same for names in older modules. Source: "New in version" of Python's documentation.
 _NAMES = {
     "asyncio": {"to_thread": 9, "Runner": 11, "TaskGroup": 11, "timeout": 11},
     "contextlib": {"aclosing": 10, "chdir": 11},
@@ -77,7 +77,7 @@ _NAMES = {
     "uuid": {"uuid6": 14, "uuid7": 14, "uuid8": 14},
     "warnings": {"deprecated": 13},
 }
-# The same of methods, by the class of what they are called on.
+# The same for methods, by the class of the object.
 _METHODS: dict[str, dict[str, int]] = {
     "Path": {
         **dict.fromkeys(("is_relative_to", "readlink", "with_stem"), 9),
@@ -91,15 +91,15 @@ _METHODS: dict[str, dict[str, int]] = {
 _OF_DATACLASSES = frozenset(("slots", "kw_only", "match_args"))
 """Arguments of `dataclass` since 3.10."""
 _STRICT = {"zip": 10, "map": 14}
-"""Functions of Python with an argument `strict`."""
+"""Builtins with an argument `strict`."""
 _SEEN = sorted({"strict", *_MODULES, *_OF_DATACLASSES}.union(*_NAMES.values(), *_METHODS.values()))
 _WORDS = regex(rf"\b(?:{'|'.join(_SEEN)})\b")
 NEWEST = 14
-"""The newest Python 3.n of which anything is known."""
+"""The newest Python 3.n that is known here."""
 
 
 class Newer(NamedTuple):
-    """Something that Python has since 3.`since`; `own`: it stands in the function of the step itself."""
+    """A feature of Python since 3.`since`; `own`: it is in the function of the step itself."""
 
     place: Span | None
     what: str
@@ -108,7 +108,7 @@ class Newer(NamedTuple):
 
 
 def newer(written: Written, names: set[str]) -> Iterator[Newer]:
-    """What is newer than Python 3.7 in the script of a step; `names`: the modules that it imports."""
+    """Features newer than Python 3.7 in the script of a step; `names`: the modules that it imports."""
     body, text = written.body, written.text
     module = body.module
     if written.needs > OLDEST:
@@ -117,7 +117,7 @@ def newer(written: Written, names: set[str]) -> Iterator[Newer]:
         if all(one.since < written.needs for one in found):
             yield Newer(module.name_span(body.node), "its syntax", written.needs, own=True)
     if "version_info" in text or not _WORDS.search(text):
-        return  # it may ask for the version
+        return  # it may check the version
     for node, what, since in (*_modules(body, names), *_names(body, text)):
         yield Newer(module.span(node), what, since, own=True)
 
@@ -135,7 +135,7 @@ def _of_statement(statement: ast.stmt, module: ModuleSource) -> Iterator[tuple[_
     for node in ast.walk(statement):
         match node:
             case ast.ExceptHandler(type=ast.Tuple(elts=[first, *_]) as kinds):
-                # Brackets are part of a tuple, so that it begins before the first of what is in them.
+                # Parentheses are part of a tuple, which therefore starts before its first element.
                 if (kinds.lineno, kinds.col_offset) == (first.lineno, first.col_offset):
                     yield kinds, "`except` with several classes and no brackets", 14
             case ast.arguments(posonlyargs=[first, *_]):
@@ -155,10 +155,10 @@ def _of_statement(statement: ast.stmt, module: ModuleSource) -> Iterator[tuple[_
 
 
 def _fstrings(statement: ast.stmt, module: ModuleSource) -> dict[tuple[int, int], str]:
-    """The f-strings in a statement that older Pythons cannot read, by line and column in bytes."""
+    """The f-strings in a statement that older versions cannot parse, by line and column in bytes."""
     first, last = first_line(statement), statement.end_lineno or statement.lineno
     lines = module.file.lines[first - 1 : last]
-    found = newer_fstrings("\n".join(["if True:", *lines]))  # what stands inside something is indented
+    found = newer_fstrings("\n".join(["if True:", *lines]))  # nested code is indented
     return {
         (line + first - 2, len(lines[line - 2][:column].encode())): what
         for (line, column), what in found.items()
@@ -171,16 +171,16 @@ def _holds(node: ast.expr, at: tuple[int, int]) -> bool:
 
 
 def _modules(body: Body, names: set[str]) -> Iterator[tuple[ast.stmt, str, int]]:
-    for node in (*body.node.body, *body.module.body):  # and not in `if`, which may ask for the version
+    for node in (*body.node.body, *body.module.body):  # not in `if`, which may check the version
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for top in sorted(first_names(node, body.module) & names & _MODULES.keys()):
                 yield node, f"the module `{top}`", _MODULES[top]
 
 
 def _names(body: Body, text: str) -> Iterator[tuple[ast.expr | ast.stmt, str, int]]:
-    """What a step takes from modules of Python that are older; `text` is its script.
+    """Uses of names of older standard modules in a step; `text` is its script.
 
-    An import stands there on one line, with the names that are needed when it runs.
+    An import in the script is on one line, with the names that are needed at run time.
     """
     for node in (*body.node.body, *body.module.body):
         match node:
@@ -195,7 +195,7 @@ def _names(body: Body, text: str) -> Iterator[tuple[ast.expr | ast.stmt, str, in
             case _:
                 pass
     if "hasattr" in text or "AttributeError" in text:
-        return  # it may ask whether it is there
+        return  # it may check for existence
     for part in ast.walk(body.node):
         match part:
             case ast.Call(ast.Name("zip" | "map" as name), keywords=keywords):
@@ -207,7 +207,7 @@ def _names(body: Body, text: str) -> Iterator[tuple[ast.expr | ast.stmt, str, in
                 if since is None:
                     source = body.evident.of(owner) or ""
                     since = _METHODS.get(source, {}).get(attr)
-                if since is not None and source != "typing":  # whose names nobody evaluates in annotations
+                if since is not None and source != "typing":  # its names are only used in annotations
                     yield part, f"`{source}.{attr}`", since
             case _:
                 pass
@@ -219,7 +219,7 @@ def _module(owner: ast.expr, body: Body) -> str:
 
 
 def _of_dataclass(decorator: ast.expr) -> str | None:
-    """The first argument of a `dataclass(...)` that older ones do not have."""
+    """The first argument of `dataclass(...)` that older versions lack."""
     match decorator:
         case ast.Call(ast.Name("dataclass") | ast.Attribute(attr="dataclass"), [], keywords):
             return next((each.arg for each in keywords if each.arg in _OF_DATACLASSES), None)
@@ -228,7 +228,7 @@ def _of_dataclass(decorator: ast.expr) -> str | None:
 
 
 def first_names(node: ast.Import | ast.ImportFrom, module: ModuleSource) -> set[str]:
-    """The modules of an import, by their first names."""
+    """The top-level modules of an import."""
     if isinstance(node, ast.ImportFrom):
         return {module.origin(node).partition(".")[0]} - {""}
     return {alias.name.partition(".")[0] for alias in node.names}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def read_only(body: Body) -> Iterator[Diagnostic]:
-    """What a step surely writes to below a path that one of its calls gives it read-only."""
+    """Unconditional writes below a path that one of the calls passes read-only."""
     if not body.variables.writes:
         return
     step, every = body.step, body.given
@@ -50,7 +50,7 @@ def read_only(body: Body) -> Iterator[Diagnostic]:
 
 
 def _argument(calls: Sequence[Call], name: str) -> tuple[Place, str] | None:
-    """Where one of the calls gives a path on a volume for a parameter."""
+    """The place where a call passes a path on a volume for a parameter."""
     for call in calls:
         if isinstance(call.arguments.get(name), OnVolume):
             return call.argument(name), "given here: mounted read-only"
@@ -58,7 +58,7 @@ def _argument(calls: Sequence[Call], name: str) -> tuple[Place, str] | None:
 
 
 def _is_read_only(mounts: object, path: str) -> bool:
-    """Whether a path lies in a mount that nobody may write to."""
+    """Whether a path is in a read-only mount."""
     if not is_dict(mounts):
         return False
     around = [at for at in mounts if isinstance(at, str) and f"{path}/".startswith(f"{at.rstrip('/')}/")]

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 def redefined(
     definitions: Iterable[StepDef | PipelineDef], file: SourceFile, namespace: Mapping[str, Any]
 ) -> Iterator[Diagnostic]:
-    """Functions with decorators of ours in whose place there is a step or pipeline of the file in the end.
+    """Decorated functions whose names end up as another step or pipeline of the file.
 
-    One that the file keeps in another way, as in `first = load`, is not lost.
+    One that the file keeps under another name, as in `first = load`, is not lost.
     """
     last = {one.code.co_name: one for one in definitions if is_function(one.plain)}
     before: dict[str, Function] = {}

@@ -23,13 +23,13 @@ _OF_THE_IMAGE = frozenset(
         *("proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var"),
     )
 )
-"""The folders at the top of an image of Python, in which its programs begin."""
+"""The top-level folders of a Python image, in which its programs start."""
 _MAKES = regex(r"mkd|makedirs|rename|replace\(|connect|venv")
-"""What may make a folder."""
+"""Calls that may create a folder."""
 
 
 def read_by_name(node: ast.AST) -> str:
-    """The name of the file that a call reads, where it is written down; nothing for any other node."""
+    """The literal name of the file that a call reads; nothing for any other node."""
     match node:
         case ast.Call(ast.Name("open"), [ast.Constant(str() as name)]):
             return name
@@ -49,7 +49,7 @@ def read_by_name(node: ast.AST) -> str:
 
 
 def unbrought(body: Body, text: str) -> Iterator[tuple[ast.Call, str]]:
-    """The reads that surely happen, and the names; `text` is the script of the step, whose image is that of Python."""
+    """The unconditional reads, and the names; `text` is the script of the step, whose image is a Python image."""
     if ("open(" not in text and "read_" not in text) or BRINGS.search(text):
         return
     reads = [(one, read_by_name(one)) for one in body.variables.certain if isinstance(one, ast.Call)]
@@ -59,12 +59,12 @@ def unbrought(body: Body, text: str) -> Iterator[tuple[ast.Call, str]]:
 
 
 def unmade(body: Body, text: str) -> Iterator[tuple[ast.Call, str, str]]:
-    """The writes that surely happen into a folder that nothing makes, the paths and the folders.
+    """The unconditional writes into a folder that nothing creates, with the paths and the folders.
 
-    The image is that of Python, and the script has nothing but modules of Python.
+    The image is a Python image, and the script uses only standard modules.
     """
     if not body.variables.writes:
-        return  # before the text is searched, which is long
+        return  # before searching the text, which is long
     if BRINGS.search(text) or _MAKES.search(text):
         return
     for node in body.variables.certain:
@@ -77,7 +77,7 @@ def unmade(body: Body, text: str) -> Iterator[tuple[ast.Call, str, str]]:
 
 
 def _is_alone(name: str, module: ModuleSource) -> bool:
-    """Whether a name is that of a file of the pod, and stands nowhere else in the file of the pipeline."""
+    """Whether a name is that of a file in the pod, and occurs only once in the file of the pipeline."""
     top = name.partition("/")[0]
     if not name or name[:1] in "/~." or "://" in name or top in _OF_THE_IMAGE or "." not in name:
         return False
@@ -86,7 +86,7 @@ def _is_alone(name: str, module: ModuleSource) -> bool:
 
 
 def _writes_elsewhere(text: str) -> bool:
-    """Whether a script writes to paths that are not written down: these may be any file."""
+    """Whether a script writes to paths that are not literals and may be any file."""
     try:
         tree = ast.parse(text)
     except SyntaxError:

@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 _LEAVES = frozenset(
     ("_exit", "abort", "assert_never", "execl", "execv", "execve", "execvp", "exit", "fail", "quit", "skip")
 )
-"""Functions that do not come back, by name: those of Python, and of what tests and commands are written with."""
+"""Functions that do not return, by name: of Python, test frameworks and command-line libraries."""
 
 _NEVER = frozenset(("NoReturn", "Never"))
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def ends_without(body: Body, end: ast.stmt | None) -> Iterator[Diagnostic]:
-    """The place behind which a step that returns something ends without it: its open end, if it has one.
+    """The place where a step with a result may end without one, if there is one.
 
-    Not where all values of a parameter are told apart, and not of a step with a decorator of the user, which may
-    return another value, or one that is several processes: one of them gives the result.
+    Not if all values of a parameter are handled by cases, and not for a step with a decorator of the user, which
+    may return another value, or with several processes, one of which returns the result.
     """
     step = body.step
     if end is None or step.plain is not step.function or has_several(body):
@@ -55,13 +55,13 @@ def ends_without(body: Body, end: ast.stmt | None) -> Iterator[Diagnostic]:
 
 
 def open_end(body: Body) -> ast.stmt | None:
-    """A `return` without a value, or the statement behind which control comes out of a function; None without one."""
+    """A `return` without a value, or the statement after which a function ends; None if there is none."""
     bare = [one for one in body.returns if one.value is None]
     return min(bare, key=lambda one: one.lineno) if bare else _Flow(body.module).open_end(body.node.body)
 
 
 def _tells_apart(asked: ast.stmt | ast.expr, node: Function, parameters: Mapping[str, Parameter]) -> bool:
-    """Whether what is asked is about a parameter, of whose values each is asked for in the function."""
+    """Whether a condition is about a parameter whose values are all handled by cases in the function."""
     match asked:
         case (
             ast.Name(name)
@@ -105,14 +105,14 @@ def _tells_apart(asked: ast.stmt | ast.expr, node: Function, parameters: Mapping
 
 
 class _Flow:
-    """Which statements control comes out of behind their end."""
+    """Control flow: the statements after which execution continues."""
 
     def __init__(self, module: ModuleSource) -> None:
         self._module = module
         self._asked: dict[CodeType, bool] = {}
 
     def open_end(self, body: Sequence[ast.stmt]) -> ast.stmt | None:
-        """The statement behind which a block goes on to its end; None where it never does."""
+        """The statement after which a block reaches its end; None if it never does."""
         end: ast.stmt | None = None
         for one in body:
             end = self._behind(one)
@@ -121,7 +121,7 @@ class _Flow:
         return end
 
     def _behind(self, node: ast.stmt) -> ast.stmt | None:
-        """The innermost statement behind which control comes out of this one; None where it does not."""
+        """The innermost statement after which execution continues behind this one; None if it does not."""
         match node:
             case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
                 return None
@@ -156,7 +156,7 @@ class _Flow:
                 return node
 
     def _behind_branches(self, node: ast.If) -> ast.stmt | None:
-        """The same for an `if` with all that follow it as `elif`, of which there may be many."""
+        """The same for an `if` with all of its `elif`, of which there may be many."""
         while True:
             end = self.open_end(node.body)
             if end is not None:
@@ -170,7 +170,7 @@ class _Flow:
                     return self.open_end(node.orelse)
 
     def _never_returns(self, function: ast.expr) -> bool:
-        """Whether a function is one that leaves, says so in its annotation, or only raises."""
+        """Whether a function exits, is annotated as `NoReturn` or `Never`, or only raises."""
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
         if name in _LEAVES:
             return True
@@ -180,7 +180,7 @@ class _Flow:
         if code is None or node is None:
             return False
         if code not in self._asked:
-            self._asked[code] = False  # where it calls itself
+            self._asked[code] = False  # in case of recursion
             said = None if node.returns is None else ast.unparse(node.returns).rpartition(".")[2]
             returns = any(isinstance(one, ast.Return) for one in ast.walk(node))
             self._asked[code] = said in _NEVER or (not returns and self.open_end(node.body) is None)
@@ -188,7 +188,7 @@ class _Flow:
 
 
 def _suppresses(item: ast.withitem) -> bool:
-    """Whether a context ends an exception: `contextlib.suppress(...)`."""
+    """Whether a context manager suppresses exceptions: `contextlib.suppress(...)`."""
     match item.context_expr:
         case ast.Call(ast.Name("suppress") | ast.Attribute(_, "suppress")):
             return True
@@ -197,7 +197,7 @@ def _suppresses(item: ast.withitem) -> bool:
 
 
 def _breaks(body: Sequence[ast.stmt]) -> bool:
-    """Whether a loop with this body has a `break` of its own."""
+    """Whether a loop with this body contains a `break` that ends it."""
     todo: list[ast.AST] = [*body]
     while todo:
         one = todo.pop()

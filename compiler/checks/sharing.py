@@ -35,12 +35,12 @@ Claims = dict[str, Volume]
 
 _NONE: Claims = {}
 _WRITTEN = frozenset(("mounts", "store"))
-"""The options by which a step writes to a claim."""
+"""The options through which a step writes to a claim."""
 _HOST = "kubernetes.io/hostname"
 
 
 def sharing(trace: Trace) -> Iterator[Diagnostic]:
-    """ReadWriteOnce claims that are mounted to be written to by pods that may run at the same time."""
+    """ReadWriteOnce claims that are mounted for writing by pods that may run at the same time."""
     calls = [*trace.calls]
     targets = {id(call.target): call.target for call in calls}
     roots = [graph.owner for graph in trace.graphs.values() if id(graph.owner) not in targets]
@@ -67,7 +67,7 @@ def sharing(trace: Trace) -> Iterator[Diagnostic]:
 
 
 def _pairs(graph: Graph, writers: dict[str, list[Call]], modes: dict[str, str]) -> Iterator[Diagnostic]:
-    """Of each claim the calls that neither wait for nor exclude an earlier one, or wait for a daemon."""
+    """By claim, the calls that neither wait for nor exclude an earlier one, or that wait for a daemon."""
     before = ancestors(graph)
     position_of = {id(call): position for position, call in enumerate(graph.calls)}
     for name, calls in writers.items():
@@ -86,7 +86,7 @@ def _pairs(graph: Graph, writers: dict[str, list[Call]], modes: dict[str, str]) 
 
 
 def _stores(roots: list[PipelineDef], trace: Trace) -> dict[int, Stored | None]:
-    """Where the files of steps go that say nothing themselves, by the ids of their pipelines."""
+    """The default stores for the files of steps, by the ids of their pipelines."""
     found: dict[int, Stored | None] = {}
     todo: list[tuple[PipelineDef, Stored | None]] = [(owner, None) for owner in roots]
     while todo:
@@ -103,13 +103,13 @@ def _store(around: Stored | None, *levels: Mapping[str, Any]) -> Stored | None:
     try:
         return nearest(around, *levels)
     except Wrong:
-        return None  # which is told at its place
+        return None  # this is reported elsewhere
 
 
 def _written(
     call: Call, graph: Graph, trace: Trace, around: dict[int, Stored | None], known: dict[int, Claims]
 ) -> Claims:
-    """The ReadWriteOnce claims that what is called writes to, and the ReadWriteOncePod claims that it mounts."""
+    """The ReadWriteOnce claims that the called step or pipeline writes to, and its ReadWriteOncePod claims."""
     target = call.target
     if isinstance(target, PipelineDef):
         below = trace.graphs.get(id(target))
@@ -144,7 +144,7 @@ def _written(
 
 
 def _at_once(call: Call) -> bool:
-    """Whether a call is a loop whose items may run at the same time."""
+    """Whether a call is a loop whose items may run in parallel."""
     loop = call.loop
     if loop is None or loop.parallel == 1 or _pinned(call) is not None:
         return False
@@ -152,7 +152,7 @@ def _at_once(call: Call) -> bool:
 
 
 def ancestors(graph: Graph) -> dict[int, int]:
-    """For each call those that have ended when it begins, as the bits of their positions."""
+    """For each call, those that have ended when it starts, as a bit set of their positions."""
     found: dict[int, int] = {}
     bits = {id(call): 1 << position for position, call in enumerate(graph.calls)}
     for call in graph.calls:
@@ -175,7 +175,7 @@ def _waits(call: Call) -> Iterator[Call]:
 
 
 def _exclusive(one: Call, other: Call) -> bool:
-    """Whether only one of two calls runs: their branches exclude each other."""
+    """Whether only one of two calls runs, since their branches exclude each other."""
     theirs = _conditions(other)
     return any(
         condition == negate(their) or their == negate(condition)
@@ -189,13 +189,13 @@ def _conditions(call: Call) -> list[Expr]:
 
 
 def _together(one: Call, other: Call) -> bool:
-    """Whether two calls are bound to one node."""
+    """Whether two calls are pinned to the same node."""
     node = _pinned(one)
     return node is not None and node == _pinned(other)
 
 
 def _pinned(call: Call) -> object:
-    """The one node that a call is bound to, if it is."""
+    """The only node that a call can run on, if there is one."""
     if isinstance(call.target, PipelineDef):
         return None
     node: object = known_options(call.all_options).get("node")

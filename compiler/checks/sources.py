@@ -63,13 +63,13 @@ _FORMS = {
     ("GCS", "key"): _KEY,
     ("Azure", "blob"): _KEY,
 }
-#: Addresses that Git reaches over SSH: with a scheme, or as `git@host:path`. Source: git-fetch, GIT URLS.
+#: Addresses for Git over SSH: with a scheme, or as `git@host:path`. Source: git-fetch, GIT URLS.
 _SSH = regex(r"(?:git\+)?ssh://|[\w.-]+@[\w.-]+:(?!//)")
 _PAIRS = {"S3": ("access_key", "secret_key"), "Http": ("username", "password")}
 
 
 def judged(found: Artifact) -> Iterator[Diagnostic]:
-    """What is wrong with a source, at the call that named it."""
+    """Findings about a source of files, at the call that created it."""
     for position, (word, value) in enumerate(found.words.items()):
         place = Argument(found.site, word, position if word in TEXTS[found.kind] else None)
         if (finding := _word(found, word, value)) is not None:
@@ -84,7 +84,7 @@ def judged(found: Artifact) -> Iterator[Diagnostic]:
 
 
 def _word(found: Artifact, word: str, value: object) -> Finding | None:
-    """What is wrong with one word."""
+    """The finding about one argument."""
     if word in TEXTS[found.kind]:
         needed = word in _NEEDED[found.kind]
         if is_value(value) or (value is None and not needed):
@@ -137,7 +137,7 @@ def _headers(found: Artifact) -> Iterator[Diagnostic]:
 
 
 def _together(found: Artifact) -> Iterator[Diagnostic]:
-    """Words that mean nothing without another one."""
+    """Arguments that have no effect without another one."""
     words = found.words
     if found.kind == "S3" and words["bucket"] is None:
         for word in ("endpoint", "region", "access_key", "secret_key", "insecure"):
@@ -154,7 +154,7 @@ def _together(found: Artifact) -> Iterator[Diagnostic]:
 
 
 def lost(found: Stored, place: Place) -> Iterator[Diagnostic]:
-    """A text that is written to a file, and does not arrive as it is."""
+    """A text that is written to a file, and would be changed on the way."""
     if found.artifact.words.get("folder"):
         yield Diagnostic(FolderOfRepository(), place)
     if found.artifact.kind != "Raw":
@@ -169,7 +169,7 @@ def lost(found: Stored, place: Place) -> Iterator[Diagnostic]:
 
 
 def packed(step: StepDef, files: Files, place: Callable[[str], Argument]) -> Iterator[Diagnostic]:
-    """Ways to pack outputs that are no files."""
+    """Archive options for outputs that are not files."""
     known = tuple(out.name for out in t.outputs(step.signature.returns) if t.holds_file(out.type))
     for name, _ in files.archive:
         if name and name not in known:

@@ -21,7 +21,7 @@ _UNWATCHED = "remove it, and call the step as a function where you can answer: i
 
 
 def terminal(written: Written) -> Iterator[Diagnostic]:
-    """Where a step asks a person for an answer, or reads a word of its command line."""
+    """Steps that read from standard input, or an argument of their command line."""
     step, node, module = written.step, written.body.node, written.body.module
     names = step.code.co_names
     if "stdin" in names or _ASKS.isdisjoint(names):
@@ -33,7 +33,7 @@ def terminal(written: Written) -> Iterator[Diagnostic]:
     own = {*local_names(node), *module.namespace, *map(str, variables)}
     changed = any(_is_argv(one) and isinstance(one.ctx, ast.Store) for one in ast.walk(node))
     if changed or written.text.count("argv") > ast.unparse(node).count("argv"):
-        own.add("argv")  # this function sets it, or another one may
+        own.add("argv")  # the function sets it, or another one may
     found: list[tuple[ast.expr, NoTerminal]] = []
 
     def note(asked: ast.expr, reason: str, *way: str) -> None:

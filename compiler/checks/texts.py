@@ -27,24 +27,24 @@ _ANSWERED = {"startswith", "endswith", "find", "rfind", "index", "count"} | {
     f"is{one}"
     for one in ("alnum", "alpha", "ascii", "decimal", "digit", "lower", "numeric", "space", "upper")
 }
-"""The methods of a text that answer a question."""
+"""The methods of a text that test it or search in it."""
 _KEPT = {"str", "format", "repr", "len"}
-"""The functions whose result is made of their argument alone, and with it of the text that stands for it."""
+"""The functions whose result depends only on their argument, and so on a placeholder in it."""
 
 
 class _Made(NamedTuple):
-    """Where a run-time value was put into a text, and whether flowdsl saw that text again."""
+    """The place where a run-time value was inserted into a text, and whether flowdsl saw that text later."""
 
     extent: Extent
     arrived: bool
 
 
 def compared_texts(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
-    """Comparisons of texts in which a run-time value was put: Python answers them while it compiles.
+    """Comparisons of texts that contain a run-time value: Python evaluates them at compile time.
 
-    One with a run-time value on its other side is no such: Argo answers it.
+    Not those with a run-time value on the other side: Argo evaluates them.
     """
-    # A loop of Python comes to one place many times.
+    # Python executes the places in a loop many times.
     sites: dict[tuple[int, int], tuple[Site, bool]] = {}
     named = ((one, True) for one in trace.named)
     for site, arrived in (*((one.site, at in trace.arrived) for at, one in enumerate(trace.tokens)), *named):
@@ -71,7 +71,7 @@ def compared_texts(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
 
 
 def _asks(code: CodeType) -> bool:
-    """Whether code compares anything at all."""
+    """Whether code contains any comparison."""
     import dis
 
     return not _ANSWERED.isdisjoint(code.co_names) or any(
@@ -84,7 +84,7 @@ def _questions(function: Function, made: Iterable[_Made]) -> Iterator[ast.expr]:
     once = _assigned_once(nodes)
 
     def texts(node: ast.expr) -> Iterator[_Made]:
-        """The run-time values in a text, or in what it is made of."""
+        """The run-time values in a text, or in its parts."""
         match node:
             case ast.JoinedStr():
                 yield from (one for one in made if _within(one.extent, node))
@@ -102,7 +102,7 @@ def _questions(function: Function, made: Iterable[_Made]) -> Iterator[ast.expr]:
                 pass
 
     def known(node: ast.expr) -> bool:
-        """Whether a value is surely none of the run, but for texts that hold one."""
+        """Whether a value is certainly no run-time value, apart from texts that contain one."""
         if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
             return all(map(known, node.elts))
         return isinstance(node, ast.Constant) or any(texts(node))
@@ -124,7 +124,7 @@ def _questions(function: Function, made: Iterable[_Made]) -> Iterator[ast.expr]:
 
 
 def _assigned_once(nodes: Iterable[ast.AST]) -> dict[str, ast.expr]:
-    """The variables that are given a value in one statement only, and that value."""
+    """The variables that are assigned in one statement only, and their values."""
     stores: dict[str, int] = {}
     values: dict[str, ast.expr] = {}
     for node in nodes:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def worded(one: Diagnostic, sources: Sources) -> Diagnostic:
-    """A finding about a value that Python asked for, with the question that its place shows; any other as it is."""
+    """A finding about a value that Python evaluated, with the question in its source; others are unchanged."""
     if not isinstance(one.finding, (RunTimeCondition, RunTimeConversion, RunTimeLoop)) or one.place is None:
         return one
     span = sources.resolve(one.place)
@@ -40,7 +40,7 @@ def _asked(question: str) -> Finding:
 
 
 def _questions(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, str]]:
-    """The expressions whose truth or text a node asks for, each with all that is one mistake, and the questions."""
+    """The expressions whose truth or text a node evaluates, each with the whole mistake, and the questions."""
     match node:
         case ast.If(test=test, body=[ast.Raise()]):
             for part in _operands(test):
@@ -63,7 +63,7 @@ def _questions(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, str]]:
         case ast.ListComp(generators=generators) | ast.SetComp(generators=generators):
             tests = [test for one in generators for test in one.ifs]
             if tests:
-                yield node, tests[0], "filter"  # until Python 3.13 some tests have the place of all of it
+                yield node, tests[0], "filter"  # before Python 3.13 some tests have the position of all of it
         case ast.expr() if question := _question(node):
             yield node, node, question
         case _:
@@ -74,11 +74,11 @@ _TESTS = {ast.While: "while", ast.Assert: "assert", ast.IfExp: "choice"}
 
 
 _OF_ALL = frozenset(("all", "any", "len", "max", "min", "set", "sorted", "sum"))
-"""Functions of Python that make one value of all elements."""
+"""Builtins that reduce all elements to one value."""
 
 
 def _called(node: ast.AST) -> str:
-    """The function of Python that a call gives all elements to; nothing for any other node."""
+    """The builtin that a call passes all elements to; nothing for any other node."""
     match node:
         case ast.Call(ast.Name(name), [_, *_]) if name in _OF_ALL:
             return name
@@ -89,7 +89,7 @@ def _called(node: ast.AST) -> str:
 
 
 def _operands(test: ast.expr) -> Iterator[ast.expr]:
-    """A test, and what it is made of by `and`, `or` and `not`: Python asks each for its truth."""
+    """A test, and its operands of `and`, `or` and `not`: Python evaluates the truth of each."""
     yield test
     inner: list[ast.expr] = []
     if isinstance(test, ast.BoolOp):
@@ -101,7 +101,7 @@ def _operands(test: ast.expr) -> Iterator[ast.expr]:
 
 
 def _question(node: ast.expr) -> str:
-    """What an expression asks by itself; nothing if it asks nothing."""
+    """The question that an expression asks by itself; nothing if there is none."""
     match node:
         case ast.BoolOp(op=ast.And()):
             return "and"

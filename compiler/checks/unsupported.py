@@ -11,7 +11,7 @@ CLASSES: dict[str, type[Any]] = {
     "Path": PosixPath,
     "NoneType": type(None),
 }
-"""The classes whose values are known by their names."""
+"""The classes that are known, by name."""
 
 
 _OTHERWISE = {
@@ -24,43 +24,43 @@ _OTHERWISE = {
     ("list", "shape"): "len({})",
     ("list", "size"): "len({})",
 }
-"""What is called otherwise in Python, or by lists than by arrays."""
+"""Names of methods in other versions or libraries, and what to use instead."""
 
 
 def closest(word: str, names: list[str], least: float = 0.6) -> str | None:
-    """The name that is most like a word, of 1 at `least` so much, or None: `near`, with the first letter left open."""
+    """The name most similar to a word, at least by `least` of 1, or None: `near`, with any first letter."""
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(word, names, 1, least)), None)
 
 
 def word(made: str | None) -> str:
-    """How a class is called by its name."""
+    """The name of a class in messages."""
     return "None" if made == "NoneType" else str(made)
 
 
 def article(made: str | None) -> str:
-    """One value of a class: `an int`."""
+    """The name of a class with its article: `an int`."""
     called = word(made)
     return called if called == "None" else f"{'an' if called[:1].lower() in 'aeiou' else 'a'} {called}"
 
 
 def kind_way(text: str) -> str:
-    """For what another type has."""
+    """The remedy for a value of another type."""
     if text.isidentifier():
         return f"annotate `{text}` as what it is, or use what such a value has"
     return "use what such a value has"
 
 
 def walk_way(made: str | None, text: str) -> str:
-    """For what has no items."""
+    """The remedy for a value without items."""
     if made == "int":
         return f"write `range({text})` to count to it, or annotate it as a list"
     return f"write `{text}.iterdir()` for what a folder holds" if made == "Path" else kind_way(text)
 
 
 def write_way(made: str | None, one: ast.expr, verb: str) -> str:
-    """For what `write_text` or `write_bytes` does not take."""
+    """The remedy for a value that `write_text` or `write_bytes` does not accept."""
     text = ast.unparse(one)
     if made in ("str", "bytes"):
         return f"write `{'write_text' if verb == 'write_bytes' else 'write_bytes'}`"
@@ -70,7 +70,7 @@ def write_way(made: str | None, one: ast.expr, verb: str) -> str:
 
 
 def attribute_way(made: str, attr: str, text: str) -> str:
-    """For an attribute that values of a class do not have."""
+    """The remedy for an attribute that values of a class lack."""
     if (made, attr) in _OTHERWISE:
         return f"write `{_OTHERWISE[made, attr].format(text)}`"
     close = closest(attr, [one for one in dir(CLASSES[made]) if one[:1] != "_"], 0.75)
@@ -86,6 +86,6 @@ def attribute_way(made: str, attr: str, text: str) -> str:
 
 
 def shown(place: ast.expr) -> str:
-    """An expression, as far as it fits into a message."""
+    """An expression as text, shortened to fit into a message."""
     text = ast.unparse(place)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from flowdsl.values.expr import Expr
 
 
-_NEVER = "ReadOnlyMany"  # which is an error of its own
+_NEVER = "ReadOnlyMany"  # this is a separate error
 
 
 class _Used(NamedTuple):
-    """The names of the claims of the run that a call only reads, and of those that it may write to."""
+    """The claims of the run that a call only reads, and those that it may write to."""
 
     read: set[str]
     written: set[str]
 
 
 def unwritten(trace: Trace) -> Iterator[Diagnostic]:
-    """Calls that read a claim of the run which nothing that has ended before has written to."""
+    """Calls that read a claim of the run to which none of the calls that have ended before has written."""
     called = {id(call.target) for call in trace.calls}
     reading = _Reading(trace)
     for graph in trace.graphs.values():
@@ -60,7 +60,7 @@ def _graph(graph: Graph, trace: Trace, reading: _Reading) -> Iterator[Diagnostic
 
 
 def _stored(trace: Trace) -> set[str]:
-    """The claims of the run that Argo or a step writes to by an option of its own."""
+    """The claims of the run that Argo or a step writes to because of an option."""
     options = [graph.owner.options for graph in trace.graphs.values()]
     options += [call.all_options for call in trace.calls]
     words = ("store", "checkpoints")
@@ -68,14 +68,14 @@ def _stored(trace: Trace) -> set[str]:
 
 
 class _Reading:
-    """What the calls of a trace do with the claims of the run."""
+    """How the calls of a trace use the claims of the run."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._known: dict[tuple[int, int], tuple[_Used, bool]] = {}
 
     def used(self, call: Call, around: frozenset[int]) -> _Used:
-        """What a call reads and writes; of a pipeline all that its own calls do."""
+        """The claims that a call reads and writes; for a pipeline those of all its calls."""
         target = call.target
         read = {one for expr in call.values for one in _paths(expr)}
         written: set[str] = set()
@@ -92,7 +92,7 @@ class _Reading:
         return _Used(read - written, written)
 
     def _of_options(self, call: Call) -> tuple[_Used, bool]:
-        """What a step mounts, and whether it looks at what comes; calls that say nothing themselves share it."""
+        """The mounts of a step, and whether it uses what others write; shared by calls without own options."""
         target = call.target
         key = id(target), id(call.options) if call.options else 0
         if key not in self._known:
@@ -109,7 +109,7 @@ class _Reading:
 
 
 def _paths(expr: Expr) -> Iterator[str]:
-    """The claims of the run of which a value holds paths."""
+    """The claims of the run to whose paths a value refers."""
     if isinstance(expr, OnVolume):
         yield from _made([expr.volume])
     for child in children(expr):
@@ -122,7 +122,7 @@ def _companions(given: object) -> list[Companion]:
 
 
 def _made(given: Iterable[object], *, read_only: bool | None = None) -> Iterator[str]:
-    """The names of those among volumes and paths on them that are made for the run."""
+    """The names of the volumes, or of those of paths, that are created for the run."""
     for one in given:
         volume = one.volume if isinstance(one, VolumePath) else one
         if isinstance(volume, NewVolume) and read_only in (None, volume.read_only):

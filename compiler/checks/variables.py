@@ -29,8 +29,8 @@ class Variables:
         self._body = body
         self._by_kind: dict[type[ast.AST], list[ast.AST]] = {}
         self.sure: list[ast.AST] = []
-        """The nodes whose failure fails the function, in the order of the file: nothing catches it, and they are in no
-        function, class or lambda of their own."""
+        """The nodes whose failure fails the function, in source order: nothing catches it, and they are not in a
+        nested function, class or lambda."""
         apart: list[ast.AST] = []
         todo: list[ast.AST] = [*reversed(body)]
         while todo:
@@ -50,7 +50,7 @@ class Variables:
                 self._by_kind[kind] = [one]
 
     def of(self, kind: type[Node]) -> Sequence[Node]:
-        """All nodes of a kind, also those in functions of its own."""
+        """All nodes of a class, also those in nested functions."""
         return cast("Sequence[Node]", self._by_kind.get(kind, ()))
 
     @cached_property
@@ -59,7 +59,7 @@ class Variables:
         times: dict[str, int] = {}
         names = [one.id for one in self.of(ast.Name) if not isinstance(one.ctx, ast.Load)]
         for kind, every in self._by_kind.items():
-            if kind in NAMING and kind is not ast.Name:  # of these are too many to ask each
+            if kind in NAMING and kind is not ast.Name:  # there are too many names to examine each
                 names += [name for one in every for name in bound(one)]
         for name in names:
             times[name] = times.get(name, 0) + 1
@@ -67,7 +67,7 @@ class Variables:
 
     @cached_property
     def once(self) -> dict[str, ast.expr]:
-        """The values of the variables that are assigned once, and bound by nothing else."""
+        """The values of the variables that are assigned once and not bound otherwise."""
         values: dict[str, ast.expr] = {}
         for one in self.of(ast.Assign):
             if len(one.targets) == 1 and isinstance(one.targets[0], ast.Name):
@@ -79,20 +79,20 @@ class Variables:
 
     @cached_property
     def writes(self) -> dict[ast.AST, ast.expr]:
-        """The calls that write to a path, also those in functions of its own, and the paths."""
+        """The calls that write to a path, also in nested functions, and the paths."""
         found = ((one, written_to(one)) for one in self.of(ast.Call))
         return {one: path for one, path in found if path is not None}
 
     @cached_property
     def certain(self) -> list[ast.AST]:
-        """The nodes that a call of the function comes to."""
+        """The nodes that a call of the function always executes."""
         return [*certain(self._body)]
 
 
 def certain(body: Sequence[ast.AST], *perhaps: type[ast.AST]) -> Iterator[ast.AST]:
-    """The nodes that a call of a function comes to, in the order of the file, unless it fails before.
+    """The nodes that a call of a function always executes, in source order, unless it fails before.
 
-    What is inside of an `if`, a `while` and the kinds that are `perhaps` may never be reached, or be asked for before.
+    The bodies of `if`, `while` and the classes in `perhaps` may not be executed, or be guarded by a test.
     """
     left = (*_PERHAPS, *_APART, *perhaps)
     todo = [one for one in reversed(body) if not isinstance(one, left)]

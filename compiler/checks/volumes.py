@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def arguments(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
-    """The volumes, paths and files from outside of the run that calls are given."""
+    """Findings about the volumes, paths and external files in the arguments of calls."""
     told: set[int] = set()
     for expr, _, place in uses(graph):
         if t.holds_file(expr.type):
@@ -44,7 +44,7 @@ def arguments(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
 
 
 def files(expr: Expr, place: Place, told: set[int]) -> Iterator[Diagnostic]:
-    """What is wrong with the volumes, paths and sources in an expression; `told` are those that were judged."""
+    """Findings about the volumes, paths and sources in an expression; `told` are those already checked."""
     for one in _files(expr):
         named = one.volume if isinstance(one, OnVolume) else one.artifact
         if id(named) not in told:
@@ -57,7 +57,7 @@ def files(expr: Expr, place: Place, told: set[int]) -> Iterator[Diagnostic]:
 
 
 def mounted(options: Mapping[str, Any], place: Callable[[str], Argument]) -> Iterator[Diagnostic]:
-    """The volumes of the options `mounts`, `store`, `code` and `checkpoints`."""
+    """Findings about the volumes of the options `mounts`, `store`, `code` and `checkpoints`."""
     mounts = options.get("mounts")
     if not is_value(mounts) and is_dict(mounts):
         for path, what in mounts.items():
@@ -81,7 +81,7 @@ def mounted(options: Mapping[str, Any], place: Callable[[str], Argument]) -> Ite
 def unstored(
     step: StepDef, options: Mapping[str, Any], place: Callable[[str], Place]
 ) -> Iterator[Diagnostic]:
-    """A place for the files of a step that returns none; a distributed one leaves its values there, too."""
+    """A store for a step that returns no files; a distributed step stores its values there, too."""
     outs = t.outputs(step.signature.returns)
     spread = {**step.options, **options}.get("distributed") is not None
     kept = outs if spread else [one for one in outs if t.holds_file(one.type)]
@@ -90,7 +90,7 @@ def unstored(
 
 
 def volume(found: Volume) -> Iterator[Diagnostic]:
-    """What is wrong with a volume, at the call that named it."""
+    """Findings about a volume, at the call that created it."""
     name, mode = cast("object", found.name), cast("object", found.mode)
     wrong: Finding | None = None
     word = type(found).__name__
@@ -113,7 +113,7 @@ def volume(found: Volume) -> Iterator[Diagnostic]:
 
 
 def _new(found: NewVolume) -> Iterator[Diagnostic]:
-    """What is wrong with a claim that is to be made."""
+    """Findings about a claim that is created for the run."""
     try:
         size("size", found.size, "value")
     except Wrong as wrong:
@@ -129,7 +129,7 @@ def _new(found: NewVolume) -> Iterator[Diagnostic]:
 
 
 def escape(path: OnVolume, place: Place) -> Iterator[Diagnostic]:
-    """A path that leads out of its volume, as far as it is known now."""
+    """A path that leaves its volume, as far as it is known at compile time."""
     parts = path.path.parts if isinstance(path.path, Join) else (path.path,)
     known = "".join(_known(part) for part in parts)
     if posixpath.normpath(known.lstrip("/")).split("/")[0] == "..":
