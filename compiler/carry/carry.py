@@ -32,7 +32,7 @@ _NOT_CALLABLE = {0x20: "GeneratorStep", 0x80: "AsyncStep", 0x200: "AsyncStep"}  
 
 
 class Carried(NamedTuple):
-    """The source of a step's script, without what the script begins and ends with.
+    """The source of a step's script, without its generated beginning and end.
 
     `text` has, in file order, the imports, constants, classes, helpers and the function itself; it
     belongs after `from __future__ import annotations`, and ends with a line break. `function` is the
@@ -42,10 +42,10 @@ class Carried(NamedTuple):
     text: str
     function: str
     needs: tuple[int, int]
-    classes: tuple[tuple[type[Any], str], ...] = ()  # each class that was asked for, and its name in the text
-    names: frozenset[str] = frozenset()  # what the text defines
-    positional: tuple[str, ...] = ()  # parameters that the function takes by position only
-    lines: Callable[[], tuple[int, ...]] = tuple  # where in the file each statement of the text stands
+    classes: tuple[tuple[type[Any], str], ...] = ()  # each requested class, and its name in the text
+    names: frozenset[str] = frozenset()  # defined by the text
+    positional: tuple[str, ...] = ()  # positional-only parameters of the function
+    lines: Callable[[], tuple[int, ...]] = tuple  # the line in the file of each statement of the text
 
 
 def carry(
@@ -55,12 +55,12 @@ def carry(
     made: Place | None = None,
     allowed: Callable[[Diagnostic], Diagnostic | None] | None = None,
 ) -> tuple[Carried | None, list[Diagnostic]]:
-    """The source of a step's function and of all that it uses of its module, or why there is none.
+    """The source of a step's function and of everything that it uses from its module, or why there is none.
 
-    `classes` (Enum, NamedTuple, dataclass) are those that the readers of the script rebuild inputs as; they
-    are carried too. `made` is where the function was made a step. `allowed` says what becomes of a finding about
-    a module of the user's own: None where the step will have it. The answer has no source if one of the findings
-    is an error.
+    `classes` (Enum, NamedTuple, dataclass) are those that the script converts inputs to; they
+    are carried too. `made` is where the function was made a step. `allowed` maps a finding about
+    a module of the user to the one to report: None if the step will have the module. There is no source if one
+    of the findings is an error.
     """
     own = unwrapped(function)
     code = own.__code__ if isinstance(own, FunctionType) else None
@@ -120,7 +120,7 @@ def _definition(
 
 
 def _wraps(function: FunctionType) -> bool:
-    """Whether a function keeps another one: the inner function of a decorator does."""
+    """Whether a function's closure contains another function, as the wrapper of a decorator does."""
     for cell in function.__closure__ or ():
         try:
             if isinstance(cell.cell_contents, FunctionType):
@@ -131,7 +131,7 @@ def _wraps(function: FunctionType) -> bool:
 
 
 def _unfit(function: FunctionType, node: Function, module: ModuleSource) -> Iterator[Diagnostic]:
-    """Functions that no script can call, and decorators whose effect it would not have."""
+    """Functions that a script cannot call, and decorators whose effect it would lack."""
     flags = unwrapped(function).__code__.co_flags
     for flag, kind in _NOT_CALLABLE.items():
         if flags & flag:
@@ -155,10 +155,10 @@ def _lambda(code: CodeType, module: ModuleSource) -> Place | None:
 
 
 def _hiding(code: CodeType, module: ModuleSource) -> ast.expr | None:
-    """The decorator of a step that returns a function of its own: the one that has this code."""
+    """The decorator of a step that returns a nested function: the one with this code."""
     for node in module.nodes:
         if isinstance(node, Function):
-            above = False  # whether the decorator that makes it a step stands above
+            above = False  # whether the decorator that makes it a step comes before
             for decorator in node.decorator_list:
                 value = module.value_of(called(decorator))
                 if above and _has(getattr(value, "__code__", None), code):
@@ -174,7 +174,7 @@ def _has(outer: CodeType | None, code: CodeType) -> bool:
 
 
 class _Carrying:
-    """The statements that one step needs, followed from name to name."""
+    """The statements that one step needs, collected by following names."""
 
     def __init__(
         self,
@@ -200,13 +200,13 @@ class _Carrying:
         self._todo: deque[tuple[ast.stmt, Piece]] = deque([(node, self.own)])
 
     def follow(self, classes: Iterable[type[Any]]) -> None:
-        """Take what the function and the classes need, and what that needs, until nothing is missing."""
+        """Add what the function and the classes need, transitively, until nothing is missing."""
         for cls in classes:
             name = self.module.class_name(cls) or self._import(cls)
             if name is None:
                 short = cls.__qualname__.rpartition("<locals>.")[2]
                 self.found.append(finding("UnknownClass", Definition(self.code), name=short))
-                self._seen.add(short.partition(".")[0])  # said once
+                self._seen.add(short.partition(".")[0])  # reported once
             else:
                 self.classes.append((cls, name))
                 if name.partition(".")[0] not in self.added:
@@ -224,7 +224,7 @@ class _Carrying:
             self._check_name(self.index)
 
     def _import(self, cls: type[Any]) -> str | None:
-        """The name of a class of another module, such as that of a field, with an import that the file itself lacks."""
+        """The name of a class of another module, such as that of a field, with an import that the file lacks."""
         name = cls.__qualname__
         first = name.partition(".")[0]
         if first in self.module.namespace or not self.module.is_importable(cls):
@@ -239,7 +239,7 @@ class _Carrying:
         return name
 
     def _take(self, name: str, user: ast.stmt | None) -> None:
-        """The statements of a name that a statement reads; without one, of a name that may be missing."""
+        """Add the statements of a name that a statement reads; without a statement, of a name that may be missing."""
         if name in self._seen:
             return
         resolved = self.module.resolve(name)
@@ -264,7 +264,7 @@ class _Carrying:
                 self._todo.append((node, self.whole[index]))
 
     def _report(self, found: Sequence[Diagnostic], user: ast.stmt) -> None:
-        """Findings in a statement; outside the function they also say which step needs it."""
+        """Add findings about a statement; outside of the function they also name the step that needs it."""
         if found and self.allowed is not None:
             found = [kept for one in found if (kept := self.allowed(one)) is not None]
         if not found:
@@ -280,7 +280,7 @@ class _Carrying:
                 self.found.append(finding("NameTaken", place, name=name))
 
     def carried(self) -> Carried:
-        """The pieces in file order."""
+        """The collected pieces in source order."""
         order = [*self.added.values()]
         order += [
             self.whole[index]
@@ -289,7 +289,7 @@ class _Carrying:
             for index in sorted({*self.whole, *self.imports})
         ]
         if self.index is None:
-            # A function inside another is made when the module is complete.
+            # A nested function is defined after the module is complete.
             order.append(self.own)
         given = self.code.co_varnames[: self.code.co_posonlyargcount]
         return Carried(
@@ -309,7 +309,7 @@ class _Carrying:
 
 
 def _join(pieces: list[Piece]) -> str:
-    """The texts with the blank lines that PEP 8 asks for, whatever stood between them in the file."""
+    """The texts with the blank lines that PEP 8 requires, instead of those in the file."""
     parts: list[str] = []
     before = ""
     for one in pieces:

@@ -12,7 +12,7 @@ from flowdsl.grammar.regex import regex
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-#: What containers, images and the launchers of processes set by themselves.
+#: Variables that containers, images and process launchers set.
 _COMMON = regex(
     r"HOME|PATH|HOSTNAME|PWD|SHELL|TERM|TZ|LANG|LC_\w+|TMPDIR|LD_\w+|PYTHON\w*|VIRTUAL_ENV|CONDA_\w+|JAVA_HOME"
     r"|(?:KUBERNETES|ARGO|FLOWDSL|CUDA|NVIDIA|NCCL|OMP|SLURM|TORCHELASTIC)_\w+"
@@ -21,7 +21,7 @@ _COMMON = regex(
 
 
 def environment_reads(node: ast.stmt, namespace: Mapping[str, Any]) -> Iterator[tuple[ast.expr, str]]:
-    """Where a statement reads a variable by its name, with that name."""
+    """Reads of environment variables with a literal name, and the names."""
     for one in ast.walk(node):
         match one:
             case ast.Subscript(value, ast.Constant(str() as name), ast.Load()):

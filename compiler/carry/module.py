@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 IN_THE_PIPELINE = "do it in the pipeline, and pass the step what it needs as arguments"
 _DECORATORS = ("step", "container", "pipeline")
-# What every script has; an annotated assignment at the top level reads the last one.
+# Names that every script has; an annotated assignment at module level reads the last one.
 _OF_A_SCRIPT = {"__name__", "__file__", "__doc__", "__spec__", "__package__", "__loader__", "__builtins__"}
 _OF_A_SCRIPT.add("__annotations__")
 _DEFINED = regex(r"(?:async\s+)?(?:def|class)\s+(\w+)")
@@ -54,12 +54,12 @@ _MISSING: Any = object()
 
 
 class Piece(NamedTuple):
-    """One statement as it is carried."""
+    """A statement to be carried."""
 
     kind: str  # "import", "line", "block" or "definition"
     text: str
-    reads: tuple[str, ...]  # names of the module without which it fails
-    hints: tuple[str, ...] = ()  # names in annotations, carried where the module has them
+    reads: tuple[str, ...]  # names of the module that it needs
+    hints: tuple[str, ...] = ()  # names in annotations, carried if the module has them
     binds: tuple[str, ...] = ()
     python: int = OLDEST
     found: tuple[Diagnostic, ...] = ()
@@ -87,10 +87,10 @@ def _attributes(function: ast.stmt) -> Iterator[str]:
 
 
 class ModuleSource:
-    """One module of the user's: its file, what its names mean, and which statements define them.
+    """A module of the user: its file, its namespace, and the statements that define its names.
 
-    Made once for each module, in one pass over its top-level statements. Everything else is looked at
-    when a step needs it, and remembered here. `file` is parsed; `namespace` is the `__dict__` of the module.
+    Created once for each module, in one pass over its top-level statements. Everything else is computed
+    on first use and cached. `file` is parsed; `namespace` is the `__dict__` of the module.
     """
 
     def __init__(self, file: SourceFile, namespace: Mapping[str, Any]) -> None:
@@ -99,9 +99,9 @@ class ModuleSource:
         self.file = file
         self.namespace = namespace
         self.body = file.tree.body
-        self.touches: list[dict[str, bool]] = []  # by each statement: the names, and whether it defines them
+        self.touches: list[dict[str, bool]] = []  # by statement: its names, and whether it defines them
         self.binders: dict[str, list[int]] = {}  # the statements that touch a name
-        self.registries: set[str] = set()  # lists and dicts that decorators change
+        self.registries: set[str] = set()  # lists and dicts that decorators modify
         self.pieces: dict[object, Piece] = {}
         # Names of lists, dicts and sets.
         self.containers = {name for name, value in namespace.items() if isinstance(value, (list, dict, set))}
@@ -137,7 +137,7 @@ class ModuleSource:
                     self._defined.add(name)
 
     def _changed_by(self, node: Function | ast.ClassDef, imported: set[str]) -> list[str]:
-        """The names besides its own that a definition changes: of registries, and of what keeps a list of classes."""
+        """The other names that a definition modifies: registries, and base classes that record their subclasses."""
         changed = [name for one in node.decorator_list for name in self._registries_of(one, imported)]
         self.registries.update(changed)
         if changed and any(map(self.makes_step, node.decorator_list)):
@@ -148,9 +148,9 @@ class ModuleSource:
         return changed
 
     def _registries_of(self, decorator: ast.expr, imported: set[str]) -> Iterator[str]:
-        """What a decorator changes: who needs `models` needs what `@models.register` has put into it.
+        """What a decorator modifies: `models` is incomplete without what `@models.register` has added to it.
 
-        Or what a function of the module has put into a list or dict of the module: `@register`.
+        Also a list or dict of the module that a function of the module adds to: `@register`.
         """
         function = called(decorator)
         if isinstance(function, ast.Attribute):
@@ -163,7 +163,7 @@ class ModuleSource:
                 yield from self._containers_in(value)
 
     def _told_of(self, node: ast.ClassDef) -> Iterator[str]:
-        """What a class is put into: who needs a base that keeps a list of its classes needs all of them."""
+        """The base classes that register a class: one that records its subclasses is incomplete without them."""
         value = self.namespace.get(node.name)
         made: type[Any] = value if isinstance(value, type) else object
         maker: type[Any] = type(made)
@@ -182,7 +182,7 @@ class ModuleSource:
             yield from (cls.__name__ for cls in (*bases, *makers))
 
     def _filled_by(self, node: ast.stmt) -> Iterator[str]:
-        """The classes and objects of the module whose attributes a call of a function sets: `setup(config)`."""
+        """The classes and objects of the module whose attributes a called function sets: `setup(config)`."""
         match node:
             case ast.Expr(ast.Call(ast.Name(name), given)):
                 function = self.namespace.get(name)
@@ -212,11 +212,11 @@ class ModuleSource:
         return list(ast.walk(ast.Module(self.body, [])))
 
     def span(self, node: ast.expr | ast.stmt | ast.alias | ast.arg) -> Span:
-        """Where a node is."""
+        """The span of a node."""
         return self.file.node(node)
 
     def name_span(self, node: ast.stmt) -> Span:
-        """The name in a definition; of another statement, all of it."""
+        """The span of the name in a definition; of another statement, all of it."""
         whole = self.span(node)
         found = _DEFINED.match(self.file.lines[node.lineno - 1], whole.column - 1)
         if found is None or not isinstance(node, Definition):
@@ -224,7 +224,7 @@ class ModuleSource:
         return Span(whole.file, whole.line, found.start(1) + 1, whole.line, found.end(1) + 1)
 
     def use(self, node: ast.stmt, name: str) -> Span:
-        """The first place where a statement reads a name; of a function, the body comes first."""
+        """The first place where a statement reads a name; in a function, the body takes precedence."""
         parts: list[ast.AST] = [*node.body, *defaults(node), node] if isinstance(node, Function) else [node]
         for part in parts:
             found = [inner for inner in ast.walk(part) if isinstance(inner, ast.Name) and inner.id == name]
@@ -237,7 +237,7 @@ class ModuleSource:
         return self._functions.get((code.co_firstlineno, code.co_name))
 
     def code_of(self, node: ast.FunctionDef) -> CodeType | None:
-        """The code that a function was compiled to when the module was loaded, if the module still has it."""
+        """The code that a function was compiled to when the module was loaded, if it still exists."""
         value = self.namespace.get(node.name)
         if type(value) is Step:
             value = value.__wrapped__
@@ -247,7 +247,7 @@ class ModuleSource:
         return code if (code.co_firstlineno, code.co_name) == (first_line(node), node.name) else None
 
     def resolve(self, name: str) -> tuple[int, ...] | Trouble | None:
-        """The statements that give a name its value; None when it is one that every script has."""
+        """The statements that define a name; None if every script has it."""
         if name not in self._resolved:
             self._resolved[name] = self._resolve(name)
         return self._resolved[name]
@@ -258,7 +258,7 @@ class ModuleSource:
         if value is _MISSING:
             if hasattr(builtins, name):
                 return None
-            # A branch that was not taken here, or an import that failed, may do better in the pod.
+            # A branch that was not taken here, or an import that failed, may succeed in the pod.
             return indices if name in self._defined else Trouble("UndefinedName", {})
         if is_ours(value):
             if (
@@ -284,16 +284,16 @@ class ModuleSource:
         return getattr(sys.modules.get(self.origin(node)), name, _MISSING) is value
 
     def origin(self, node: ast.ImportFrom) -> str:
-        """The module that names are imported of: in full, also of a relative import where the file is in a package."""
+        """The module of a `from` import: the absolute name, also of a relative import if the file is in a package."""
         try:
             return resolve_name(written_origin(node), self.namespace.get("__package__"))
         except ImportError:
             return written_origin(node)
 
     def meant(self, name: str, beside: Iterable[str]) -> str:
-        """What a name that is not defined is probably meant to be: one of the module, or one beside it; or nothing."""
+        """The name that an undefined name probably stands for: one of the module, or one in `beside`; or nothing."""
         known = [known for known in self.namespace if not known.startswith("_")]
-        # A short name is more likely an import that was forgotten than a variable.
+        # A short name is more likely a forgotten import than a variable.
         return near(name, [*known, *(beside if len(name) > 2 else ())]) or ""
 
     def is_for_types(self, name: str) -> bool:
@@ -309,7 +309,7 @@ class ModuleSource:
         )
 
     def class_name(self, cls: type[Any]) -> str | None:
-        """How the module calls a class (`Row`, `shapes.Row`), or None."""
+        """The expression by which the module refers to a class (`Row`, `shapes.Row`), or None."""
         short = cls.__name__
         if self.namespace.get(short) is cls:
             return short
@@ -325,7 +325,7 @@ class ModuleSource:
         return ".".join((first, *rest)) if found is cls else None
 
     def is_importable(self, cls: type[Any]) -> bool:
-        """Whether another module has a class under its name, so that a script can import it from there."""
+        """Whether a class can be imported in a script by its name from another module."""
         found: Any = sys.modules.get(cls.__module__)
         if found is None or not all(map(str.isidentifier, cls.__module__.split("."))):
             return False
@@ -334,11 +334,11 @@ class ModuleSource:
         return found is cls and cls.__module__ != "__main__"
 
     def value_of(self, node: ast.expr) -> Any:
-        """What a name stands for in the module; see `tree.value_of`."""
+        """The value of a name in the module; see `tree.value_of`."""
         return value_of(node, self.namespace)
 
     def makes_step(self, decorator: ast.expr) -> bool:
-        """Whether a decorator is ours: one of flowdsl, or a function of the user's that uses one."""
+        """Whether a decorator is one of flowdsl, or a function of the user that uses one."""
         known = self._makes_step.get(decorator)
         if known is None:
             word = called(decorator)
@@ -350,7 +350,7 @@ class ModuleSource:
 
     @cached_property
     def _local_words(self) -> dict[str, Any]:
-        """What functions of the file import of flowdsl themselves."""
+        """The imports of flowdsl inside of functions."""
         package = sys.modules["flowdsl"]
         found: dict[str, Any] = {}
         for one in self.nodes:
@@ -364,7 +364,7 @@ class ModuleSource:
         return found
 
     def own_module(self, name: str) -> str | None:
-        """Where a module of the user's project is, relative to the file; None for any other module."""
+        """The path of a module of the user's project, relative to the file; None for any other module."""
         if name not in self._paths:
             from flowdsl.compiler.carry.project import path_in_project
 
@@ -388,7 +388,7 @@ def _makes_step(value: Any) -> bool:
 
 
 def is_ours(value: object) -> bool:
-    """Whether a value is flowdsl, a part of it, or was made by it."""
+    """Whether a value is flowdsl, belongs to it, or was created by it."""
     kind, name = type(value), None
     if isinstance(value, ModuleType):
         name = value.__name__
@@ -400,7 +400,7 @@ def is_ours(value: object) -> bool:
 
 
 def is_plain_step(value: object) -> bool:
-    """Whether a value is a Python step, which is a plain function where no pipeline is compiled."""
+    """Whether a value is a Python step, which is a plain function outside of compilation."""
     if type(value) is not Step:
         return False
     step = cast("Step[..., Any]", value)
@@ -408,7 +408,7 @@ def is_plain_step(value: object) -> bool:
 
 
 def _word(name: str, value: Any) -> tuple[str, str]:
-    """What something of flowdsl is, and what to do instead of using it in a step."""
+    """A description of an object of flowdsl, and what to do instead of using it in a step."""
     kind = type(cast(object, value))
     if issubclass(kind, (Volume, VolumePath, Artifact)):
         place = f'{name} / "..."' if issubclass(kind, Volume) else name

@@ -31,20 +31,20 @@ _NOW = {"time.strftime": 1}
 _NOW.update(
     dict.fromkeys(("time.localtime", "time.gmtime", "time.ctime", "time.asctime", "random.Random"), 0)
 )
-"""With how many arguments these take the time of now, or chance; one more is a time or a seed of its own."""
+"""The number of arguments with which these use the current time or randomness; one more is a time or a seed."""
 _SEED = regex(r"\bseed\s*\(")
 
 
 def leads_to_them(value: object) -> bool:
-    """Whether such a call may begin with a name for this value: a module, or what is of one of theirs."""
+    """Whether this value may be the start of such a call: a module, or a member of one."""
     own = type(getattr(value, "__self__", None)).__module__
     return isinstance(value, ModuleType) or not _HOMES.isdisjoint((getattr(value, "__module__", None), own))
 
 
 def anew(calls: Iterable[ast.Call], namespace: Mapping[str, Any], text: str) -> Iterator[ast.Call]:
-    """Those of the calls in a text that give another value each time; a seed in it makes random numbers the same.
+    """The calls in a text that return another value each time; a seed in the text makes random numbers deterministic.
 
-    The namespace says what their names stand for.
+    The names are resolved in the namespace.
     """
     for call in calls:
         name = _called(call.func, namespace)
@@ -56,9 +56,9 @@ def anew(calls: Iterable[ast.Call], namespace: Mapping[str, Any], text: str) -> 
 
 
 def _called(function: ast.expr, namespace: Mapping[str, Any]) -> str:
-    """What a call calls: the module in which it is defined, and its name; nothing for a method of an object."""
+    """The module and name of the called function; nothing for a method of an object."""
     value = value_of(function, namespace)
-    if not hasattr(value, "__name__"):  # as a generator of random numbers with its own seed
+    if not hasattr(value, "__name__"):  # such as a random number generator with its own seed
         return ""
     owner = value if isinstance(value, type) else getattr(value, "__self__", None)
     home = getattr(value, "__module__", None) or type(owner).__module__

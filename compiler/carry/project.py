@@ -21,13 +21,13 @@ _INSTALLED = {"site-packages", "dist-packages"}
 
 
 def path_in_project(module: str, filename: str) -> str | None:
-    """Where a module of the project lies, relative to the folder of a file; None for any other module.
+    """The path of a module of the project, relative to the folder of a file; None for any other module.
 
-    A module is of the project if its file is below the folder of the file, below the folder of the
+    A module belongs to the project if its file is below the folder of the file, below the folder of the
     project around it (the nearest with a pyproject.toml, setup.py, setup.cfg or .git), or below the
     current folder if the file is too; and neither in the standard library nor in a site-packages.
-    A relative import is always one of the project, and a module with the name of one of Python is where it is
-    what has been imported here: in the pod that of Python would be.
+    A relative import always belongs to the project, and so does a module with the name of a standard one, if it
+    was imported here from the project: in the pod the standard one would be imported.
     """
     if module.startswith("."):
         return _relative(module, os.path.dirname(filename))  # noqa: PTH120
@@ -45,9 +45,9 @@ def path_in_project(module: str, filename: str) -> str | None:
 
 
 def brings_language(module: str, filename: str) -> str | None:
-    """The module of the project that imports flowdsl when this one is imported, itself or another; None if none does.
+    """The module of the project that imports flowdsl when this one is imported, directly or not; None if none does.
 
-    A module is imported after the packages it is in. One that is not loaded is what an import in the file would find.
+    Packages are imported before their modules. A module that is not loaded is the one that the file would import.
     """
     folder = os.path.dirname(filename)  # noqa: PTH120
     todo, seen = [module], {""}
@@ -65,7 +65,7 @@ def brings_language(module: str, filename: str) -> str | None:
 
 
 def _source(module: str, folder: str) -> tuple[str | None, str | None]:
-    """The file of a module, and the package that it is in; of one not loaded, as a file in the folder finds it."""
+    """The file of a module, and its package; if it is not loaded, those that an import in the folder would find."""
     loaded = sys.modules.get(module)
     if loaded is not None:
         return loaded.__file__, loaded.__package__
@@ -85,7 +85,7 @@ def _source(module: str, folder: str) -> tuple[str | None, str | None]:
 
 
 def _imports(path: str | None, package: str | None) -> Iterator[str]:
-    """The modules that one imports as a whole or names of, and those that may be such names."""
+    """The modules that a module imports or imports names of, and those that such names may be."""
     try:
         todo: list[ast.stmt] = ast.parse(Path(path).read_bytes()).body if path else []
     except (OSError, SyntaxError, ValueError):
@@ -107,19 +107,19 @@ def _imports(path: str | None, package: str | None) -> Iterator[str]:
                 todo += [*body, *other]
             case ast.With(_, body):
                 todo += body
-            case _:  # what `try` imports may be missing
+            case _:  # imports in `try` may be missing
                 pass
 
 
 def _relative(module: str, folder: str) -> str:
-    """Where the module of a relative import lies, relative to the folder of the file."""
+    """The path of a relatively imported module, relative to the folder of the file."""
     name = module.lstrip(".")
     path = Path(*[".."] * (len(module) - len(name) - 1), *name.split("."))
     return f"{path}.py" if Path(folder, f"{path}.py").is_file() else str(path)
 
 
 def _path(module: str, top: str, folder: str) -> Path | None:
-    """The file of a module, or its folder; of one that is not loaded, where it would be found."""
+    """The file of a module, or its folder; if it is not loaded, those that would be found."""
     for name in (module, top):
         loaded = sys.modules.get(name)
         if loaded is not None:

@@ -31,13 +31,13 @@ _LOAD_CHECKED = opmap.get("LOAD_FAST_CHECK", -1)  # Python 3.12
 _LOAD_IN_CLASS = opmap.get("LOAD_FROM_DICT_OR_GLOBALS", -1)  # Python 3.12
 _EXTENDED_ARG = opmap["EXTENDED_ARG"]
 
-_OPTIMIZED = 1  # inspect.CO_OPTIMIZED: the code of a function, whose locals are no names
+_OPTIMIZED = 1  # inspect.CO_OPTIMIZED: code of a function, with fast locals
 _ADDS = frozenset(("add", "append", "insert", "setdefault", "update"))
 _COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"}
 
 
 class Reads(NamedTuple):
-    """What code takes from its module: names it reads, names it assigns by `global`, modules it imports."""
+    """What code uses of its module: names it reads, names it assigns by `global`, modules it imports."""
 
     names: tuple[str, ...]
     written: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class Reads(NamedTuple):
 
 
 def scan(code: CodeType) -> Reads:
-    """What a code object and all code inside it takes from the module, each name once."""
+    """What a code object, with all nested ones, uses of the module, each name once."""
     names: dict[str, None] = {}
     written: dict[str, None] = {}
     imports: dict[str, None] = {}
@@ -65,12 +65,12 @@ def scan(code: CodeType) -> Reads:
             _find(ops, args, _DELETE_GLOBAL, 0, code.co_names, written)
             _find(ops, args, _IMPORT_NAME, 0, code.co_names, imports)
         todo += [constant for constant in code.co_consts if type(constant) is CodeType]
-    # No source has a name with an @: pytest gives such to what it needs in assertions that it rewrites.
+    # Names with an @ are not from the source: pytest adds them when it rewrites assertions.
     return Reads(tuple(name for name in names if name[0] != "@"), tuple(written), tuple(imports))
 
 
 def all_names(code: CodeType) -> dict[str, None]:
-    """The names of variables of the module and of attributes that code uses, with all code inside it, in order."""
+    """The global variables and attributes that code uses, including nested code, in order."""
     names = dict.fromkeys(code.co_names)
     for one in code.co_consts:
         if type(one) is CodeType:
@@ -88,7 +88,7 @@ def _find(
 
 
 def _in_order(ops: bytes, args: bytes, names: tuple[str, ...], found: dict[str, None]) -> None:
-    """The body of a class or module: a name that it assigned before is its own."""
+    """The body of a class or module: a name that it has assigned before is local."""
     own: set[str] = set()
     for at, op in enumerate(ops):
         if op == _STORE_NAME:
@@ -109,10 +109,10 @@ def _argument(ops: bytes, args: bytes, at: int) -> int:
 
 
 def may_be_unbound(code: CodeType) -> bool:
-    """Whether a function may read a variable before it has a value.
+    """Whether a function may read a local variable before it is assigned.
 
-    Python says so itself, from 3.12 on; before, by the order of the instructions. What functions inside share with
-    it is not looked into.
+    From 3.12 on the byte code says so; before, the order of the instructions is used. Variables that nested
+    functions share are not examined.
     """
     if code.co_cellvars:
         return True
@@ -129,19 +129,19 @@ def may_be_unbound(code: CodeType) -> bool:
 
 
 def _stars(code: CodeType) -> int:
-    """How many of `*args` and `**kwargs` a function has: inspect.CO_VARARGS, inspect.CO_VARKEYWORDS."""
+    """The number of `*args` and `**kwargs` of a function: inspect.CO_VARARGS, inspect.CO_VARKEYWORDS."""
     return (code.co_flags & 4 != 0) + (code.co_flags & 8 != 0)
 
 
 def keeps_something(code: CodeType) -> bool:
-    """Whether code may put something into a list or dict."""
+    """Whether code may add something to a list or dict."""
     return _STORE_SUBSCR in code.co_code[::2] or not _ADDS.isdisjoint(code.co_names)
 
 
 def is_exact(code: CodeType) -> bool:
-    """Whether a function's code reads the names that it reads when annotations are not evaluated.
+    """Whether a function's code reads the same names if annotations are not evaluated.
 
-    Annotations of a function inside it are evaluated by its own code, unless the module has the
+    Annotations of a nested function are evaluated by the outer code, unless the module has the
     `__future__` import that every script of a step has.
     """
     if code.co_flags & __future__.annotations.compiler_flag:
@@ -157,7 +157,7 @@ def is_exact(code: CodeType) -> bool:
 
 
 def scan_statement(node: ast.stmt, filename: str) -> Reads:
-    """What a statement takes from its module when it is executed alone, annotations not evaluated."""
+    """What a statement uses of its module when it is executed alone, without evaluating annotations."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         code = compile(
@@ -172,9 +172,9 @@ def scan_statement(node: ast.stmt, filename: str) -> Reads:
 
 
 def annotated_names(node: ast.stmt) -> Iterator[str]:
-    """Names in annotations that something may read when the statement is executed.
+    """Names in annotations that may be evaluated when the statement is executed.
 
-    Those of a class (pydantic reads them) and of a decorated function (so may the decorator).
+    Those of a class (pydantic evaluates them) and of a decorated function (so may the decorator).
     """
     match node:
         case ast.ClassDef(body=body):
@@ -195,7 +195,7 @@ def annotated_names(node: ast.stmt) -> Iterator[str]:
 
 
 def _in_annotation(node: ast.expr) -> Iterator[str]:
-    """The names of an annotation, those in strings too; the strings of a `Literal` are no names."""
+    """The names in an annotation, also in strings, except those of a `Literal`."""
     match node:
         case ast.Name(id=name):
             yield name

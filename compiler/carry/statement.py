@@ -55,7 +55,7 @@ def finding(kind: str, place: Place | None, **data: Any) -> Diagnostic:
 
 
 def piece(module: ModuleSource, index: int) -> Piece:
-    """A top-level statement, carried whole."""
+    """A top-level statement as a whole."""
     known = module.pieces.get(index)
     if known is None:
         known = module.pieces[index] = _make(module, module.body[index], index)
@@ -63,9 +63,9 @@ def piece(module: ModuleSource, index: int) -> Piece:
 
 
 def inner_function(module: ModuleSource, node: Function) -> Piece:
-    """A function that is not at the top level, at its own indentation under `if True:`.
+    """A nested function, with its own indentation under `if True:`.
 
-    To take the indentation away would change the strings that go over several lines.
+    Removing the indentation would change multi-line strings.
     """
     known = module.pieces.get(node)
     if known is None:
@@ -74,7 +74,7 @@ def inner_function(module: ModuleSource, node: Function) -> Piece:
 
 
 def imported(module: ModuleSource, index: int, names: frozenset[str]) -> Piece:
-    """An import statement, cut down to some of its names."""
+    """An import statement, reduced to some of its names."""
     known = module.pieces.get((index, names))
     if known is None:
         known = module.pieces[index, names] = _import(module, index, names)
@@ -102,7 +102,7 @@ def _import(module: ModuleSource, index: int, names: frozenset[str]) -> Piece:
 def _make(module: ModuleSource, node: ast.stmt, index: int | None) -> Piece:
     inner = list(functions(node))
     decorators = [one for function in inner for one in function.decorator_list if module.makes_step(one)]
-    # An input is always passed, so a default that is a word of flowdsl is never used in the pod.
+    # An input is always passed, so a default that is an object of flowdsl is never used in the pod.
     values = [one for function in inner for one in defaults(function) if _is_word(module, one)]
     lines = _lines(module, node, index, decorators, values)
     if index is None:
@@ -125,7 +125,7 @@ def _make(module: ModuleSource, node: ast.stmt, index: int | None) -> Piece:
 
 
 def _in_full(module: ModuleSource, text: str) -> str:
-    """Statements with the full names of modules: a script is in no package, and has no relative imports."""
+    """Statements with absolute module names: a script is in no package, and has no relative imports."""
     if not _RELATIVE.search(text):
         return text
     lines = text.split("\n")
@@ -149,7 +149,7 @@ def _is_word(module: ModuleSource, value: ast.expr) -> bool:
 def _reads(module: ModuleSource, node: ast.stmt, decorators: list[ast.expr], values: list[ast.expr]) -> Reads:
     """What a statement needs without some decorators and default values.
 
-    Byte code that Python has made already is used where it says the same.
+    Existing byte code is used if it is equivalent.
     """
     if isinstance(node, Assignment) and isinstance(node.value, ast.Constant):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -204,12 +204,12 @@ def _lines(
 
 
 def _part(line: str, start: int, end: int | None = None) -> str:
-    """A part of a line by offsets in UTF-8, as syntax trees have them."""
+    """A part of a line by UTF-8 offsets, as in syntax trees."""
     return line[start:end] if line.isascii() else line.encode()[start:end].decode()
 
 
 def _foreign(module: ModuleSource, node: Import, aliases: list[ast.alias]) -> Iterator[Diagnostic]:
-    """Imports of flowdsl and of the user's own modules; of names of one module there is one finding."""
+    """Imports of flowdsl and of the user's own modules; one finding for the names of a module."""
     told: set[str] = set()
     for alias in aliases:
         names, origin, full = [alias.name], "", ""
@@ -217,7 +217,7 @@ def _foreign(module: ModuleSource, node: Import, aliases: list[ast.alias]) -> It
             origin = written_origin(node)
             full = module.origin(node)
             names = [origin, *({f"{origin}.{alias.name}"} & sys.modules.keys())]
-            if not node.module:  # of `from . import x`, which is a module most of the time
+            if not node.module:  # for `from . import x`, which usually names a module
                 names = [f"{origin}{alias.name}"]
                 full = names[0] if full.startswith(".") else f"{full}.{alias.name}"
         place = module.span(alias if len(node.names) > 1 and hasattr(alias, "lineno") else node)
@@ -236,7 +236,7 @@ def _foreign(module: ModuleSource, node: Import, aliases: list[ast.alias]) -> It
 
 
 def _judge(module: ModuleSource, node: ast.stmt, text: str, reads: Reads) -> Iterator[Diagnostic]:
-    """What is wrong with a statement by what it does."""
+    """Findings about what a statement does."""
     for name in reads.written:
         yield from _global_statement(module, node, name)
     own = [
@@ -278,7 +278,7 @@ def _global_statement(module: ModuleSource, node: ast.stmt, name: str) -> Iterat
 
 
 def _changed(module: ModuleSource, node: ast.Assign | ast.AnnAssign) -> Iterator[Diagnostic]:
-    """A constant that is written as a literal and has another value now."""
+    """A constant whose current value differs from its literal."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     names = [target.id for target in targets if isinstance(target, ast.Name)]
     if node.value is None or any(len(module.binders.get(name, ())) != 1 for name in names):
@@ -306,7 +306,7 @@ def _equal(one: object, other: object) -> bool:
 
 
 def _changes(module: ModuleSource, name: str) -> Iterator[Span]:
-    """Where a variable is probably changed: in a function, or by a function that is given it."""
+    """The places where a variable is probably modified: in a function, or by a function that gets it."""
     for node in module.nodes:
         match node:
             case ast.Global(names=names) if name in names:
@@ -327,7 +327,7 @@ def _changes(module: ModuleSource, name: str) -> Iterator[Span]:
 
 
 def _unsafe(module: ModuleSource, text: str, numbers: list[int]) -> Iterator[Diagnostic]:
-    """What would not arrive in the pod as it is written."""
+    """Text that would be changed on the way to the pod."""
     for offset, character in carried_text.control_characters(text):
         yield finding("ControlCharacter", _at(module, text, numbers, offset), character=character)
     if "{{" in text:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 OLDEST = 7  # `from __future__ import annotations` begins with Python 3.7
 
-# Syntax that the oldest Python does not have: a piece of text that must occur, and how it looks like.
-# Where one is found, the parser says which Python it needs.
+# Syntax that the oldest Python lacks: a substring that must occur, and a pattern.
+# Where one matches, the parser determines the required version.
 _NEWER = (
     (":=", regex(":=")),
     ("/", regex(r"/\s*[,)]")),
@@ -38,7 +38,7 @@ _NEWER = (
 )
 _IN_BRACES = regex(r"\{[^{}\"'\\#\n]*[\"'\\#\n]")
 _CONTROL = regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-# Blanks as Go trims them; a tab or line break is two characters there, because the template is JSON.
+# White space that Go trims; tabs and line breaks are two characters there, because the template is JSON.
 _BLANK = r"[^\S\t\n\r\f\v]*"
 # Roots: common.GlobalVarValidWorkflowVariablePrefix, and what is replaced in templates with retries.
 _NAME = (
@@ -47,7 +47,7 @@ _NAME = (
 )
 _TAG = regex(rf"=|{_BLANK}{_NAME}")
 _NESTED = regex(_NAME)
-# Variables that a container may have before ARGO_TEMPLATE: of Argo, of tracing, of the namespace's services.
+# Variables that a container may define before ARGO_TEMPLATE: of Argo, of tracing, of the namespace's services.
 _VARIABLE = (
     r"\((?:ARGO_\w+|GODEBUG|TRACEPARENT|TRACESTATE|KUBERNETES_\w+"
     r"|[A-Z]\w*_(?:SERVICE_HOST|SERVICE_PORT|PORT)\w*)\)"
@@ -61,14 +61,14 @@ _FSTRING_END = getattr(tokenize, "FSTRING_END", -1)
 
 
 class Tag(NamedTuple):
-    """Text in braces that Argo would evaluate: where it begins, and what it says."""
+    """A tag that Argo would evaluate: its offset, and its content."""
 
     offset: int
     text: str
 
 
 def lowest_python(text: str) -> int:
-    """The lowest 3.x whose grammar has all the syntax of a text, as `ast.parse` can tell."""
+    """The lowest 3.x whose grammar supports all the syntax of a text, as `ast.parse` can tell."""
     oldest = OLDEST if not newer_fstrings(text) else 12
     if not any(pattern.search(text) for part, pattern in _NEWER if part in text):
         return oldest
@@ -84,9 +84,9 @@ def lowest_python(text: str) -> int:
 
 
 def newer_fstrings(text: str) -> dict[tuple[int, int], str]:
-    """The f-strings of a text that Python reads since 3.12 only, by line and column: what is new in their braces.
+    """The f-strings of a text that require Python 3.12, by line and column: the new syntax in their braces.
 
-    Older ones end an f-string at its own quotes wherever they stand (PEP 701).
+    Older versions end an f-string at the next quote of its kind, also within braces (PEP 701).
     """
     found: dict[tuple[int, int], str] = {}
     if _FSTRING_START < 0 or not _IN_BRACES.search(text):
@@ -113,16 +113,16 @@ def newer_fstrings(text: str) -> dict[tuple[int, int], str]:
 
 
 def control_characters(text: str) -> Iterator[tuple[int, str]]:
-    """Each character that is neither text, tab nor line break: its offset and its name."""
+    """Each character that is a control character other than tab and line break: its offset and its name."""
     for found in _CONTROL.finditer(text):
         yield found.start(), f"U+{ord(found[0]):04X}"
 
 
 def argo_tags(text: str) -> Iterator[Tag]:
-    """The tags that Argo sees in a text.
+    """The tags that Argo finds in a text.
 
-    A tag goes from the first two braces to the next two closing ones (valyala/fasttemplate); where that
-    is no name Argo knows, the last two opening ones inside it are tried (util/template/simple_template.go).
+    A tag extends from the first two braces to the next two closing ones (valyala/fasttemplate); if that
+    is no name Argo knows, the last two opening ones within it are tried (util/template/simple_template.go).
     """
     at = text.find("{{")
     while at >= 0:
@@ -142,16 +142,16 @@ def _shown(inside: str) -> str:
 
 
 def loses_dollar(text: str) -> str | None:
-    """The first piece of a text that the kubelet replaces: `$$` or `$(NAME)`; None where there is none."""
+    """The first substring that the kubelet replaces: `$$` or `$(NAME)`; None if there is none."""
     found = re.search(rf"\$(?:\$|{_VARIABLE})", text, re.ASCII)
     return found[0] if found else None
 
 
 def keep_dollars(text: str) -> tuple[str, int | None]:
-    r"""A statement that means the same, in which the kubelet finds no `$$` and no `$(NAME)` to replace.
+    r"""An equivalent statement in which the kubelet finds no `$$` and no `$(NAME)` to replace.
 
     `"$$"` becomes `"$\x24"`, `r"$$"` becomes `r"$" r"$"`, and a comment gets `$ $`. The offset is that of a
-    `$` for which nothing works, in a hole of an f-string.
+    `$` that cannot be protected, in the braces of an f-string.
     """
     if not _DOLLAR.search(text):
         return text, None
@@ -171,7 +171,7 @@ def keep_dollars(text: str) -> tuple[str, int | None]:
 
 
 def replaced_dollar(text: str) -> int | None:
-    """The offset of the first `$` of a text that the kubelet would replace, or that stands before one."""
+    """The offset of the first `$` of a text that the kubelet would replace, or that precedes one."""
     found = _DOLLAR.search(text)
     return (
         None if found is None else max(0, found.start() - (1 if text[: found.start()].endswith("$") else 0))
@@ -181,7 +181,7 @@ def replaced_dollar(text: str) -> int | None:
 def _literals(text: str, starts: list[int]) -> Iterator[tuple[int, int, bool]]:
     """The strings and comments of a text, and whether each is inside an f-string, which comes after it.
 
-    Before Python 3.12 an f-string is one token, and what is inside it is not seen.
+    Before Python 3.12 an f-string is one token, and strings inside it are not visible.
     """
     opened: list[int] = []
     for token in tokenize.generate_tokens(io.StringIO(text).readline):

@@ -17,29 +17,29 @@ Assignment = ast.Assign | ast.AnnAssign
 
 
 def first_line(node: ast.stmt) -> int:
-    """The line that a statement begins in, and that its code has: that of the first decorator."""
+    """The first line of a statement and its code: that of the first decorator."""
     if isinstance(node, Definition) and node.decorator_list:
         return node.decorator_list[0].lineno
     return node.lineno
 
 
 def bound_name(alias: ast.alias, node: Import) -> str:
-    """The name that an import gives to what it imports."""
+    """The name that an import binds."""
     if alias.asname:
         return alias.asname
     return alias.name if isinstance(node, ast.ImportFrom) else alias.name.partition(".")[0]
 
 
 def written_origin(node: ast.ImportFrom) -> str:
-    """The module that names are imported of, as it is written."""
+    """The module of a `from` import, as written."""
     return "." * node.level + (node.module or "")
 
 
 def touched(node: ast.stmt) -> Iterator[tuple[str, bool]]:
-    """The names of the module that a statement touches: True where it defines one, False where it changes it.
+    """The names of the module that a statement touches: True if it defines one, False if it modifies it.
 
-    `X = ..` and `X += ..` define, `X["k"] = ..`, `X.k = ..`, `X.append(..)` and `setattr(X, ..)` change, in
-    compound statements too. Not what only a script does (`if __name__ == "__main__"`) or only a type checker sees.
+    `X = ..` and `X += ..` define, `X["k"] = ..`, `X.k = ..`, `X.append(..)` and `setattr(X, ..)` modify, also in
+    compound statements. Not in `if __name__ == "__main__"`, or in code for type checkers only.
     """
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
@@ -102,11 +102,11 @@ NAMING = frozenset(
         ast.ImportFrom,
     )
 )
-"""The nodes that may bind a name: most are none of these, and a pattern is matched against each class in turn."""
+"""The nodes that may bind a name: most others are skipped, since `match` tries the patterns in turn."""
 
 
 def bound(node: ast.AST) -> Iterable[str]:
-    """The names that a node itself gives a value, or takes it from; what is inside of it is not looked into."""
+    """The names that a node itself binds or deletes, without those of nested nodes."""
     if type(node) not in NAMING:
         return ()
     match node:
@@ -151,7 +151,7 @@ def _is_script_only(test: ast.expr) -> bool:
 
 
 def root(node: ast.expr) -> str | None:
-    """The name that a chain of attributes, calls and indices begins with."""
+    """The name at the start of a chain of attributes, calls and indices."""
     while True:
         match node:
             case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Call(func=inner):
@@ -163,7 +163,7 @@ def root(node: ast.expr) -> str | None:
 
 
 def called(decorator: ast.expr) -> ast.expr:
-    """What a decorator calls, or what it is: `a.b` of `@a.b(1)` and of `@a.b`."""
+    """The function of a decorator: `a.b` of `@a.b(1)` and of `@a.b`."""
     return decorator.func if isinstance(decorator, ast.Call) else decorator
 
 
@@ -205,7 +205,7 @@ _PLAIN = frozenset(
 
 
 LEAVES = frozenset((ast.Name, ast.Constant))
-"""Most of the nodes, in which there is nothing to look for."""
+"""The most frequent nodes, which have no children of interest."""
 
 
 class _Holding(dict[type[ast.AST], tuple[str, ...]]):
@@ -214,11 +214,11 @@ class _Holding(dict[type[ast.AST], tuple[str, ...]]):
 
 
 _HOLDING = _Holding()
-"""The fields of each class of nodes that may hold expressions and statements."""
+"""The fields of each class of nodes that may contain expressions and statements."""
 
 
 def below(node: ast.AST) -> list[ast.AST]:
-    """The expressions and statements directly inside of a node, in its order: twice as fast as `iter_child_nodes`."""
+    """The expressions and statements directly inside of a node, in order: twice as fast as `iter_child_nodes`."""
     found: list[ast.AST] = []
     for field in _HOLDING[type(node)]:
         value: ast.AST | list[object] | None = getattr(node, field, None)
@@ -230,7 +230,7 @@ def below(node: ast.AST) -> list[ast.AST]:
 
 
 def nodes(parts: Iterable[ast.AST]) -> list[ast.AST]:
-    """Some nodes and all that are inside of them, in no order: `ast.walk` takes three times as long."""
+    """Nodes and all nodes inside of them, in no order: `ast.walk` takes three times as long."""
     found: list[ast.AST] = []
     todo = [*parts]
     while todo:
@@ -242,7 +242,7 @@ def nodes(parts: Iterable[ast.AST]) -> list[ast.AST]:
 
 
 def functions(node: ast.stmt) -> Iterator[Function]:
-    """The functions that a statement defines in the module: not those in a class or function."""
+    """The module-level functions that a statement defines: not those in a class or function."""
     if isinstance(node, Function):
         yield node
     elif not isinstance(node, ast.ClassDef):
@@ -251,7 +251,7 @@ def functions(node: ast.stmt) -> Iterator[Function]:
 
 
 def calls(node: ast.AST) -> Iterator[ast.Call]:
-    """The calls that a statement makes when it is executed: none in the functions that it defines."""
+    """The calls that a statement makes when it is executed, without those in functions that it defines."""
     for inner in ast.iter_child_nodes(node):
         if isinstance(inner, ast.Call):
             yield inner
@@ -260,7 +260,7 @@ def calls(node: ast.AST) -> Iterator[ast.Call]:
 
 
 def value_of(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
-    """What a name stands for, or an attribute of a module; of any other object, the object itself."""
+    """The value of a name, or of an attribute of a module; for attributes of other objects, the object itself."""
     if isinstance(node, ast.Attribute):
         owner = value_of(node.value, namespace)
         return getattr(owner, node.attr, None) if type(owner) is ModuleType else owner
@@ -274,7 +274,7 @@ def defaults(function: Function) -> list[ast.expr]:
 
 
 def without(node: ast.stmt, decorators: list[ast.expr], values: list[ast.expr]) -> ast.stmt:
-    """A statement without some decorators, and with `...` for some default values; the original stays."""
+    """A copy of a statement without some decorators, and with `...` for some default values."""
     if not decorators and not values:
         return node
     new = copy.copy(node)

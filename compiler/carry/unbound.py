@@ -16,10 +16,10 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def unbound(function: Function) -> Iterator[tuple[ast.Name, int | None]]:
-    """The first such place of each variable, and the line of its first value; None where it is only added to.
+    """The first read of each unassigned variable, and the line of its first assignment; None if it is only augmented.
 
-    Statements directly in the body come one after the other. Which of those inside one of them, as of a loop or an
-    `if`, come first is not plain to see, and they are left alone.
+    Statements directly in the body are executed in order. The order within one of them, such as a loop or an
+    `if`, is not evident, so they are not examined.
     """
     first: dict[str, tuple[int, int | None]] = {}
     added: set[str] = set()
@@ -35,7 +35,7 @@ def unbound(function: Function) -> Iterator[tuple[ast.Name, int | None]]:
             elif isinstance(node, ast.Global | ast.Nonlocal):
                 other.update(node.names)
             elif isinstance(node, ast.comprehension):
-                # A variable of its own, which may have the name of one of the function.
+                # A variable of the comprehension, which may shadow one of the function.
                 other.update(one.id for one in ast.walk(node.target) if isinstance(one, ast.Name))
             else:
                 for name in bound(node):
@@ -51,9 +51,9 @@ def unbound(function: Function) -> Iterator[tuple[ast.Name, int | None]]:
 
 
 def _executed(statement: ast.stmt) -> Iterator[ast.AST]:
-    """A statement and what is inside of it and executed with it: no functions, classes or annotations.
+    """A statement and the nodes that are executed with it: no functions, classes or annotations.
 
-    Of a generator that is what it goes over, and the variables that it gives the function.
+    Of a comprehension, its iterables and the variables that it assigns in the function.
     """
     todo: list[ast.AST] = [statement]
     while todo:
@@ -73,7 +73,7 @@ def _executed(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _reads_first(statement: ast.stmt) -> bool:
-    """Whether a statement reads all that it reads before it gives anything a value."""
+    """Whether a statement reads everything before it binds anything."""
     if not isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
         return False
     return not any(isinstance(node, ast.NamedExpr) for node in ast.walk(statement))

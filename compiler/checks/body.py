@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flowdsl.tracing.trace import Call, Trace
 
     Calls = Callable[[], Mapping[int, list[Call]]]
-    """The result of `calls_by_target`, computed on first use."""
+    """What `calls_by_target` gives, made when it is first asked for."""
 
 
 def calls_by_target(traces: Iterable[Trace]) -> dict[int, list[Call]]:
