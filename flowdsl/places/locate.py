@@ -23,42 +23,42 @@ Wide = (ast.If | ast.While | ast.IfExp | ast.Assert | ast.For | ast.With) | (
 )
 Node = ast.expr | ast.stmt | ast.keyword | ast.arg
 
-_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)  # hold no statements
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)  # they contain no statements
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _WORD = re.compile(r"(\w+)")
 _DEFINED = re.compile(r"(?:async(?:\s|\\\n)+)?def(?:\s|\\\n)+(\w+)")
 
 
 class Piece(NamedTuple):
-    """A stretch of text; or, of a stretch that begins like `word`, the word itself."""
+    """A range of text; or, of a range that starts like `word`, the word itself."""
 
     extent: Extent
     word: re.Pattern[str] | None = None
 
 
 class Index:
-    """The syntax tree of one file, searched in the ways that places need; each table is made on first use."""
+    """The syntax tree of one file, with tables for finding places, each built on first use."""
 
     def __init__(self, tree: ast.Module, text: str) -> None:
         self._tree = tree
         self._text = text
 
     def part(self, whole: Extent, scope: str, hole: int | None = None) -> Extent:
-        """The part that an instruction is about; `scope` is the name of its code object.
+        """The part that an instruction was compiled from; `scope` is the name of its code object.
 
-        `hole`: of one that puts a value into an f-string, how many with the same extent stand before it.
-        Python 3.11 and 3.12 record all of an `if`, `for`, `with`, f-string or comprehension where
-        3.13 records the condition or the source. Here all agree, except in the condition of a
-        comprehension, where 3.11 stays with the whole.
+        `hole`: for an instruction that formats a value of an f-string, the number of those of the same extent before.
+        Python 3.11 and 3.12 record the whole `if`, `for`, `with`, f-string or comprehension where
+        3.13 records the condition or the source. Here all versions agree, except in the condition of a
+        comprehension, where 3.11 keeps the whole.
         """
         node = self._nodes.get(whole)
         part = None if node is None else _narrowed(node, scope)
         if isinstance(node, ast.JoinedStr) and hole is not None and (holes := _holes(node)):
-            part = holes[hole % len(holes)].value  # the code of a `finally` is there twice
+            part = holes[hole % len(holes)].value  # the code of a `finally` exists twice
         return whole if part is None else extent_of(part)
 
     def argument(self, call: Extent, place: Argument) -> Piece | None:
-        """An argument as it is written in the call, or None when it cannot be known.
+        """An argument as written in the call, or None if it cannot be determined.
 
         The keyword of that name; else the position, if no argument is starred and the call has as many
         positional arguments as arrived (a `functools.partial` brings its own).
@@ -107,11 +107,11 @@ class Index:
         return self._functions.get((code.co_firstlineno, code.co_name))
 
     def assigned(self, call: Position) -> str | None:
-        """The one plain variable that the result of a call goes to."""
+        """The variable that the result of a call is assigned to, if it is a single plain name."""
         return self._assignments.get(call)
 
     def called_on(self, line: int) -> list[Extent]:
-        """The calls that Python records at a line, in the order in which they are made."""
+        """The calls that Python records at a line, in order of execution."""
         return self._calls.get(line, [])
 
     @cached_property
@@ -122,7 +122,7 @@ class Index:
                 for extent in _recorded(node):
                     found[extent] = node
             elif isinstance(node, Wide):
-                # 3.11 gives the holes of an f-string the extent of the string, which comes first.
+                # 3.11 gives the values of an f-string the extent of the string, which comes first.
                 found.setdefault(extent_of(node), node)
         return found
 
@@ -153,7 +153,7 @@ class Index:
 
     @cached_property
     def _functions(self) -> dict[tuple[int, str], Function]:
-        """By the first line and the name of their code: the line is that of the first decorator."""
+        """By first line and name of the code; the line is that of the first decorator."""
         return {
             (node.decorator_list[0].lineno if node.decorator_list else node.lineno, node.name): node
             for node in self._statements
@@ -162,7 +162,7 @@ class Index:
 
     @cached_property
     def _statements(self) -> list[ast.stmt]:
-        """All statements, without a look at their expressions."""
+        """All statements; their expressions are not searched."""
         found: list[ast.stmt] = []
         todo: list[ast.stmt | ast.ExceptHandler | ast.match_case] = [*self._tree.body]
         while todo:
@@ -178,7 +178,7 @@ class Index:
 
 
 def _assigned(target: ast.expr, value: ast.expr | None) -> list[tuple[str, ast.Call]]:
-    """The calls of an assignment with the variables that their results go to, also in `x, y = f(), g()`."""
+    """The calls of an assignment with the variables that their results are assigned to, also in `x, y = f(), g()`."""
     if isinstance(target, ast.Name):
         return [(target.id, value)] if isinstance(value, ast.Call) else []
     if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
@@ -190,7 +190,7 @@ def _assigned(target: ast.expr, value: ast.expr | None) -> list[tuple[str, ast.C
 
 
 def _in_order(tree: ast.AST) -> list[ast.Call]:
-    """The calls in a tree, arguments before the call that they are for; not those that a lambda puts off."""
+    """The calls in a tree, arguments before the call that gets them; not those in a lambda."""
     found: list[ast.Call] = []
     todo: list[ast.AST] = [tree]
     while todo:
@@ -203,7 +203,7 @@ def _in_order(tree: ast.AST) -> list[ast.Call]:
 
 
 def _returned(function: Function) -> ast.expr | None:
-    """What a function returns, where a single statement of its own says that."""
+    """The returned expression of a function, if it has a single `return` statement of its own."""
     found: list[ast.expr | None] = []
     todo: list[ast.AST] = [*function.body]
     while todo:
@@ -223,7 +223,7 @@ def named(function: Function) -> Piece:
 
 
 def extent_of(node: Node) -> Extent:
-    """From where to where a node stands."""
+    """The extent of a node."""
     end_line = node.lineno if node.end_lineno is None else node.end_lineno
     end_column = node.col_offset if node.end_col_offset is None else node.end_col_offset
     return Extent(node.lineno, end_line, node.col_offset, end_column)
@@ -246,7 +246,7 @@ def _recorded(call: ast.Call) -> tuple[Extent, ...]:
 def _narrowed(node: ast.Call | Wide, scope: str) -> ast.expr | None:
     match node:
         case ast.If(test=part) | ast.While(test=part) | ast.IfExp(test=part) | ast.Assert(test=part):
-            # `not` in a condition is no instruction of its own, and 3.12 records what it is put before.
+            # `not` in a condition is not a separate instruction, and 3.12 records its operand.
             while isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not):
                 part = part.operand
             return part
@@ -267,7 +267,7 @@ def _narrowed(node: ast.Call | Wide, scope: str) -> ast.expr | None:
 
 
 def _holes(text: ast.JoinedStr) -> list[ast.FormattedValue]:
-    """The values in an f-string in the order in which they are formatted: those in a format before what has it."""
+    """The values of an f-string in the order of formatting: those in a format spec before the value that it formats."""
     found: list[ast.FormattedValue] = []
     for part in text.values:
         if isinstance(part, ast.FormattedValue):
@@ -278,7 +278,7 @@ def _holes(text: ast.JoinedStr) -> list[ast.FormattedValue]:
 
 
 def _inner(value: ast.expr, part: str, path: tuple[str | int, ...] = ()) -> Piece:
-    """The key or item that a part `key:NAME` or `item:NAME` means, or the part `key` or another at a path."""
+    """The key or item that a part `key:NAME` or `item:NAME` denotes, or the part `key` or another at a path."""
     what, _, name = part.partition(":")
     steps = (name, *path) if name else path
     for left, step in zip(range(len(steps), 0, -1), steps, strict=True):
@@ -292,7 +292,7 @@ def _inner(value: ast.expr, part: str, path: tuple[str | int, ...] = ()) -> Piec
 
 
 def _entry(value: ast.expr, name: str | int) -> tuple[Piece | None, ast.expr] | None:
-    """The key and the value of an entry of a dict, of a call with keywords, of a list; None if it is not seen."""
+    """The key and the value of an entry of a dict, of a call with keywords, of a list; None if it is not visible."""
     if isinstance(value, ast.Dict):
         for key, item in zip(value.keys, value.values, strict=True):
             if isinstance(key, ast.Constant) and key.value == name:
@@ -302,7 +302,7 @@ def _entry(value: ast.expr, name: str | int) -> tuple[Piece | None, ast.expr] | 
             if keyword.arg == name:
                 return Piece(extent_of(keyword), _WORD), keyword.value
     if isinstance(value, ast.BinOp):
-        return _entry(value.left, name)  # a folder of something: `Git(...) / "src"`
+        return _entry(value.left, name)  # a folder of a source: `Git(...) / "src"`
     if isinstance(value, (ast.List, ast.Tuple)) and str(name).isdecimal():
         name = int(name)
         starred = any(isinstance(one, ast.Starred) for one in value.elts)
@@ -311,7 +311,7 @@ def _entry(value: ast.expr, name: str | int) -> tuple[Piece | None, ast.expr] | 
 
 
 def _parameters(function: Function) -> Iterator[tuple[ast.arg, ast.expr | None]]:
-    """The parameters in a signature with their defaults, starred ones too."""
+    """The parameters in a signature with their defaults, including starred ones."""
     names = function.args
     plain = [*names.posonlyargs, *names.args]
     yield from zip(plain, (*(None for _ in plain[len(names.defaults) :]), *names.defaults), strict=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Extent(NamedTuple):
-    """From where to where, as `co_positions` says it: lines from 1, columns in bytes of UTF-8 from 0."""
+    """A range as in `co_positions`: lines from 1, columns in UTF-8 bytes from 0."""
 
     line: int
     end_line: int
@@ -32,7 +32,7 @@ class Extent(NamedTuple):
 
 
 class SourceFile:
-    """One file: `filename` as code objects record it, `shown` as messages name it, its text and its tree."""
+    """One file: `filename` as in code objects, `shown` as in messages, its text and its tree."""
 
     def __init__(self, filename: str, shown: str, text: str, tree: ast.Module | None = None) -> None:
         self.filename = filename
@@ -48,7 +48,7 @@ class SourceFile:
 
     @cached_property
     def tree(self) -> ast.Module | None:
-        """The syntax tree; None when the text is not Python."""
+        """The syntax tree; None if the text is not valid Python."""
         import ast
         import warnings
 
@@ -61,7 +61,7 @@ class SourceFile:
 
     @cached_property
     def index(self) -> Index | None:
-        """The tables over the tree."""
+        """The tables of the tree."""
         from flowdsl.places.locate import Index
 
         return None if self.tree is None else Index(self.tree, self.text)
@@ -71,7 +71,7 @@ class SourceFile:
         return None if self.index is None else self.index.function(code)
 
     def column(self, line: int, offset: int) -> int:
-        """The column, in code points from 1, of an offset in bytes of UTF-8 from 0."""
+        """The column, in code points from 1, of an offset in UTF-8 bytes from 0."""
         text = self.lines[line - 1] if line <= len(self.lines) else ""
         if text.isascii():
             return offset + 1
@@ -83,12 +83,12 @@ class SourceFile:
         return Span(self.filename, line, self.column(line, start), end_line, self.column(end_line, end))
 
     def node(self, node: ast.expr | ast.stmt | ast.alias | ast.arg) -> Span:
-        """The span of a piece of the syntax tree."""
+        """The span of a node of the syntax tree."""
         end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         return self.span(Extent(node.lineno, end_line, node.col_offset, end))
 
     def piece(self, piece: Piece) -> Span:
-        """The span of a piece: of its word, if it has one, else of all of it."""
+        """The span of a piece: of its word, if it has one, else of the whole."""
         extent, word = piece
         column = self.column(extent.line, extent.column) - 1
         text = "\n".join(self.lines[extent.line - 1 : extent.end_line])
@@ -101,7 +101,7 @@ class SourceFile:
 
 
 class Sources:
-    """The files of one load: those that were added, and those that are found when a place is in them."""
+    """The files of a load: those that were added, and those that are loaded when a place refers to them."""
 
     def __init__(self) -> None:
         self._files: dict[str, SourceFile | None] = {}
@@ -114,7 +114,7 @@ class Sources:
     def add(
         self, filename: str, text: str, tree: ast.Module | None = None, *, shown: str | None = None
     ) -> SourceFile:
-        """Take in a file; `shown` is its name where it is not below the current folder."""
+        """Add a file; `shown` is its name if it is not below the current folder."""
         name = self._near(filename)
         file = self._files[filename] = SourceFile(
             filename, name if name != filename else shown or name, text, tree
@@ -122,36 +122,36 @@ class Sources:
         return file
 
     def _near(self, filename: str) -> str:
-        """The name of a file, relative where it is below the current folder."""
+        """The name of a file, relative if it is below the current folder."""
         return filename.removeprefix(self._folder)
 
     def file(self, filename: str) -> SourceFile | None:
-        """The file of that name; what was not added (a notebook's cell, a module) comes from `linecache`."""
+        """The file of that name; if it was not added (a notebook's cell, a module), it comes from `linecache`."""
         if filename not in self._files:
             import linecache
 
-            # `exec` names any text so, and from Python 3.13 on it is known for the program of `python -c`.
+            # `exec` gives any text this name, and from Python 3.13 on it belongs to the program of `python -c`.
             if filename != "<string>" and (lines := linecache.getlines(filename)):
                 return self.add(filename, "".join(lines))
             self._files[filename] = None
         return self._files[filename]
 
     def shown(self, filename: str) -> str:
-        """The name of a file in messages: relative where it is below the current folder."""
+        """The name of a file in messages: relative if it is below the current folder."""
         file = self.file(filename)
         return self._near(filename) if file is None else file.shown
 
     def excerpt(self, span: Span) -> list[str]:
-        """The lines that a span touches; none when the text is not at hand."""
+        """The lines of a span; empty if the text is not available."""
         file = self.file(span.file)
         return [] if file is None else file.lines[span.line - 1 : span.end_line]
 
     def resolve(self, place: Place) -> Span | None:
-        """Where a place is: a site's expression, an argument, a part of a definition, a span itself.
+        """The span of a place: a site's expression, an argument, a part of a definition, or a span itself.
 
-        An argument that cannot be told from the others of its call (`*args`, `functools.partial`) has the
-        span of the call, a part that a definition does not have the name of the function. Without debug
-        ranges (`PYTHONNODEBUGRANGES`) only the line of a call is known. None when even that is not.
+        An argument that cannot be distinguished from others of its call (`*args`, `functools.partial`) has the
+        span of the call, a missing part of a definition that of the function's name. Without debug
+        ranges (`PYTHONNODEBUGRANGES`) only the line of a call is known. None if not even that is.
         """
         if isinstance(place, Span):
             return place
@@ -173,11 +173,11 @@ class Sources:
         return file.span(file.index.part(extent, site.code.co_name, hole(site)))
 
     def assigned(self, site: Site) -> str | None:
-        """The variable that the result of the call at a site goes to, or None.
+        """The variable that the result of the call at a site is assigned to, or None.
 
         `x = call(...)`, `x: T = call(...)`, `(x := call(...))` with one plain name, and `x, y = call(...), call(...)`;
-        not `x = y = call(...)`. Without debug ranges the calls of a line are known by their order: what a task is
-        called must not depend on how Python was started.
+        not `x = y = call(...)`. Without debug ranges the calls of a line are identified by their order: the name of a
+        task must not depend on how Python was started.
         """
         file = self.file(site.code.co_filename)
         if file is None or file.index is None:
@@ -187,13 +187,13 @@ class Sources:
             return file.index.assigned(found)
         written = file.index.called_on(found[0] or 0)
         made = [] if site.code.co_name in _UNNAMED else self._calls(site.code).get(found[0], [])
-        if not written or len(made) % len(written):  # a `finally` is there twice
+        if not written or len(made) % len(written):  # the code of a `finally` exists twice
             return None
         number = sum(offset <= site.lasti for offset in made) - 1
         return file.index.assigned(written[number % len(written)])
 
     def definition(self, function: FunctionType) -> Span:
-        """The name in a function's `def`; the first line where there is no text or no `def`."""
+        """The name in a function's `def`; the first line if there is no text or no `def`."""
         return self._defined(_innermost(function))
 
     def parameter(self, function: FunctionType, name: str) -> Span | None:
@@ -222,7 +222,7 @@ class Sources:
 
 
 def _extent(found: Position) -> Extent | None:
-    """A recorded position, if Python kept the columns."""
+    """A recorded position as extent, if Python kept the columns."""
     line, end_line, column, end_column = found
     if line is None or end_line is None or column is None or end_column is None:
         return None
@@ -234,7 +234,7 @@ def _line(filename: str, line: int) -> Span:
 
 
 def _calls(code: CodeType) -> dict[int | None, list[int]]:
-    """The offsets of the calls in code, by their lines."""
+    """The offsets of the calls in code, by line."""
     import dis
 
     found: dict[int | None, list[int]] = {}
@@ -245,12 +245,12 @@ def _calls(code: CodeType) -> dict[int | None, list[int]]:
     return found
 
 
-# The code of what has no variables of the body around it.
+# Code without variables of the enclosing body.
 _UNNAMED = ("<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
 def _innermost(function: FunctionType) -> CodeType:
-    """The code of the function that decorators with `functools.wraps` were put around."""
+    """The code of the function inside decorators that use `functools.wraps`."""
     from inspect import unwrap
 
     code: CodeType = unwrap(function).__code__

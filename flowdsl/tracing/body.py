@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from flowdsl.pipeline import PipelineDef
 
-# The flags of code in `co_flags`, by their numbers in the module inspect.
+# The flags of code in `co_flags`, with their values in the module inspect.
 KINDS = {0x20: "a generator", 0x80: "a coroutine", 0x200: "an asynchronous generator"}
 _UNSEEN = {
     number
@@ -40,7 +40,7 @@ _JSON = re.compile(r"Object of type \w+ is not")
 
 
 class BodyError(Exception):
-    """The body of the pipeline `name` raised an exception of its own: `original`."""
+    """The body of the pipeline `name` raised an exception: `original`."""
 
     def __init__(self, original: Exception | SystemExit, name: str) -> None:
         super().__init__(str(original))
@@ -49,9 +49,9 @@ class BodyError(Exception):
 
 
 def trace_pipeline(definition: PipelineDef) -> Trace:
-    """The trace of a root pipeline, with everything it calls.
+    """The trace of a root pipeline, including everything that it calls.
 
-    Raises `BodyError` when a body raises an exception before any mistake was found in it.
+    Raises `BodyError` if a body raises an exception before any mistake was found in it.
     """
     trace = Trace()
     mark = start(trace)
@@ -64,7 +64,7 @@ def trace_pipeline(definition: PipelineDef) -> Trace:
 
 
 def trace_graph(trace: Trace, definition: PipelineDef, site: Site) -> Graph:
-    """The graph of one pipeline, traced when it is first called."""
+    """The graph of a pipeline, traced on the first call."""
     known = trace.graphs.get(id(definition))
     if known is not None:
         if any(graph is known for graph in trace.open):
@@ -95,7 +95,7 @@ def trace_graph(trace: Trace, definition: PipelineDef, site: Site) -> Graph:
 
 
 def _run(trace: Trace, graph: Graph) -> bool:
-    """Run a body; False when it is to be run again, with another answer to what cannot be known."""
+    """Run a body; False if it has to run again, with another answer to a question that cannot be answered."""
     definition = graph.owner
     signature = definition.signature
     graph.inputs = {p.name: _parameter(p.name, p.type) for p in signature.parameters}
@@ -119,13 +119,13 @@ def _run(trace: Trace, graph: Graph) -> bool:
         if (stop := explained(error)) is not None:
             trace.report(stop.kind, stop.place, stop.related, **stop.data)
             return True
-        if not trace.failed and not signature.variadic:  # which is told, and has no inputs here
+        if not trace.failed and not signature.variadic:  # this is reported, and there are no inputs here
             if _is_ours(error):
                 raise
             raise BodyError(error, definition.name) from error
         from traceback import format_exception_only
 
-        # It may well come from the mistakes that were found before.
+        # It may well be a consequence of mistakes that were found before.
         _, place = innermost(error.__traceback__)
         said = "".join(format_exception_only(error)).strip()
         trace.report(
@@ -140,9 +140,9 @@ def _run(trace: Trace, graph: Graph) -> bool:
 
 
 def _is_ours(error: BaseException) -> bool:
-    """Whether an exception is a bug of ours: raised in flowdsl, and not to tell the user something.
+    """Whether an exception is a bug in flowdsl: raised there, and not to report something to the user.
 
-    A recursion of the user's may end anywhere.
+    A recursion of the user may be stopped anywhere.
     """
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
@@ -187,7 +187,7 @@ def _is_nothing(expr: Expr) -> bool:
 
 
 def _refused(trace: Trace, error: Exception) -> bool:
-    """Whether an exception comes from what was done with a run-time value; it is reported if that was not."""
+    """Whether an exception is due to a use of a run-time value; it is reported unless that use already was."""
     frame, site = innermost(error.__traceback__)
     text = str(error)
     if frame is None or site is None or isinstance(error, RecursionError):
@@ -197,7 +197,7 @@ def _refused(trace: Trace, error: Exception) -> bool:
     if trace.told(site):
         trace.relate(site, unseen(error, site))
         return True
-    if any(inside(one, site) for _, one in trace.graph.pending):  # told at the end
+    if any(inside(one, site) for _, one in trace.graph.pending):  # reported at the end
         return True
     if isinstance(error, OutsidePipeline):
         where = "not in the body of a pipeline"
@@ -209,7 +209,7 @@ def _refused(trace: Trace, error: Exception) -> bool:
     called = operation(site)[0].startswith("CALL") and not _ARITY.match(text)
     if not told and not (called and _reads_a_value(frame, site)):
         return False
-    # json asks for the class, and a stand-in answers that of the value it stands for.
+    # json asks for the class, and a stand-in returns that of its value.
     text = _JSON.sub("a run-time value is not", text).replace(
         f"'{RunTimeValue.__name__}'", RunTimeValue.__name__
     )
@@ -220,7 +220,7 @@ def _refused(trace: Trace, error: Exception) -> bool:
 
 
 def _written_out(frame: FrameType, site: Site) -> str:
-    """How the record is written that `dataclasses.replace` cannot make of a run-time value."""
+    """The explicit construction of a record that `dataclasses.replace` cannot build from a run-time value."""
     for name in words(site):
         found = frame.f_locals.get(name, frame.f_globals.get(name))
         kind = expr_of(found).type if is_value(found) else None
@@ -231,7 +231,7 @@ def _written_out(frame: FrameType, site: Site) -> str:
 
 
 def _reads_a_value(frame: FrameType, site: Site) -> bool:
-    """Whether the expression at a site was given a run-time value: by name, in a list or dict, by a call."""
+    """Whether the expression at a site uses a run-time value: by name, in a list or dict, by a call."""
     for name in words(site):
         found = frame.f_locals.get(name, frame.f_globals.get(name))
         if is_value(found) or type(found) in (Step, Pipeline):
@@ -243,9 +243,9 @@ def _reads_a_value(frame: FrameType, site: Site) -> bool:
 
 
 def _asking(function: FunctionType) -> set[int]:
-    """The ids of code, in a body and in the functions it calls by name, that asks what no stand-in can see.
+    """The ids of code, in a body and the functions it calls by name, with tests that a stand-in cannot observe.
 
-    Whether something is None, what it is an instance of, or whether a `match` fits it.
+    Whether something is None, of which class it is an instance, or whether a `match` fits it.
     """
     asked: set[int] = set()
     seen: set[int] = set()
@@ -281,7 +281,7 @@ def _remember_locals(asking: set[int], graph: Graph) -> Any:
 
 
 def _lost_text(trace: Trace) -> None:
-    if trace.failed:  # a mistake may be why they were lost
+    if trace.failed:  # a mistake may be the reason that they were lost
         return
     for number, made in enumerate(trace.tokens):
         if number not in trace.arrived and not isinstance(made.expr, (OnVolume, Stored, Held, Poison)):

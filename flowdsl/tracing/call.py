@@ -33,7 +33,7 @@ def add(
     kwargs: Mapping[str, object],
     site: Site,
 ) -> RunTimeValue:
-    """Record the call of a step or pipeline; the stand-in for its result."""
+    """Record the call of a step or pipeline; returns the stand-in for its result."""
     call = begin(trace, target, site)
     definition = call.target
     bound = bind(trace, definition, args, kwargs, site)
@@ -44,12 +44,12 @@ def add(
 
 
 def begin(trace: Trace, target: Step[..., Any] | Pipeline[..., Any], site: Site) -> Call:
-    """A call in the graph that is being written, without its arguments."""
+    """A call in the current graph, without its arguments."""
     graph = trace.graph
     call = Call(target._definition, site, graph)
     call.region = graph.region
     if graph.finished is not None and graph.finished.parent is graph.region:
-        graph.finished = None  # `otherwise` follows its `when` at once
+        graph.finished = None  # `otherwise` must follow its `when` directly
     if target._override_site is not None:
         options = dict(target._overrides)
         place = target._override_site
@@ -57,7 +57,7 @@ def begin(trace: Trace, target: Step[..., Any] | Pipeline[..., Any], site: Site)
             word, text = f"{call.target.name}.options", isinstance(one, str) and not is_value(one)
             trace.report("UnnamedOption", Argument(place, position=position), (), word=word, text=text)
         for name in _held(trace, options):
-            del options[name]  # what is wrong with it is said
+            del options[name]  # its mistake has been reported
         call.name = options.pop("name", None)
         after = options.pop("after", None)
         if (may_fail := options.pop("may_fail", None)) is None:
@@ -73,9 +73,9 @@ def begin(trace: Trace, target: Step[..., Any] | Pipeline[..., Any], site: Site)
 
 
 def _held(trace: Trace, options: Mapping[str, object]) -> list[str]:
-    """The options whose text holds what only a pod has, which is told at its place.
+    """The options whose text contains something that exists only in a pod, which is reported there.
 
-    The texts of all have arrived: other values of the run in them are refused by the checks.
+    All their texts count as used: the checks refuse other values of the run in them.
     """
     found: list[str] = []
     for name, written in options.items():
@@ -107,13 +107,13 @@ def waited(trace: Trace, graph: Graph, after: object, place: Place) -> list[Call
 
 
 def calls_of(expr: Expr) -> list[Call]:
-    """The calls whose outputs an expression takes."""
+    """The calls whose outputs an expression uses."""
     makers = (leaf.task for leaf in leaves(expr) if isinstance(leaf, (Out, Rows, Best)))
     return [task for task in makers if isinstance(task, Call)]
 
 
 def result_of(call: Call, returns: t.Type) -> Expr:
-    """What a call hands on: one output, or the fields of a record or tuple; a loop hands on rows."""
+    """The result of a call: one output, or the fields of a record or tuple; rows for a loop."""
     if isinstance(returns, t.Unsupported):
         return Poison()  # reported once, at the definition
     if call.loop is not None:
@@ -132,7 +132,7 @@ def bind(
 ) -> dict[str, Expr]:
     """The arguments of a call by parameter, each lifted to its type.
 
-    `given` are the parameters that a loop fills, `loop` is its word. Every mistake is reported at its own argument.
+    `given` are the parameters that a loop fills, `loop` is its name. Each mistake is reported at its own argument.
     """
     signature = definition.signature
     parameters = signature.parameters
@@ -140,9 +140,9 @@ def bind(
         return {parameter.name: Poison() for parameter in parameters}  # reported at the definition
     bound: dict[str, Expr] = {}
     positional = parameters
-    if parameters and not parameters[-1].positional:  # those by keyword come last
+    if parameters and not parameters[-1].positional:  # keyword-only parameters are last
         positional = tuple(parameter for parameter in parameters if parameter.positional)
-    surplus: list[str] = []  # what the arguments that are too many were probably for
+    surplus: list[str] = []  # the probable parameters of the surplus arguments
     if len(args) > len(positional):
         named = (one.name for one in parameters[len(positional) :] if one.name not in kwargs)
         surplus = list(islice(named, len(args) - len(positional)))
@@ -179,7 +179,7 @@ def bind(
         for parameter in parameters
         if parameter.default is MISSING and parameter.name not in (*bound, *given, *surplus)
     ]
-    if not trace.told(site, itself=True):  # `f(*rows)` of a run-time value brings nothing
+    if not trace.told(site, itself=True):  # `f(*rows)` of a run-time value passes nothing
         _misfits(trace, definition, signature, unknown, missing, site, loop)
     for parameter in parameters:
         if parameter.name not in bound and parameter.name not in given:
@@ -197,7 +197,7 @@ def _misfits(
     loop: str,
 ) -> None:
     for name in unknown:
-        # One unknown keyword and one missing parameter are one mistake: name the missing one.
+        # An unknown keyword and a missing parameter are one mistake: name the missing one.
         known = tuple(parameter.name for parameter in signature.parameters)
         close = near(name, known)
         option = close is None and _is_option(definition, name)
@@ -267,7 +267,7 @@ def _lift(
 
 
 def default_of(trace: Trace, definition: StepDef | PipelineDef, parameter: Parameter) -> Expr:
-    """The default of a parameter by its type; poison where there is none, or after a mistake."""
+    """The default of a parameter, lifted to its type; poison if there is none, or after a mistake."""
     known = trace.defaults.get((id(definition), parameter.name))
     if known is not None:
         return known

@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 _LOCAL = re.compile(r"(?:local|free) variable '(\w+)'")
 _SURPLUS = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
 _OURS = ("origin", "read_only", "site")
-"""What words keep for the compiler."""
+"""Attributes of words that are for the compiler."""
 _NO_BLOCK = "object does not support the context manager protocol"
 _GIVEN = re.compile(r"(?:\bnot |: |and )'?(\w*Volume)\b")
 _IMPORTED = re.compile(r"cannot import name '(\w+)'")
 _OTHERS = re.compile(r"([\w.]+)\(\) (missing|takes|got some positional-only|got multiple values) (.*)")
 _ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD")
-_UNREADY = "partially initialized module"  # of a circular import, which Python explains
+_UNREADY = "partially initialized module"  # in a circular import, which Python explains
 
 
 class Stop(NamedTuple):
-    """What is to be reported for an exception: the name of the finding, its place and its data."""
+    """The report for an exception: the name of the finding, its place and its data."""
 
     kind: str
     place: Place
@@ -48,16 +48,16 @@ class Stop(NamedTuple):
 
 
 def explained(error: BaseException, where: str = "this runs when the file is loaded") -> Stop | None:
-    """What an exception says about the line of the user's that raised it; None if that is the user's affair.
+    """The report for an exception at the line of the user that raised it; None if it is the user's own.
 
-    `where`: what is to be said of a line at which words of pipelines mean nothing.
+    `where`: the explanation for a line at which words of pipelines mean nothing.
     """
     stop = _explained(error, where)
     return None if stop is None else stop._replace(related=(*stop.related, *unseen(error, stop.place)))
 
 
 def unseen(error: BaseException, place: Place) -> tuple[Related, ...]:
-    """That an exception, reported at a place, kept what follows from being looked at; nothing if nothing does."""
+    """The note that an exception, reported at a place, hides later mistakes; empty if there can be none."""
     goes_on = any(
         one.tb_lineno < max(line or 0 for *_, line in one.tb_frame.f_code.co_lines())
         for one in _users(error.__traceback__)
@@ -66,7 +66,7 @@ def unseen(error: BaseException, place: Place) -> tuple[Related, ...]:
 
 
 def innermost(traceback: TracebackType | None) -> tuple[FrameType | None, Site | None]:
-    """The last frame of the user's in a traceback, and where it was."""
+    """The last frame of the user in a traceback, and its place."""
     found: tuple[FrameType | None, Site | None] = (None, None)
     for one in _users(traceback):
         found = one.tb_frame, Site(one.tb_frame.f_code, one.tb_lasti)
@@ -74,7 +74,7 @@ def innermost(traceback: TracebackType | None) -> tuple[FrameType | None, Site |
 
 
 def _users(traceback: TracebackType | None) -> Iterator[TracebackType]:
-    """The part of a traceback that is about code of the user's."""
+    """The part of a traceback in code of the user."""
     while traceback is not None:
         if not is_ours(traceback.tb_frame) and not is_library(traceback.tb_frame):
             yield traceback
@@ -97,14 +97,14 @@ def _explained(error: BaseException, where: str) -> Stop | None:
         return _no_member(error, frame)
     if is_ours(frame) or is_library(frame):
         return None
-    if error.__context__ is not None:  # what it was raised beside is a part of the story
+    if error.__context__ is not None:  # the exception that it was raised during is part of the explanation
         return None
     match error:
         case UnboundLocalError():
             return _unbound(error, frame, site)
         case NameError(name=str(name)):
             names = tuple(one for one in (*frame.f_locals, *frame.f_globals) if not one.startswith("_"))
-            # There are many words of Python: only a letter or so may differ.
+            # Python has many names: only about one letter may differ.
             names += tuple(filter(None, [near(name, filter(str.islower, dir(builtins)), 0.8)]))
             return Stop("UndefinedInBody", site, (), {"name": name, "known": names})
         case ImportError(name="flowdsl") if found := _IMPORTED.search(str(error)):
@@ -131,7 +131,7 @@ def _explained(error: BaseException, where: str) -> Stop | None:
 
 
 def _last(traceback: TracebackType | None) -> tuple[FrameType | None, Site | None]:
-    """The frame that raised an exception, and where it was."""
+    """The frame that raised an exception, and its place."""
     if traceback is None:
         return None, None
     while traceback.tb_next is not None:
@@ -158,7 +158,7 @@ def _unbound(error: UnboundLocalError, frame: FrameType, site: Site) -> Stop | N
 
 
 def _no_word(name: str, site: Site) -> Stop:
-    """A name that is no word of the language."""
+    """An unknown name of the language."""
     data = {"word": "flowdsl", "name": name, "known": tuple(sys.modules["flowdsl"].__all__), "noun": "word"}
     return Stop("UnknownField", site, (), data)
 
@@ -177,7 +177,7 @@ def _no_attribute(thing: object, name: str, site: Site) -> Stop:
 
 
 def _without(function: Any, name: str) -> str:
-    """What a step or pipeline returns, as it is spelled, if that has no field of a name."""
+    """The return type of a step or pipeline as text, if it has no field of a name."""
     returns = function._definition.signature.returns
     fields = t.keyed(returns) if isinstance(returns, t.Record) else ()
     return "" if any(key == name for key, _ in fields) else t.spell(returns)
@@ -209,12 +209,12 @@ def _article(kind: str) -> str:
 
 
 def _is_word(kind: type) -> bool:
-    """Whether a class is one of the language's."""
+    """Whether a class belongs to the language."""
     return kind.__module__.partition(".")[0] == "flowdsl"
 
 
 def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
-    """A call of a word of the language with arguments that it does not take, or none where one has to be."""
+    """A call of a word of the language with unknown arguments, or without required ones."""
     if _NO_BLOCK in text:
         language = vars(sys.modules["flowdsl"])
         named = next((one for one in sorted(words(site)) if _is_function(frame, one, language)), None)
@@ -241,7 +241,7 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
         quoted = re.findall(r"'([\w, ]+)'", found[3].partition(": ")[2])
         names = [name for each in quoted for name in each.split(", ")]
         unnamed = any(parameters[one].kind is Parameter.POSITIONAL_ONLY for one in names)
-        # Where a word takes any name, one that is given by its name is missing.
+        # If a word accepts any names, a named argument is missing.
         unnamed &= found[2] != "missing" or Parameter.VAR_KEYWORD in {one.kind for one in parameters.values()}
         problem = f"needs {' and '.join(f'`{one}`' for one in names)}{' by position' * unnamed}"
     marks: dict[object, str] = {
@@ -255,19 +255,19 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
 
 
 def _is_function(frame: FrameType, name: str, known: dict[str, Any]) -> bool:
-    """Whether a name of the user's code means a function of the language."""
+    """Whether a name in the user's code refers to a function of the language."""
     found = frame.f_locals.get(name, frame.f_globals.get(name))
     return callable(found) and any(found is one for one in known.values())
 
 
 def _word(name: str, frame: FrameType, site: Site) -> Any:
-    """The word of the language that a text of Python names, if the user's code knows it."""
+    """The word of the language that Python's message names, if the user's code has it."""
     language = sys.modules["flowdsl"]
     word = getattr(language, name.partition(".")[0], None)
     known = {id(value): value for value in frame.f_globals.values()}
     if word is not None:
         return word if known.keys() & {id(word), id(language)} else None
-    # Python names the class that a word has its `__init__` from.
+    # Python names the class that defines the `__init__`.
     heirs = [one for one in known.values() if isinstance(one, type) and _is_word(one)]
     found = [one for one in heirs if one.__init__.__qualname__ == name]  # type: ignore[misc]
     if len(found) > 1:

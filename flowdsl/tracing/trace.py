@@ -53,15 +53,15 @@ if TYPE_CHECKING:
     from flowdsl.step import StepDef
 
 
-_MOST_CALLS = 50_000  # the shortest tasks that Argo takes come to more than a Workflow may have
+_MOST_CALLS = 50_000  # even the shortest valid tasks exceed the size of a Workflow
 
 
 class Endless(BaseException):
-    """Ends a body whose calls have no end: the mistake is reported, and no `except` of the user's goes on."""
+    """Ends a body with endless calls: the mistake is reported, and no `except` of the user catches it."""
 
 
 class OutsidePipeline(RuntimeError):
-    """A word of the language was used where there is no pipeline to add to.
+    """A word of the language was used outside of a pipeline.
 
     `problem` says what is wrong, `way` what to do instead; `inside` what to do in the body of a pipeline.
     """
@@ -73,15 +73,15 @@ class OutsidePipeline(RuntimeError):
         self.inside = inside
 
 
-#: The results of a task that has ended, and of one that has failed, as Argo calls them.
+#: The results of a task that has ended, and of one that has failed, in Argo's terms.
 ENDED = ("Succeeded", "Failed", "Errored")
 FAILED = ("Failed", "Errored")
 
 
 class Region:
-    """A stretch of a pipeline's body whose tasks run only under a condition, or when a task has ended.
+    """A part of a pipeline's body whose tasks run only under a condition, or when a task has ended.
 
-    `ended` is that task, and `results` how it may have ended.
+    `ended` is that task, and `results` its possible outcomes.
     """
 
     __slots__ = ("condition", "ended", "parent", "results", "site")
@@ -95,7 +95,7 @@ class Region:
 
 
 def regions(region: Region | None) -> Iterator[Region]:
-    """A region and those around it, from the inside out."""
+    """A region and those around it, innermost first."""
     while region is not None:
         yield region
         region = region.parent
@@ -104,7 +104,7 @@ def regions(region: Region | None) -> Iterator[Region]:
 class Loop:
     """How a call is repeated: once for each row, or for each element of lists known only at run time.
 
-    `learnt`: how all but the first rows are found in the run; until then they stand for others.
+    `learnt`: how all but the first rows are chosen in the run; until then they are placeholders.
     """
 
     __slots__ = (
@@ -134,9 +134,9 @@ class Loop:
 
     @property
     def computed(self) -> list[tuple[str, Expr]]:
-        """What is no constant among its items, with their parameters: asked when the loop is whole, and then kept.
+        """The items that are not constants, with their parameters: computed once the loop is complete, and cached.
 
-        A sweep has thousands of items, mostly of constants, in which most checks have nothing to look for.
+        A sweep has thousands of items, mostly constants, which most checks can skip.
         """
         if self._computed is None:
             columns = (self.lists, *(self.rows or ()))
@@ -168,24 +168,24 @@ class Call:
         self.target = target
         self.site = site
         self.graph = graph
-        self.options: dict[str, Any] = {}  # those of `.options(...)`, written at `override`
+        self.options: dict[str, Any] = {}  # those of `.options(...)`, called at `override`
         self.override: Site | None = None
-        self.positional = 0  # how many arguments came by position
+        self.positional = 0  # the number of positional arguments
         self.name: str | None = None
         self.arguments: dict[str, Expr] = {}
         self.after: tuple[Call, ...] = ()
         self.region: Region | None = None
         self.loop: Loop | None = None
-        self.may_fail = False  # without the graph around it
+        self.may_fail = False  # not counting the graph around it
 
     @property
     def all_options(self) -> dict[str, Any]:
-        """The options of the target, with those of the call over them."""
+        """The options of the target, overridden by those of the call."""
         return {**self.target.options, **self.options}
 
     @property
     def values(self) -> list[Expr]:
-        """The expressions that it is given: its arguments, and what its loop computes of each item."""
+        """The expressions that it gets: its arguments, and those that its loop computes for each item."""
         computed = () if self.loop is None else self.loop.computed
         return [*self.arguments.values(), *(expr for _, expr in computed)]
 
@@ -198,7 +198,7 @@ class Call:
 
 
 class Graph:
-    """What one pipeline's body did, or what it said for the end of the run."""
+    """The calls in one pipeline's body, or those for the end of the run."""
 
     __slots__ = (
         "around",
@@ -218,32 +218,32 @@ class Graph:
 
     def __init__(self, owner: PipelineDef) -> None:
         self.owner = owner
-        self.around: Graph | None = None  # of the end of a run: the graph of its pipeline
-        self.site: Site | None = None  # and where it is first spoken of
+        self.around: Graph | None = None  # for the end of a run: the graph of its pipeline
+        self.site: Site | None = None  # and where the end is first used
         self.clear()
 
     def clear(self) -> None:
-        """Forget what a first run of the body did."""
+        """Discard the results of a previous run of the body."""
         self.calls: list[Call] = []
         self.result: Expr | None = None
         self.inputs: dict[str, Expr] = {}  # its parameters, as this body sees them
-        self.region: Region | None = None  # the one being written
+        self.region: Region | None = None  # the current one
         self.finished: Region | None = None  # the `when` that ended last, for `otherwise`
-        self.pending: list[tuple[str, Site]] = []  # conditions that no `with` has entered yet
+        self.pending: list[tuple[str, Site]] = []  # conditions not yet used in a `with`
         self.blocks: dict[
             tuple[int, int], tuple[str, Site, bool]
-        ] = {}  # and those that one has, by instruction
-        self.chosen: dict[int, tuple[Expr, Region]] = {}  # what `either` made in branches
-        self.uses: list[Any] | None = None  # what the checks found it to use, looked for once
+        ] = {}  # and those that were used in one, by instruction
+        self.chosen: dict[int, tuple[Expr, Region]] = {}  # results of `either` in branches
+        self.uses: list[Any] | None = None  # the uses that the checks found, cached
         self.locals: list[tuple[CodeType, Mapping[str, Any]]] = []  # of functions that ask what none can see
 
     def enter(self, word: str, site: Site, has_region: bool = True) -> None:
-        """Note that a block is entered; what is called for the end of a run has no region."""
+        """Record the start of a block; calls for the end of a run have no region."""
         self.blocks[id(site.code), site.lasti] = word, site, has_region
 
 
 class Token(NamedTuple):
-    """A run-time value that was put into text."""
+    """A run-time value that was inserted into text."""
 
     expr: Expr
     site: Site
@@ -251,7 +251,7 @@ class Token(NamedTuple):
 
 
 class Trace:
-    """One run over a pipeline: the graphs it made and the mistakes it met."""
+    """The tracing of a pipeline: its graphs and the mistakes in them."""
 
     def __init__(self) -> None:
         self.graphs: dict[int, Graph] = {}
@@ -259,17 +259,17 @@ class Trace:
         self.problems: list[Diagnostic] = []
         self.tokens: list[Token] = []
         self.arrived: set[int] = set()
-        self.named: list[Site] = []  # where fields of the run were put into a text, which have no numbers
+        self.named: list[Site] = []  # where fields of the run, which have no numbers, were inserted into text
         self.defaults: dict[tuple[int, str], Expr] = {}  # of parameters, lifted once
         self._told: set[tuple[Any, ...]] = set()
         self._misused: dict[tuple[int, int], dict[str, Site]] = {}  # the kinds of misuse, by instruction
-        self._asked: dict[tuple[int, int], int] = {}  # how often for a truth, the last one last
-        self._answers: dict[tuple[int, int], bool] = {}  # what was answered last
-        self._better: dict[tuple[int, int], bool] = {}  # what is to be answered first, where that is known
+        self._asked: dict[tuple[int, int], int] = {}  # number of truth tests, the last one last
+        self._answers: dict[tuple[int, int], bool] = {}  # the last answers
+        self._better: dict[tuple[int, int], bool] = {}  # the answers to give first, where known
 
     @property
     def graph(self) -> Graph:
-        """The graph that is being written."""
+        """The current graph."""
         return self.open[-1]
 
     @property
@@ -283,7 +283,7 @@ class Trace:
         return (call for graph in self.graphs.values() for call in graph.calls)
 
     def add(self, call: Call) -> None:
-        """Record a call in its graph; raises `Endless` after more than any Workflow has room for."""
+        """Record a call in its graph; raises `Endless` if there are more than a Workflow has room for."""
         calls = call.graph.calls
         calls.append(call)
         if len(calls) > _MOST_CALLS:
@@ -292,7 +292,7 @@ class Trace:
             raise Endless
 
     def end(self, graph: Graph, site: Site) -> Graph:
-        """The graph of what runs when the run of a pipeline has ended; its inputs are the pipeline's."""
+        """The graph for the end of a pipeline's run; its inputs are the pipeline's."""
         known = self.ending(graph)
         if known is None:
             known = self.graphs[-id(graph.owner)] = Graph(graph.owner)
@@ -300,11 +300,11 @@ class Trace:
         return known
 
     def ending(self, graph: Graph) -> Graph | None:
-        """The graph of what runs when the run of a pipeline has ended, if the pipeline speaks of it."""
+        """The graph for the end of a pipeline's run, if the pipeline uses that."""
         return self.graphs.get(-id(graph.owner))
 
     def report(self, kind: str, place: Place, related: tuple[Related, ...] = (), /, **data: Any) -> None:
-        """Record a mistake of the kind of that name in `flowdsl.mistakes`, once for each place and text."""
+        """Record a mistake of the named kind in `flowdsl.mistakes`, once for each place and text."""
         finding = mistake(kind, **data)
         key = (_identity(place), finding.code, finding.message)
         if key not in self._told:
@@ -312,7 +312,7 @@ class Trace:
             self.problems.append(Diagnostic(finding, place, related))
 
     def relate(self, site: Site, related: tuple[Related, ...]) -> None:
-        """Say more of the last mistake that the expression at a site made."""
+        """Add related places to the last mistake at the expression of a site."""
         for number in reversed(range(len(self.problems))):
             problem = self.problems[number]
             if isinstance(problem.place, Site) and inside(problem.place, site):
@@ -322,7 +322,7 @@ class Trace:
     def complain(self, kind: str, **data: Any) -> None:
         """Record what the user's code does with a run-time value, once for each instruction.
 
-        `list(x)` loops and counts; what the standard library does with a value is one mistake of its caller.
+        `list(x)` iterates and counts; all uses by the standard library are one mistake of its caller.
         """
         site = here()
         kinds = self._misused.setdefault((id(site.code), site.lasti), {})
@@ -339,14 +339,14 @@ class Trace:
 
     @property
     def failed(self) -> bool:
-        """Whether a mistake was found that is more than a warning."""
+        """Whether an error was found, not only warnings."""
         return any_error(self.problems)
 
     def truth(self, site: Site) -> bool:
-        """An answer where Python asks for the truth of a run-time value.
+        """The answer when Python tests the truth of a run-time value.
 
-        True first, so that the body of an `if` is run. Then False and True in ever longer turns, which
-        ends every loop. Where that led to an exception, the other answer for the first hundred times.
+        First True, so that the body of an `if` runs. Then False and True in ever longer turns, which
+        ends every loop. If that led to an exception, the other answer for the first hundred times.
         """
         key = (id(site.code), site.lasti)
         count = self._asked.pop(key, 0) + 1
@@ -357,7 +357,7 @@ class Trace:
         return self._answers[key]
 
     def avoid(self) -> bool:
-        """Change the last answer that was not changed before; False when there is none."""
+        """Change the last answer that has not been changed yet; False if there is none."""
         for key in reversed(self._asked):
             if key not in self._better:
                 self._better[key] = not self._answers[key]
@@ -370,7 +370,7 @@ def _identity(place: Place) -> tuple[Any, ...]:
     if isinstance(place, Argument):
         return (*_identity(place.site), *place[1:])
     if isinstance(place, Site):
-        # By the text: a `while` asks for its condition in two instructions.
+        # By the text: a `while` tests its condition in two instructions.
         return (id(place.code), extent(place) or place.lasti, hole(place))
     return tuple(place)
 
@@ -382,7 +382,7 @@ _running: list[Trace] = []
 def current() -> Trace | None:
     """The trace of this context, or None outside a pipeline.
 
-    A thread that a pipeline's body started does not inherit the trace; that is a mistake of the body.
+    A thread started by a pipeline's body does not inherit the trace; that is a mistake of the body.
     """
     trace = _current.get()
     if trace is None and _running:
@@ -390,13 +390,13 @@ def current() -> Trace | None:
         owner = trace.graph.owner if trace.open and through_library() else None
         if owner is None:
             trace.report("PipelineThread", here())
-        else:  # where the body is by now differs from run to run
+        else:  # the body's current place differs between runs
             trace.report("PipelineThread", Definition(owner.code), (), pipeline=owner.name)
     return trace
 
 
 def needed(word: str) -> Trace:
-    """The trace, for a word that only means something in the body of a pipeline; raises `OutsidePipeline`."""
+    """The trace, for a word that is valid only in the body of a pipeline; raises `OutsidePipeline`."""
     trace = current()
     if trace is None or not trace.open:
         raise OutsidePipeline(
@@ -407,19 +407,19 @@ def needed(word: str) -> Trace:
 
 
 def start(trace: Trace) -> Any:
-    """Make a trace the current one; `stop` with what this returns."""
+    """Make a trace the current one; pass the result to `stop`."""
     _running.append(trace)
     return _current.set(trace)
 
 
 def stop(trace: Trace, mark: Any) -> None:
-    """End the trace begun by `start`."""
+    """End the trace that `start` has begun."""
     _current.reset(mark)
     _running.remove(trace)
 
 
 def complain(kind: str, **data: Any) -> None:
-    """Record a mistake at the user's line; outside a pipeline, raise it."""
+    """Record a mistake at the user's line; outside of a pipeline, raise it."""
     trace = current()
     if trace is None:
         finding = mistake(kind, **data)
@@ -428,7 +428,7 @@ def complain(kind: str, **data: Any) -> None:
 
 
 def hidden(expr: Expr) -> dict[str, str] | None:
-    """What to say of a parameter of the pipeline with the name of a step or pipeline of its file; else None."""
+    """The data about a parameter of the pipeline with the name of a step or pipeline of its file; else None."""
     trace = current()
     if trace is None or not trace.open or not isinstance(expr, Param):
         return None
@@ -438,15 +438,15 @@ def hidden(expr: Expr) -> dict[str, str] | None:
 
 
 def function_word(thing: object) -> str:
-    """The word for a step or a pipeline; nothing for all else."""
+    """The word for a step or a pipeline; nothing for anything else."""
     from flowdsl.pipeline import Pipeline
     from flowdsl.step import Step
 
     return "step" if isinstance(thing, Step) else "pipeline" if isinstance(thing, Pipeline) else ""
 
 
-# Tokens are plain ASCII of mixed case and hold `{{`, so whatever survives damaged (upper(), a slice)
-# is still refused as a literal that Argo would read as a tag. The sum at the end tells a token that became
+# Tokens are plain ASCII of mixed case and contain `{{`, so any damaged remains (upper(), a slice)
+# are refused as literals that Argo would read as tags. The checksum at the end detects a token that became
 # that of another value: `f"{size} 2".replace("2", "0")`.
 TOKEN = re.compile(r"\{\{fD(!?)(?:(\d+)|:([A-Za-z_.]+))C([0-9a-f]{8})\}\}")
 _FOLDER = "checkpoint_dir"
@@ -455,7 +455,7 @@ DAMAGED = re.compile(r"\{\{fd|fd!?(?:\d+|:[a-z_.]+)c[0-9a-f]{8}\}\}", re.IGNOREC
 
 
 def token(expr: Expr, *, shown: bool = False) -> str:
-    """The text that stands for a value inside other text; `shown` when repr() made it."""
+    """The text that represents a value inside other text; `shown` if repr() made it."""
     mark = "!" if shown else ""
     trace = current()
     if isinstance(expr, RunField) and not isinstance(expr.type, t.Sequence):
@@ -475,13 +475,13 @@ def _spelled(key: str) -> str:
 
 
 def held_in(text: str) -> str | None:
-    """The word for what a pod has for itself, where a text outside of a pipeline was made with such a thing."""
+    """The word for a value that exists only in a pod, if a text outside of a pipeline contains one."""
     names = [name for _, _, name, _ in TOKEN.findall(text) if name.startswith(_HELD)]
     return names[0].removeprefix(_HELD).replace("_", " ") if names else None
 
 
 def parts(text: str, trace: Trace | None) -> tuple[str | Expr, ...]:
-    """A text as its literal parts and the values whose tokens it holds."""
+    """A text as its literal parts and the values of its tokens."""
     found: list[str | Expr] = []
     end = 0
     for match in TOKEN.finditer(text):
@@ -520,7 +520,7 @@ def _detoken(match: re.Match[str], trace: Trace | None) -> Expr | str:
 
 
 def not_text(expr: Expr) -> str | None:
-    """Why a value's text would differ between Python and Argo, or None where both agree."""
+    """Why a value's text would differ between Python and Argo, or None if both agree."""
     if isinstance(expr, OnVolume):
         return "path on a volume"
     if isinstance(expr, Stored):
@@ -540,7 +540,7 @@ def not_text(expr: Expr) -> str | None:
 
 
 def rewritten(expr: Expr) -> str | None:
-    """What a float is whose text Argo writes anew; None where it arrives as the step or the user wrote it."""
+    """A description of a float that Argo formats again; None if it arrives as the step or the user wrote it."""
     match expr:
         case Either(choices) | Op("?:", (_, *choices)):
             return next(filter(None, map(rewritten, choices)), None)
@@ -548,7 +548,7 @@ def rewritten(expr: Expr) -> str | None:
             return "float that Argo computes"
         case Get(Rows(), int()) | Get(
             Get(Rows(), int(), t.Record() | t.Fixed()), str()
-        ):  # as a step wrote it
+        ):  # as formatted by a step
             return None
         case Get():
             return "float that Argo takes out of a list or dict"
