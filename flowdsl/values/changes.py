@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _Change(NamedTuple):
-    """What the first such part of a value is, its type, how it arrives, and what JSON lacks."""
+    """The first changed part of a value: a description, its type, how it arrives, and what JSON lacks."""
 
     what: str
     have: str
@@ -24,7 +24,7 @@ class _Change(NamedTuple):
 
 
 def tell_changed(complain: Callable[..., None], parameter: str, value: object, want: t.Type) -> None:
-    """Complain of the first part of an argument that arrives as something else."""
+    """Report the first part of an argument that arrives with another type."""
     if not any(isinstance(one, t.Json) for one in t.scalars(want)):
         return
     if (found := next(_of_value(value, want), None)) is not None:
@@ -47,7 +47,7 @@ def _of_value(value: object, want: t.Type) -> Iterator[_Change]:
 
 
 def _known(value: object) -> t.Type | None:
-    """The type of a value known now that JSON does not have."""
+    """The type of a constant that JSON cannot represent."""
     return t.record_of(value) or (t.Fixed(()) if isinstance(value, tuple) else None)
 
 
@@ -86,7 +86,7 @@ def _of_type(have: t.Type, want: t.Type) -> Iterator[_Change]:
 
 
 def arriving(have: t.Type, want: t.Type) -> t.Type:
-    """The type as which a value is rebuilt that is taken as another: where JSON is wanted, as what JSON has."""
+    """The type of a value after it was passed as another type: if that is JSON, the JSON type."""
     if isinstance(have, t.Maybe) or isinstance(want, t.Maybe):
         inner = arriving(*(one.item if isinstance(one, t.Maybe) else one for one in (have, want)))
         return t.Maybe(inner) if isinstance(have, t.Maybe) else inner

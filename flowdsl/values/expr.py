@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class Const(Node):
-    """A value known now; it fits the type."""
+    """A constant; it fits the type."""
 
     value: Any
     type: Type
 
 
 class Out(Node):
-    """One output of a task; `variable` is where Argo has it, empty for the parameter of that name."""
+    """One output of a task; `variable` is its name in Argo, empty for the parameter of that name."""
 
     task: Call | str
     name: str
@@ -43,7 +43,7 @@ class Param(Node):
 
 
 class Item(Node):
-    """A field of the item of the loop that is being written; `name` empty: the item itself."""
+    """A field of the item of the current loop; `name` empty: the item itself."""
 
     name: str
     type: Type
@@ -57,13 +57,13 @@ class RunField(Node):
 
 
 class Attempt(Node):
-    """Which attempt it is of the graph that hands this on, from 0."""
+    """The number of the attempt of the graph that passes this on, from 0."""
 
     type: Type = TEXT
 
 
 class Op(Node):
-    """An operator on expressions: Python's spelling, with Python's result."""
+    """An operator on expressions: in Python's notation, with Python's result."""
 
     op: str
     args: tuple[Expr, ...]
@@ -71,14 +71,14 @@ class Op(Node):
 
 
 class Join(Node):
-    """Text made of literal parts and values: an f-string or `+` on text."""
+    """A text of literal parts and values: an f-string or `+` on text."""
 
     parts: tuple[str | Expr, ...]
     type: Type = TEXT
 
 
 class Get(Node):
-    """A key or an index into a JSON value; an `Item` as index is the number of the loop's item."""
+    """The element at a key or index of a JSON value; an `Item` as index is the number of the loop's item."""
 
     of: Expr
     key: str | int | Item
@@ -86,7 +86,7 @@ class Get(Node):
 
 
 class Cell(Node):
-    """One output of one item of an earlier loop: text, encoded as the step wrote it."""
+    """One output of one item of an earlier loop: text, encoded as by the step."""
 
     rows: Expr
     index: Item | int
@@ -111,14 +111,14 @@ class OnVolume(Node):
 
 
 class Held(Node):
-    """What a pod has for itself, such as a Secret: it has no text, and comes into none."""
+    """Something that exists only in a pod, such as a Secret: it has no text, and cannot be part of one."""
 
     word: str
     type: Type = JSON
 
 
 class Stored(Node):
-    """A file that lies outside of the run; `texts` are those of its words that may hold values of the run."""
+    """A file outside of the run; `texts` are its arguments that may contain values of the run."""
 
     artifact: Artifact
     names: tuple[str, ...]
@@ -127,7 +127,7 @@ class Stored(Node):
 
 
 class Either(Node):
-    """The first of the choices that exists; of a `part` of a record, None exists too where its task ran."""
+    """The first of the choices that exists; for a `part` of a record, also None if the task of that record ran."""
 
     choices: tuple[Expr, ...]
     type: Type
@@ -135,7 +135,7 @@ class Either(Node):
 
 
 class Rows(Node):
-    """Everything that the items of a loop handed on."""
+    """The outputs of all items of a loop."""
 
     task: Call | str
     item: Type
@@ -143,7 +143,7 @@ class Rows(Node):
 
 
 class Best(Node):
-    """One output of the best trial of a sweep; the IR also has its rows and what makes it the best."""
+    """One output of the best trial of a sweep; the IR also contains its rows and the criterion."""
 
     task: Call | str
     name: str
@@ -162,14 +162,14 @@ class Ran(Node):
 
 
 class Status(Node):
-    """How a task that has ended did so: "Succeeded", "Failed" or "Error"."""
+    """The outcome of a task that has ended: "Succeeded", "Failed" or "Error"."""
 
     task: Call | str
     type: Type
 
 
 class InPod(Node):
-    """An input, or the path of an output, as the command line of a container sees it."""
+    """An input, or the path of an output, in the command line of a container."""
 
     name: str
     type: Type
@@ -177,13 +177,13 @@ class InPod(Node):
 
 
 class Checkpoint(Node):
-    """The folder for the checkpoints of the task that is given it."""
+    """The folder for the checkpoints of the task that gets it."""
 
     type: Type = FILE
 
 
 class Poison(Node):
-    """What a mistake answers: it swallows everything, so that one mistake is reported once."""
+    """The result of a mistake: it accepts any operation, so that a mistake is reported once."""
 
     type: Type = JSON
 
@@ -245,11 +245,11 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 MOST_NESTED = 95
-"""How many operations may be inside each other: an expression of Argo is read to a depth of 100 here."""
+"""The maximal nesting of operations: an expression of Argo is parsed to a depth of 100 here."""
 
 
 def nested(expr: Expr) -> int:
-    """How many operations and choices are inside each other in an expression."""
+    """The nesting depth of operations and choices in an expression."""
     known: int | None = expr.__dict__.get("_nested")
     if known is None:
         known = max(map(nested, children(expr)), default=0) + isinstance(expr, (Op, Either))
@@ -268,7 +268,7 @@ def leaves(expr: Expr) -> list[Expr]:
 
 
 def substitute(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
-    """The expression with every part for which `change` answers replaced; parts inside those stay."""
+    """The expression with each part replaced for which `change` returns one; parts inside of those are kept."""
     replaced = change(expr)
     if replaced is not None:
         return replaced

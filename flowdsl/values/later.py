@@ -30,7 +30,7 @@ class Position(NamedTuple):
 
 
 class Field(NamedTuple):
-    """An argument of a word such as `GPU(...)`, which stands at a site; `position`: among those without a name."""
+    """An argument of a word such as `GPU(...)` that was called at a site; `position`: among positional arguments."""
 
     of: str
     name: str
@@ -39,24 +39,24 @@ class Field(NamedTuple):
 
 
 class Later(NamedTuple):
-    """A value that only a run knows, or a text that holds one, and the way to it."""
+    """A value that is known only at run time, or a text that contains one, and the path to it."""
 
     value: object
     way: tuple[Key | Position | Field, ...]
 
 
 def of_run(thing: object) -> bool:
-    """Whether something is known only when the pipeline runs: a stand-in, or a text that holds one."""
+    """Whether something is known only at run time: a stand-in, or a text that contains one."""
     return is_value(thing) or (isinstance(thing, str) and TOKEN.search(thing) is not None)
 
 
 def later(option: object) -> list[Later]:
-    """The parts of an option that only a run knows. Claims say themselves what is wrong with them."""
+    """The parts of an option that are known only at run time. Mistakes in claims are reported elsewhere."""
     return [] if option is None or type(option) in _FIXED else list(_later(option, (), ()))
 
 
 def known_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Those options that are known while compiling; the others are told by who reads them."""
+    """The options that are known at compile time; the others are reported by their readers."""
     return {name: written for name, written in options.items() if not later(written)}
 
 
@@ -95,12 +95,12 @@ def _later(
 def _arguments(
     thing: object, way: tuple[Key | Position | Field, ...], around: tuple[int, ...]
 ) -> Iterator[Later]:
-    """What the arguments of a word hold, which it keeps under their names."""
+    """The run-time parts in the arguments of a word, which stores them under their names."""
     kind = type(thing)
     slots = {slot for base in kind.__mro__ for slot in getattr(base, "__slots__", ())}
     if "site" not in slots:
         return
-    site: Site = getattr(thing, "site")  # noqa: B009 -- it is that of many classes
+    site: Site = getattr(thing, "site")  # noqa: B009 -- many classes have this attribute
     code = cast("FunctionType", kind.__init__).__code__
     first, last = 1, code.co_argcount + code.co_kwonlyargcount
     for index, name in enumerate(code.co_varnames[first:last]):

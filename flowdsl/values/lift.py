@@ -25,9 +25,9 @@ _SMALL = 2**63
 _SHOWN = 40
 _ADDRESS = regex(r"(\w+)>? (?:object )?at 0x[0-9a-f]{6,}>")
 _LONGEST = (
-    14_000  # bits: Python itself writes no number of more than 4300 digits, and as text all others travel
+    14_000  # bits: Python itself formats no integer of more than 4300 digits, and all others are passed as text
 )
-# Argo quotes a substituted value in a way JSON does not read for these (argo-workflows #15512).
+# Argo quotes a substituted value in a way that JSON cannot parse for these (argo-workflows #15512).
 CONTROL = {chr(code) for code in range(32)} - {"\t", "\n", "\r"} | {"\x7f"}
 
 
@@ -36,9 +36,9 @@ def lift(
 ) -> Expr:
     """The expression for a value that should be of the type.
 
-    `complain(kind, **data)` is told of each mistake; the answer is then poison. `nested`: inside a JSON
-    value, whose texts are encoded so that they may hold anything. `apart`: the parts of a record or tuple
-    are handed on each by itself, as the results of a pipeline are.
+    `complain(kind, **data)` is called for each mistake; the result is then poison. `nested`: inside a JSON
+    value, whose texts are encoded so that they may contain anything. `apart`: the parts of a record or tuple
+    are separate outputs, like the results of a pipeline.
     """
     inner = want.item if isinstance(want, t.Maybe) else want
     if is_value(value):
@@ -88,9 +88,9 @@ def lift(
 
 
 def lift_plain(value: object, want: t.Type) -> Expr | None:
-    """The expression for most values, where one look tells that they fit; None for all others.
+    """The expression for most values, which obviously fit; None for all others.
 
-    A run-time value of the very type; a number, a flag or a text in which there is nothing to find.
+    A run-time value of exactly the type; a number, a bool or a text without anything special.
     """
     kind = type(value)
     if kind is RunTimeValue:
@@ -106,7 +106,7 @@ def lift_plain(value: object, want: t.Type) -> Expr | None:
 
 
 def _stored(value: Artifact, want: t.Type, complain: Callable[..., None]) -> Expr:
-    """A file outside of the run; words that are no texts are judged where they were written."""
+    """A file outside of the run; arguments that are no texts are checked where they were written."""
     if not isinstance(want.item if isinstance(want, t.Maybe) else want, t.File):
         complain("WrongType", want=t.spell(want), have=repr(value))
         return Poison()
@@ -137,19 +137,19 @@ class Parts(NamedTuple):
 
 
 def _adds_nothing(value: object, fields: Sequence[t.Field]) -> bool:
-    """Whether a record has no fields but those of the class that is wanted."""
+    """Whether a record has only the fields of the required class."""
     own = t.record_of(value)
     return own is None or len(own.fields) == len(fields)
 
 
 def _has_keys(value: dict[Any, Any], fields: Sequence[t.Field]) -> bool:
-    """Whether a dict has all keys that are required, and no others than those of a TypedDict."""
+    """Whether a dict has all required keys, and only those of the TypedDict."""
     needed = {field.name for field in fields if field.required}
     return needed <= value.keys() <= {field.name for field in fields}
 
 
 def parts_of(value: object, want: t.Type) -> Parts | None:
-    """The parts of a value that is made of parts as the type is; None for any other."""
+    """The parts of a composite value, if its type is composite in the same way; None for any other."""
     match want:
         case t.Record(cls, fields) if isinstance(value, cls) and _adds_nothing(value, fields):
             names = tuple(field.name for field in fields)
@@ -173,7 +173,7 @@ def parts_of(value: object, want: t.Type) -> Parts | None:
 
 
 def _many(parts: Parts, want: t.Type, holder: str, complain: Callable[..., None], nested: bool) -> Expr:
-    """A constant if all parts are."""
+    """The expression of a composite value; a constant if all parts are."""
     wrong: list[dict[str, Any]] = []
 
     def report(step: str | int, name: str, **data: Any) -> None:
@@ -210,7 +210,7 @@ def is_dict(value: object) -> TypeGuard[dict[Any, Any]]:
 
 
 def _entries_of(value: object, want: t.Type) -> dict[str, Any] | None:
-    """The entries of a dict whose keys are those of the type, as texts; None for anything else."""
+    """The entries of a dict whose keys fit the type, with texts as keys; None for anything else."""
     if not is_dict(value):
         return None
     kind = want.key if isinstance(want, t.Mapping) else t.TEXT
@@ -222,7 +222,7 @@ def _lift_value(expr: Expr, want: t.Type, inner: t.Type, complain: Callable[...,
     if isinstance(expr, Poison):
         return expr
     if isinstance(expr.type, t.Flag) and isinstance(inner, t.Number):
-        # Python takes a bool for a number; its text is another one.
+        # Python accepts a bool as a number, but its text differs.
         return Op("?:", (expr, Const(1, t.INT), Const(0, t.INT)), t.INT)
     if fits(expr.type, want):
         if not (nobody := maker_of(expr)):
@@ -241,14 +241,14 @@ def _lift_value(expr: Expr, want: t.Type, inner: t.Type, complain: Callable[...,
 
 
 def _is_float(value: object, want: t.Type) -> TypeGuard[float]:
-    """Whether a value becomes a float where it goes: a whole number of JSON stays what it is."""
+    """Whether a value is converted to float on the way: an integer in JSON stays one."""
     return isinstance(value, float) or (isinstance(value, int) and want == t.FLOAT)
 
 
 def _finite(value: float) -> bool:
     try:
         return math.isfinite(value)
-    except OverflowError:  # a whole number that no float can hold
+    except OverflowError:  # an integer too large for a float
         return False
 
 
@@ -280,16 +280,16 @@ def _scalar(value: Any, want: t.Type) -> Expr | None:
 
 
 def text(value: str) -> Expr:
-    """A text as an expression: a constant, or the values whose tokens it holds joined with the rest.
+    """A text as an expression: a constant, or the values of its tokens joined with the literal parts.
 
-    A value that does not stand in text as Python would write it is reported where it was put there.
+    A value whose text differs from Python's is reported where it was inserted.
     """
-    value = str.__str__(value)  # a member of a StrEnum is the text it holds
+    value = str.__str__(value)  # a member of a StrEnum becomes its text
     return join(parts(value, current())) if "{{" in value else Const(value, t.TEXT)
 
 
 def join(pieces: Iterable[str | Expr]) -> Expr:
-    """Texts and values one after the other; neighbouring literals are one."""
+    """The concatenation of texts and values; adjacent literals are merged."""
     flat: list[str | Expr] = []
     for piece in pieces:
         if isinstance(piece, Poison):
@@ -312,14 +312,14 @@ def join(pieces: Iterable[str | Expr]) -> Expr:
 
 
 def literals(made: Expr) -> list[str]:
-    """The parts of a text that are known."""
+    """The literal parts of a text."""
     if isinstance(made, Join):
         return [part for part in made.parts if isinstance(part, str)]
     return [made.value] if isinstance(made, Const) else []
 
 
 def flaw_of(made: Expr, nested: bool) -> tuple[str, dict[str, str]] | None:
-    """What is wrong with the literal parts of a text: the kind of mistake and its data."""
+    """The mistake in the literal parts of a text: its kind and data."""
     for literal in literals(made):
         if DAMAGED.search(literal):
             return "DamagedText", {}
@@ -358,7 +358,7 @@ def fits(have: t.Type, want: t.Type) -> bool:
             return all(_scalar(value, want) is not None or _is_str(value, want) for value in values)
         case t.Record(one, ones), t.Record(two, twos):
             has = {field.name: field.type for field in ones}
-            # The fields that a class below another one adds would be lost.
+            # The additional fields of a subclass would be lost.
             same = issubclass(one, two) and len(ones) == len(twos)
             return same and all(fits(has[field.name], field.type) for field in twos)
         case t.Record(_, fields), t.Fixed(items):
@@ -370,7 +370,7 @@ def fits(have: t.Type, want: t.Type) -> bool:
 
 
 def _is_among(value: object, values: Iterable[object]) -> bool:
-    # Python takes 1 and True for equal; their texts differ.
+    # 1 == True in Python, but their texts differ.
     return any(value == one and type(value) is type(one) for one in values)
 
 
@@ -379,7 +379,7 @@ def _is_str(value: object, want: t.Type) -> bool:
 
 
 def as_written(value: object) -> str:
-    """A value as it is written in Python, for a message; `...` for one whose text is long, or an address."""
+    """A value as Python source for a message; `...` if its text is long or contains an address."""
     if isinstance(value, enum.Enum):
         return f"{type(value).__name__}.{value.name}"
     if isinstance(value, int) and is_long(value):
@@ -389,7 +389,7 @@ def as_written(value: object) -> str:
 
 
 def spelled(value: object, want: t.Type = t.JSON) -> str:
-    """A value known now, or its type, for a message about a value that is wanted."""
+    """A constant, or its type, for a message about an expected value."""
     if value is None or is_value(value):
         return "None" if value is None else t.spell(expr_of(value).type)
     name = type(value).__name__
@@ -406,7 +406,7 @@ def spelled(value: object, want: t.Type = t.JSON) -> str:
         return name if other is None else f"{name} with the key {spelled(other)}"
     if isinstance(value, enum.Enum):
         return as_written(value)
-    if hasattr(value, "tolist"):  # the `bool` of numpy is not that of Python
+    if hasattr(value, "tolist"):  # the `bool` of numpy is a different class
         return f"{type(value).__module__.partition('.')[0]}.{name}"
     if type(value) not in (str, int, float, bool):
         return name
@@ -415,7 +415,7 @@ def spelled(value: object, want: t.Type = t.JSON) -> str:
 
 
 def annotation(value: object) -> str:
-    """The annotation of what a function returns, for a message; `...` where a value does not tell."""
+    """The annotation for a function's result, for a message; `...` if a value does not determine it."""
     if value is None or is_value(value):
         return spelled(value)
     if is_dict(value):

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 class Node:
     """A node whose fields are its annotations; equal to another of the same class with the same content.
 
-    Frozen by the type checkers alone.
+    Immutable only for type checkers.
     """
 
     __match_args__: ClassVar[tuple[str, ...]] = ()
@@ -21,7 +21,7 @@ class Node:
     def __init_subclass__(cls) -> None:
         fields = tuple(cls.__annotations__)
         setattr(cls, "__match_args__", fields)  # noqa: B010 -- a plain assignment is refused by mypy
-        # Written out once, as for a named tuple: nodes are made by the thousand.
+        # Generated once, as for a named tuple: nodes are created by the thousand.
         defaults = {f"_{name}": getattr(cls, name) for name in fields if name in cls.__dict__}
         header = ", ".join(f"{name}=_{name}" if f"_{name}" in defaults else name for name in fields)
         body = "".join(f"\n self.{name} = {name}" for name in fields) or " pass"

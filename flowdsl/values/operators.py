@@ -12,7 +12,7 @@ TOO_NESTED = f"an operation on what {MOST_NESTED} others gave, one after the oth
 
 
 def operate(operator: str, left: Expr, right: Expr) -> Expr | None:
-    """An expression over two operands; poison after a reported mistake; None where their types do not fit."""
+    """An expression with two operands; poison after a reported mistake; None if their types do not fit."""
     if (
         isinstance(left, Poison)
         or isinstance(right, Poison)
@@ -61,7 +61,7 @@ def _comparison(operator: str, left: Expr, right: Expr) -> Expr | None:
     same = one == two and (isinstance(one, (t.Number, t.Text)) or one == t.DATE)
     if operator in ("==", "!="):
         for side, other, const in ((one, two, right), (two, one, left)):
-            # A value that may be None, or of several types, has another text than the one compared with.
+            # The text of an optional or union value differs from that of the other operand.
             is_text = isinstance(side, t.Maybe) and not t.holds_file(side)
             same = same or (is_text and isinstance(other, t.Nothing))
             same = same or (isinstance(side, t.Choice) and isinstance(const, Const))
@@ -90,7 +90,7 @@ def _among(value: object, values: tuple[object, ...]) -> bool:
 
 
 def _never(operator: str, value: object, values: tuple[object, ...]) -> Expr:
-    """Poison for a comparison whose answer is always the same, which is reported."""
+    """Poison for a comparison with a constant result, which is reported."""
     from flowdsl.diagnostic import near
 
     close = near(value, [one for one in values if isinstance(one, str)]) if isinstance(value, str) else None

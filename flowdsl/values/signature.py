@@ -29,14 +29,14 @@ class Parameter(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """The parameters of a function in order, and what it returns."""
+    """The parameters of a function in order, and its result."""
 
     parameters: tuple[Parameter, ...]
     by_name: dict[str, Parameter]
     returns: t.Type
     annotated: bool
     variadic: tuple[str, ...]
-    unreadable: tuple[tuple[str, str], ...]  # annotations by parameter or "return", and why not
+    unreadable: tuple[tuple[str, str], ...]  # annotations by parameter or "return", and the error
 
     def spell(self, name: str) -> str:
         """The signature as its author would write it, for a message."""
@@ -56,7 +56,7 @@ class Signature(NamedTuple):
 
 
 def innermost(function: FunctionType) -> FunctionType:
-    """The function that decorators with `functools.wraps` were put around."""
+    """The function inside decorators that use `functools.wraps`."""
     seen: set[int] = set()
     while (inner := getattr(function, "__wrapped__", None)) is not None and id(function) not in seen:
         seen.add(id(function))
@@ -65,12 +65,12 @@ def innermost(function: FunctionType) -> FunctionType:
 
 
 def is_function(thing: object) -> bool:
-    """Whether a thing was made by `def` or `lambda`, and is no method: only that has inputs of its own to read."""
+    """Whether a thing was created by `def` or `lambda`, and is no method: only then its parameters are inputs."""
     return isinstance(getattr(thing, "__code__", None), CodeType) and not is_method(thing)
 
 
 def is_method(thing: object) -> bool:
-    """Whether a thing is a function of a class that takes the object as its first argument, or has it already."""
+    """Whether a thing is a function of a class that takes the object as its first argument, or is bound to it."""
     if isinstance(thing, MethodType):
         return True
     if not isinstance(thing, FunctionType) or "." not in thing.__qualname__.rpartition("<locals>.")[2]:
@@ -80,7 +80,7 @@ def is_method(thing: object) -> bool:
 
 
 def read(function: FunctionType) -> Signature:
-    """The signature of a function; annotations that cannot be read are said in `unreadable`."""
+    """The signature of a function; annotations that cannot be evaluated are listed in `unreadable`."""
     if not is_function(function):
         return Signature((), {}, _UNREAD, False, (), (("", "it is not a function"),))
     code = function.__code__
@@ -90,7 +90,7 @@ def read(function: FunctionType) -> Signature:
     written = annotations_of(function)
     hints: dict[str, Any] = {}
     try:
-        # Classes and None are what they say; texts, and types that may hold some, are to be evaluated.
+        # Classes and None are used directly; strings, and types that may contain some, have to be evaluated.
         evaluated = {*map(type, written.values())} <= {type, type(None)}
         hints = written if evaluated else typing.get_type_hints(function)
     except Exception as error:
@@ -128,7 +128,7 @@ _UNREAD = t.Unsupported("", "it cannot be read")
 
 
 def _unreadable(function: FunctionType) -> Iterator[tuple[str, str]]:
-    """The annotations that cannot be read, each with the reason."""
+    """The annotations that cannot be evaluated, each with the reason."""
     for name, written in annotations_of(function).items():
         alone = FunctionType(_nothing.__code__, function.__globals__)
         alone.__annotations__ = {name: written}

@@ -24,14 +24,14 @@ _FLAGS = {"true": True, "false": False}
 
 
 class WrongValue(Exception):
-    """A value that is not of its type; the text says what is wrong with it."""
+    """A value that does not have its type; the text is the reason."""
 
 
 def typed(text: str, kind: t.Type, files: Path | None = None) -> Any:
-    """The value that somebody means who types a text. Raises WrongValue.
+    """The value of a text typed by a user. Raises WrongValue.
 
-    Numbers, flags, members of an Enum and texts are bare, everything else is JSON; `null` is None. `files` is the
-    folder that paths in it are relative to; without one there is no value with files.
+    Numbers, bools, members of an Enum and texts are bare, everything else is JSON; `null` is None. `files` is the
+    folder that paths in it are relative to; without one, values with files are errors.
     """
     match kind:
         case t.Text():
@@ -83,7 +83,7 @@ def typed(text: str, kind: t.Type, files: Path | None = None) -> Any:
 
 
 def meant(written: Value, kind: t.Type) -> Any:
-    """The value of a space or its condition: what stands in quotes is a text, whatever it looks like.
+    """The value of a literal in a space or its condition: a quoted one is always a text.
 
     Raises WrongValue.
     """
@@ -94,7 +94,7 @@ def meant(written: Value, kind: t.Type) -> Any:
 
 
 def _example(kind: t.Type) -> Any:
-    """A value of a type, as JSON has it."""
+    """A JSON value of a type, as an example."""
     match kind:
         case t.Number(name):
             return 1 if name == "int" else 0.5
@@ -123,7 +123,7 @@ def _example(kind: t.Type) -> Any:
 
 
 def decoded(text: str, kind: t.Type) -> Any:
-    """The value of a text that travelled, as the step that takes it reads it. Raises WrongValue."""
+    """The value of a passed text, as the receiving step decodes it. Raises WrongValue."""
     if isinstance(kind, t.Moment):
         return _moment(text, kind)
     if t.is_text(kind):
@@ -132,16 +132,16 @@ def decoded(text: str, kind: t.Type) -> Any:
 
 
 def rebuilt(value: Any, kind: t.Type, where: str = "", files: Path | None = None) -> Any:
-    """What JSON says as a value of the type; `where` is its place in a larger one. Raises WrongValue.
+    """A JSON value converted to the type; `where` is its place in a larger one. Raises WrongValue.
 
-    `files` is the folder of which a file is the name of an entry; without one there is no value of such a type.
+    `files` is the folder in which a file is the name of an entry; without one, values with files are errors.
     """
     place = f"{where}: " if where else ""
     match kind:
         case t.Text() if isinstance(value, str):
             return value
         case t.Number("int") if isinstance(value, int | float) and not isinstance(value, bool):
-            if math.isfinite(value) and value == int(value):  # Argo writes whole floats and integers alike
+            if math.isfinite(value) and value == int(value):  # Argo formats whole floats like integers
                 return int(value)
         case t.Number("float") if isinstance(value, int | float) and not isinstance(value, bool):
             return float(value)
@@ -214,7 +214,7 @@ def _record(
 
 
 def as_sent(cls: type[Any], fields: dict[str, Any]) -> Any:
-    """An object with these fields, which `__post_init__` does not change a second time."""
+    """An object with these fields, to which `__post_init__` is not applied again."""
     made = cls(**fields)
     if hasattr(cls, "__post_init__"):
         for name, value in fields.items():
@@ -239,7 +239,7 @@ def _moment(text: str, kind: t.Moment, place: str = "") -> Any:
 
 
 def _number(key: object, place: str) -> int:
-    """A key that is a whole number, as JSON has it."""
+    """A key of JSON that is an integer."""
     try:
         number = int(str(key))
     except ValueError:

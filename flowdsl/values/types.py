@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Text(Node):
-    """`str`: travels as it is."""
+    """`str`: passed unchanged."""
 
     name: str = "str"
 
@@ -36,7 +36,7 @@ class Number(Node):
 
 
 class Flag(Node):
-    """`bool`: travels as `true` or `false`."""
+    """`bool`: passed as `true` or `false`."""
 
     name: str = "bool"
 
@@ -48,12 +48,12 @@ class Nothing(Node):
 
 
 class Choice(Node):
-    """A `Literal[...]` of strings, numbers or flags."""
+    """A `Literal[...]` of strings, numbers or bools."""
 
     values: tuple[Any, ...]
 
     def __eq__(self, other: object) -> bool:
-        # Python takes 1 and True for equal; their texts differ.
+        # 1 == True in Python, but their texts differ.
         if not isinstance(other, Choice):
             return False
         return self.values == other.values and [*map(type, self.values)] == [*map(type, other.values)]
@@ -62,28 +62,28 @@ class Choice(Node):
 
 
 class Enumeration(Node):
-    """A subclass of `enum.Enum`: travels by the name of its member."""
+    """A subclass of `enum.Enum`: passed as the name of its member."""
 
     cls: type[enum.Enum]
 
 
 class Moment(Node):
-    """`datetime.date` or `datetime.datetime`, by its name: travels as the text of `isoformat()`."""
+    """`datetime.date` or `datetime.datetime`, by its name: passed as the text of `isoformat()`."""
 
     name: str
 
 
 class Sequence(Node):
-    """`list[T]`; or `tuple[T, ...]`, which travels as a list."""
+    """`list[T]`; or `tuple[T, ...]`, which is passed as a list."""
 
     item: Type
     tupled: bool = False
 
 
 class Mapping(Node):
-    """`dict[str, T]`; or a dict whose keys are whole numbers, members of an Enum or texts of a Literal.
+    """`dict[str, T]`; or a dict whose keys are integers, members of an Enum or texts of a Literal.
 
-    All of these travel as texts, as JSON has them.
+    All keys are passed as texts, since JSON has no others.
     """
 
     item: Type
@@ -91,7 +91,7 @@ class Mapping(Node):
 
 
 class Fixed(Node):
-    """`tuple[A, B, ...]` of a known length; `listed`: as a list, as JSON has it."""
+    """`tuple[A, B, ...]` of a fixed length; `listed`: as a list, as in JSON."""
 
     items: tuple[Type, ...]
     listed: bool = False
@@ -106,7 +106,7 @@ class Field(Node):
 
 
 class Record(Node):
-    """A NamedTuple or a dataclass, or a `dict` of these fields; `arguments` are those of a generic one."""
+    """A NamedTuple or a dataclass, or a `dict` of these fields; `arguments` are those of a generic class."""
 
     cls: type[Any]
     fields: tuple[Field, ...]
@@ -114,7 +114,7 @@ class Record(Node):
 
 
 class Entries(Node):
-    """A TypedDict: a dict with these keys, of which only some may be required."""
+    """A TypedDict: a dict with these keys, of which some may be optional."""
 
     cls: type[Any]
     fields: tuple[Field, ...]
@@ -127,7 +127,7 @@ class Maybe(Node):
 
 
 class Json(Node):
-    """`Any`, `object`, bare `list` or `dict`: whatever JSON says."""
+    """`Any`, `object`, bare `list` or `dict`: any JSON value."""
 
     name: str = "Any"
 
@@ -139,11 +139,11 @@ class File(Node):
 
 
 class Unsupported(Node):
-    """An annotation whose values cannot travel, and why."""
+    """An annotation whose values cannot be passed, and the reason."""
 
     annotation: str
     reason: str
-    whole: str = ""  # the annotation and, of a record, which of its fields is at fault
+    whole: str = ""  # the annotation and, for a record, the offending field
 
 
 Type = (
@@ -276,7 +276,7 @@ _ALIEN = "it is not a type whose values travel as JSON or as a file"
 
 
 def _instead(cls: object) -> str:
-    """What to write in place of a class of the standard library, where many write it; else nothing."""
+    """The replacement for a class of the standard library that is often used; nothing for others."""
     if getattr(cls, "__module__", "") not in _LIBRARY:
         return ""
     name = getattr(cls, "__name__", "")
@@ -312,13 +312,13 @@ def _is_record(cls: Any) -> bool:
 
 
 def record_of(value: object) -> Record | None:
-    """The type of a record that is known now; None of any other value."""
+    """The type of a constant record; None for any other value."""
     kind = describe(type(value)) if _is_record(type(value)) else None
     return kind if isinstance(kind, Record) else None
 
 
 def _known(cls: type[Any], annotation: object) -> Type:
-    """The record that an annotation means: a class, or a generic one with its arguments."""
+    """The record type for an annotation: a class, or a generic one with arguments."""
     found = _records.get(annotation)
     if found is None:
         _records[annotation] = Unsupported(_name(annotation), "it contains itself")
@@ -327,7 +327,7 @@ def _known(cls: type[Any], annotation: object) -> Type:
 
 
 def _hints(annotation: object) -> dict[str, object]:
-    """The annotations of a class and its bases, with what the variables of generic ones mean. May raise anything."""
+    """The annotations of a class and its bases, with type variables substituted. May raise anything."""
     cls: Any = typing.get_origin(annotation) or annotation
     if not isinstance(cls, type) or cls is object:
         return {}
@@ -345,7 +345,7 @@ def _hints(annotation: object) -> dict[str, object]:
 
 
 def _bound(hint: Any, meant: dict[object, object]) -> object:
-    """An annotation in which variables are what they mean."""
+    """An annotation with type variables substituted."""
     if type(hint) is typing.TypeVar:
         return meant.get(hint, hint)
     variables = getattr(hint, "__parameters__", ()) if typing.get_origin(hint) is not None else ()
@@ -386,7 +386,7 @@ def _record(cls: type[Any], annotation: object) -> Type:
 
 
 def _entries(cls: type[Any], annotation: object) -> Type:
-    """The type of a TypedDict; its files would have no outputs of their own."""
+    """The type of a TypedDict; files in it are refused, since they would not be outputs of their own."""
     try:
         hints = typing.get_type_hints(cls, include_extras=True)
     except Exception as error:
@@ -417,7 +417,7 @@ def _name(annotation: object) -> str:
 
 
 def told_apart(one: Type, other: Type) -> tuple[str, str]:
-    """Two types as their authors would write them; with their modules where that would be the same."""
+    """Two types as their authors would write them; with their modules if they would look the same."""
     found = spell(one), spell(other)
     if found[0] != found[1]:
         return found
@@ -452,7 +452,7 @@ def spell(kind: Type) -> str:
 
 
 def members(want: Type) -> tuple[str, ...]:
-    """The values of a type that has only a few, as they are written."""
+    """The values of a type that has only a few, as source text."""
     match want:
         case Enumeration(cls):
             return tuple(f"{cls.__name__}.{name}" for name in cls.__members__)
@@ -463,7 +463,7 @@ def members(want: Type) -> tuple[str, ...]:
 
 
 def is_moment(value: object, kind: Moment) -> bool:
-    """Whether a value is a date or a time, of that class and none below it."""
+    """Whether a value is a date or a time of exactly that class."""
     return (type(value).__module__, type(value).__name__) == ("datetime", kind.name)
 
 
@@ -476,7 +476,7 @@ def moment_class(kind: Moment) -> type[Any]:
 
 
 def is_text(kind: Type) -> bool:
-    """Whether values travel as bare text: `str`, members of an Enum, Literals of text, dates and times."""
+    """Whether values are passed as bare text: `str`, members of an Enum, Literals of text, dates and times."""
     match kind:
         case Text() | Enumeration() | Moment():
             return True
@@ -487,7 +487,7 @@ def is_text(kind: Type) -> bool:
 
 
 def key_text(key: object, kind: Type) -> str | None:
-    """The text by which the key of a dict travels; None where it is none of the type."""
+    """The text that represents the key of a dict; None if it does not have the type."""
     match kind:
         case Enumeration(cls):
             return key.name if isinstance(key, cls) and key.name in cls.__members__ else None
@@ -500,7 +500,7 @@ def key_text(key: object, kind: Type) -> str | None:
 
 
 def base(kind: Type) -> Type:
-    """The type that operators see: of a Literal that of its values, if they have one."""
+    """The type for operators: for a Literal the common type of its values, if there is one."""
     if isinstance(kind, Choice):
         for cls, plain in ((bool, BOOL), (int, INT), (str, TEXT)):
             if all(type(value) is cls for value in kind.values):
@@ -529,7 +529,7 @@ def holds_file(kind: Type) -> bool:
 
 
 def holds_whole(kind: Type) -> bool:
-    """Whether a value of the type may contain a whole number anywhere."""
+    """Whether a value of the type may contain an integer anywhere."""
     return any(
         isinstance(one, Json)
         or one == INT
@@ -544,7 +544,7 @@ def holds_float(kind: Type) -> bool:
 
 
 def scalars(kind: Type) -> Iterator[Type]:
-    """The types of the values in a value of the type that have no parts."""
+    """The types of the scalars in a value of the type."""
     match kind:
         case Sequence(item) | Mapping(item) | Maybe(item):
             yield from scalars(item)
@@ -559,7 +559,7 @@ def scalars(kind: Type) -> Iterator[Type]:
 
 
 def parts(kind: Type, count: int) -> list[Type] | None:
-    """The types of the parts of a value that has so many; None of a type that does not say them."""
+    """The types of the parts of a value with this number of parts; None for a type that does not determine them."""
     match kind:
         case Record(_, fields):
             return [field.type for field in fields]
@@ -578,7 +578,7 @@ Keys = tuple[str | int, ...]
 
 
 class Output(Node):
-    """One thing that a step hands on: a name for Argo, where in the result it is, its type."""
+    """An output of a step: its name in Argo, its path in the result, its type."""
 
     name: str
     keys: Keys
@@ -586,9 +586,9 @@ class Output(Node):
 
 
 def outputs(returns: Type) -> tuple[Output, ...]:
-    """What a function with this return type hands on: the parts of a record or tuple, else one `return`.
+    """The outputs of a function with this return type: the parts of a record or tuple, else one `return`.
 
-    A part that is a record or tuple with files is handed on in its parts, too.
+    A part that is a record or tuple with files is split into its parts, too.
     """
     match returns:
         case Nothing():
@@ -618,7 +618,7 @@ def keyed(kind: Record | Fixed) -> list[tuple[str | int, Type]]:
 def assembled(
     kind: Type, made: dict[Keys, T], join: Callable[[Record | Fixed, list[T]], T], *keys: str | int
 ) -> T:
-    """The whole of what its outputs are, by their keys; `join` makes a record or tuple of its parts."""
+    """The result composed of its outputs, by their keys; `join` builds a record or tuple of its parts."""
     if keys in made:
         return made[keys]
     assert isinstance(kind, (Record, Fixed))

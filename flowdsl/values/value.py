@@ -26,17 +26,17 @@ _PYTHON: dict[type, Any] = {t.Text: str, t.Flag: bool, t.Nothing: type(None), t.
 
 
 class RunTimeValue:
-    """Stands for a value that will exist when the pipeline runs."""
+    """The stand-in for a value that will exist when the pipeline runs."""
 
     __slots__ = ("_flowdsl_expr",)
-    __array_ufunc__ = None  # numpy leaves `array * value` to the value
+    __array_ufunc__ = None  # numpy delegates `array * value` to the value
 
     def __new__(cls, *args: object, **named: object) -> RunTimeValue:
-        """Refuse `type(x)(...)` and a class derived from a value."""
+        """Refuse `type(x)(...)` and subclasses of a value."""
         complain("RunTimeConversion", what="used as a class")
         return value(Poison())
 
-    # `__class__` answers the declared type, so that `isinstance` and `match` see what the run will see;
+    # `__class__` returns the declared type, so that `isinstance` and `match` work as at run time;
     # flowdsl itself asks `type(value) is RunTimeValue`.
     @property
     def __class__(self) -> Any:
@@ -61,7 +61,7 @@ class RunTimeValue:
     def __class__(self, value: Any) -> Never:
         raise TypeError("the type of a run-time value is that of the output it stands for")
 
-    # What debuggers and notebooks ask for begins with an underscore, and is no mistake.
+    # Attributes that debuggers and notebooks look up begin with an underscore, and are no mistakes.
     def __getattr__(self, name: str) -> Any:
         expr = expr_of(self)
         if name == "_replace" and isinstance(expr.type, t.Record) and issubclass(expr.type.cls, tuple):
@@ -113,7 +113,7 @@ class RunTimeValue:
             complain("RunTimeCondition")
         trace = current()
         if isinstance(expr.type, t.Maybe) and falls_back(here()):
-            return False  # so that the default goes on, which is judged like what is written instead
+            return False  # the default is used, and checked like any other value
         return trace is None or trace.truth(here())
 
     def __hash__(self) -> int:
@@ -131,7 +131,7 @@ class RunTimeValue:
         _refuse(self, "RunTimeConversion", what="pickled")
         return type(None), ()
 
-    # Text: a token that is found again in every string that reaches flowdsl.
+    # Text: a token that is recognised in every string that reaches flowdsl.
     def __format__(self, spec: str) -> str:
         expr = used(self)
         if spec and not isinstance(expr, Poison):
@@ -152,7 +152,7 @@ class RunTimeValue:
         _refuse(self, "RunTimeConversion", what="converted by int()")
         return 1
 
-    # No number of an open file: 1 is the standard output. But a loop is to run once.
+    # No file descriptor: 1 is the standard output. But a loop has to run once.
     def __index__(self) -> int:
         read = words(here())
         called = operation(here())[0].startswith("CALL")
@@ -210,15 +210,15 @@ def value(expr: Expr) -> RunTimeValue:
 
 
 def expr_of(stand_in: RunTimeValue) -> Expr:
-    """The expression a stand-in stands for."""
+    """The expression of a stand-in."""
     found: Expr = _get(stand_in)
     return found
 
 
 def used(stand_in: RunTimeValue) -> Expr:
-    """The expression of a stand-in whose value is asked for.
+    """The expression of a stand-in whose value is used.
 
-    That a task hands on nothing is recorded, and answers poison.
+    If its task returns nothing, that is recorded, and the result is poison.
     """
     expr = expr_of(stand_in)
     if isinstance(expr.type, t.Nothing) and (name := maker(stand_in)):
@@ -228,13 +228,13 @@ def used(stand_in: RunTimeValue) -> Expr:
 
 
 def maker(thing: object) -> str:
-    """The step or pipeline that made a value and hands on nothing; empty for any other thing."""
+    """The step or pipeline that a value comes from and that returns nothing; empty for any other thing."""
     made = expr_of(thing) if is_value(thing) else None
     return maker_of(made) if made is not None else ""
 
 
 def maker_of(made: Expr) -> str:
-    """The same for the result of a call, or of the rounds of a loop, or for one of those."""
+    """The same for the result of a call, for the results of a loop, or for one of those."""
     while isinstance(made, Get):
         made = made.of
     if isinstance(made, Rows):
@@ -252,25 +252,25 @@ def is_value(thing: object) -> TypeGuard[RunTimeValue]:
 
 
 def _refuse(stand_in: RunTimeValue, kind: str, **data: str) -> Any:
-    """Report what a run-time value does not allow; the answer is poison, and so is that of poison."""
+    """Report an unsupported use of a run-time value; the result is poison, also for poison."""
     if not isinstance(expr_of(stand_in), Poison):
         complain(kind, **data)
     return value(Poison())
 
 
 def _of_tasks(name: str) -> bool:
-    """Whether an attribute is one that tasks have in other tools, not one of a value."""
+    """Whether an attribute is one of tasks in other tools, not one of a value."""
     from flowdsl.mistakes.values import OUTPUTS, said_before
 
     return name in OUTPUTS or bool(said_before(name))
 
 
 def _replaced(record: Any, kind: t.Record, /, **changes: Any) -> Any:
-    """What `_replace` of a NamedTuple gives: one of its class, with the other fields as they are."""
+    """The result of `_replace` of a NamedTuple: an object of its class, with the other fields unchanged."""
     names = [field.name for field in kind.fields]
     unknown = [name for name in changes if name not in names]
     if unknown:
-        raise ValueError(f"Got unexpected field names: {unknown!r}")  # as Python says it
+        raise ValueError(f"Got unexpected field names: {unknown!r}")  # Python's message
     return kind.cls(**{name: changes[name] if name in changes else getattr(record, name) for name in names})
 
 
@@ -286,7 +286,7 @@ def _parts_of(expr: Expr) -> list[Expr] | None:
 
 
 def attribute(expr: Expr, name: str) -> Expr:
-    """The field `name` of a record; a mistake is recorded and answers poison."""
+    """The field `name` of a record; a mistake is recorded and results in poison."""
     if isinstance(expr, Poison):
         return expr
     kind = expr.type
@@ -311,7 +311,7 @@ def attribute(expr: Expr, name: str) -> Expr:
 
 
 def item(expr: Expr, index: object) -> Expr:
-    """The element of a list, dict, tuple or record under a key known now."""
+    """The element of a list, dict, tuple or record at a constant key."""
     if isinstance(expr, Poison):
         return expr
     kind, key = expr.type, _known_index(index)
@@ -376,7 +376,7 @@ def _name_of(index: object, key: int | str, kind: t.Type) -> str | None:
 
 
 def _size(expr: Expr) -> int | None:
-    """How many items a loop has, if that is known."""
+    """The number of items of a loop, if it is known."""
     loop = expr.task.loop if isinstance(expr, Rows) and isinstance(expr.task, Call) else None
     return None if loop is None or loop.rows is None or loop.learnt is not None else len(loop.rows)
 
@@ -401,7 +401,7 @@ def fields_of(expr: Expr) -> list[Expr]:
 
 
 def outputs_of(returns: t.Type, leaf: Callable[[str, t.Type], Expr]) -> Expr:
-    """The expression for a result whose outputs are made by `leaf(name, type)`."""
+    """The expression for a result whose outputs are created by `leaf(name, type)`."""
     if isinstance(returns, t.Unsupported):
         return Poison()
     if isinstance(returns, t.Nothing):
@@ -417,7 +417,7 @@ def _record(kind: t.Record | t.Fixed, parts: list[Expr]) -> Expr:
 
 
 def part_of(expr: Expr, keys: t.Keys) -> Expr:
-    """A part of a record or tuple, and of such a part."""
+    """The part of a record or tuple at a path of keys."""
     for key in keys:
         assert isinstance(expr.type, (t.Record, t.Fixed))
         at = [one for one, _ in t.keyed(expr.type)].index(key)
@@ -429,11 +429,11 @@ def part_of(expr: Expr, keys: t.Keys) -> Expr:
 
 
 def _known(thing: object, beside: object) -> Expr | None:
-    """An operand as an expression: a stand-in, or a constant that operators understand."""
+    """An operand as an expression: a stand-in, or a constant that operators support."""
     if is_value(thing):
         return used(thing)
     if isinstance(thing, enum.Enum):
-        # A member of an IntEnum or StrEnum is a number or a text beside anything but its like.
+        # A member of an IntEnum or StrEnum is a number or a text, unless the other operand has the same type.
         kind = t.describe(type(thing))
         if not isinstance(thing, (int, str)) or (is_value(beside) and expr_of(beside).type == kind):
             return Const(thing, kind)
