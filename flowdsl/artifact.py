@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Archive = Literal["tar", "zip", "none"] | int
 Packed = Literal["tar", "zip", "none"]
 
-#: Of each source the words that are texts of Argo's, which may hold values of the run; the first names the file.
+#: By source, the arguments that are texts of Argo's and may contain values of the run; the first names the file.
 TEXTS: Mapping[str, tuple[str, ...]] = {
     "S3": ("key", "bucket", "endpoint", "region"),
     "GCS": ("key", "bucket"),
@@ -43,13 +43,13 @@ class Artifact:
     __slots__ = ("kind", "site", "words")
 
     def __init__(self, kind: str, site: Site, words: Mapping[str, object]) -> None:
-        self.kind = kind  # the word that made it
+        self.kind = kind  # the function that created it
         self.site = site
-        self.words = words  # its arguments, as they were written
+        self.words = words  # its arguments as written
 
     @property
     def texts(self) -> dict[str, object]:
-        """The words that may hold values of the run, and that were written; a header is `headers[NAME]`."""
+        """The arguments that were given and may contain values of the run; a header is `headers[NAME]`."""
         found = {name: self.words[name] for name in TEXTS[self.kind] if self.words[name] is not None}
         headers = self.words.get("headers")
         if type(headers) is dict:
@@ -69,7 +69,7 @@ class Artifact:
         raise OutsidePipeline(f"`{self!r}` is a file of the cluster", way, way)
 
     def __str__(self) -> str:
-        # In a pipeline a token, so that it is found again in the texts that tasks are given.
+        # In a pipeline a token, so that it can be found in the texts that tasks get.
         return repr(self) if current() is None else token(Stored(self, (), ()))
 
     def __repr__(self) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Companion:
-    """A container beside that of a step. Stored as written; the compiler judges."""
+    """A container in the pod of a step. Stored as written; the compiler checks it."""
 
     __slots__ = ("command", "cpu", "env", "image", "memory", "mirror", "mounts", "name", "secrets", "site")
 

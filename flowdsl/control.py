@@ -89,7 +89,7 @@ def _condition(trace: Trace, condition: object, site: Site, word: str) -> Expr:
         trace.report("NotACondition", place, (), have=t.spell(expr.type), word=word)
     elif not trace.told(site):  # `not flag` has been reported
         known = as_written(condition)
-        if known == "...":  # of a text, all of it: it is what was to be a condition
+        if known == "...":  # for a text, as a whole: it was meant as the condition
             known = TOKEN.sub("...", repr(condition)) if isinstance(condition, str) else spelled(condition)
         trace.report("KnownCondition", place, (), word=word, value=known)
     return Poison(t.BOOL)
@@ -122,7 +122,7 @@ def either(first: T | None, second: T) -> T:
     place = Argument(site, "second", 1)
     kind = one.type.item if isinstance(one.type, t.Maybe) else one.type
     if isinstance(one.type, t.Maybe) and t.holds_file(kind) and not isinstance(kind, t.File):
-        # What a task hands on is where the file would be, whether it is there or not.
+        # The output of a task is the path of the file, whether it exists or not.
         return cast(T, value(_unsupported(trace, site, "several files")))
     if isinstance(one, Many) and any(
         isinstance(out.type, t.Maybe) and t.holds_file(out.type) for out in t.outputs(one.type)
@@ -136,8 +136,8 @@ def either(first: T | None, second: T) -> T:
         else:
             trace.report(name, place, (), **data)
 
-    # What both have in common, as a type checker sees it: a str beside a Literal, a float beside an int,
-    # and a value that may be None beside one of the same type.
+    # The common type as a type checker sees it: a str beside a Literal, a float beside an int,
+    # and an optional value beside one of the same type.
     plain = (kind, t.base(kind), *([t.FLOAT] if t.base(kind) == t.INT else ()))
     for wider in (*plain, *map(t.Maybe, plain)):
         wrong.clear()
@@ -157,7 +157,7 @@ def _unsupported(trace: Trace, site: Site, what: str) -> Poison:
 
 
 def _choice(graph: Graph, one: Expr, other: Expr, kind: t.Type, part: bool = False) -> Expr:
-    """The first of two values that exists; of two records that of which the task ran, field by field."""
+    """The first of two values that exists; for two records the one whose task ran, field by field."""
     if isinstance(one, Many) and isinstance(kind, (t.Record, t.Fixed)):
         pairs = zip(fields_of(one), fields_of(other), strict=True)
         fields = (_choice(graph, left, right, left.type, part=True) for left, right in pairs)
@@ -172,9 +172,9 @@ def _choice(graph: Graph, one: Expr, other: Expr, kind: t.Type, part: bool = Fal
 
 
 def _in_branch(graph: Graph, one: Expr, other: Expr, kind: t.Type) -> Expr | None:
-    """A choice whose first value is one of `either` in a branch: that is there if the branch runs.
+    """A choice whose first value is another `either` in a branch: it exists if the branch runs.
 
-    A branch in other ones runs if the conditions of all of them hold.
+    A nested branch runs if the conditions of all branches around it hold.
     """
     _, branch = graph.chosen.get(id(one), (one, None))
     around = [*regions(graph.region)]

@@ -32,20 +32,20 @@ class Declaration:
         self.plain = innermost(function)  # without the user's decorators
         self.options = dict(options)
         self.site = site
-        self.unnamed = unnamed  # what the decorator was given by position, and does not take so
+        self.unnamed = unnamed  # positional arguments of the decorator that it does not accept
         self.name: str = getattr(function, "__name__", type(function).__name__)
         self._signature: Signature | None = None
 
     @property
     def signature(self) -> Signature:
-        """The parameters and the result, read when first asked for."""
+        """The parameters and the result, read on first use."""
         if self._signature is None:
             self._signature = read(self.plain)
         return self._signature
 
     @property
     def code(self) -> CodeType:
-        """The code of the function, for places in it."""
+        """The code of the function, to locate places in it."""
         return self.plain.__code__
 
 
@@ -53,7 +53,7 @@ D = TypeVar("D", bound=Declaration)
 
 
 class Wrapper(Generic[D, P, R_co]):
-    """What stands for a declared function, with the options of one call if `.options` has made it."""
+    """The stand-in for a declared function, with the options of one call if `.options` has created it."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Wrapper(Generic[D, P, R_co]):
         self._definition = definition
         self._overrides = dict(overrides or {})
         self._override_site = site
-        self._unnamed = unnamed  # what `.options` was given by position, and does not take so
+        self._unnamed = unnamed  # positional arguments of `.options`, which it does not accept
         function = definition.function
         self.__wrapped__ = function
         self.__name__ = definition.name

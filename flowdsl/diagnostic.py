@@ -54,11 +54,11 @@ class Finding:
         self.__dict__.update(named)
 
     def words(self) -> dict[str, str]:
-        """The texts that fill the holes of the templates, by field name."""
+        """The texts for the placeholders of the templates, by field name."""
         return {name: show(getattr(self, name)) for name in self._fields}
 
     def with_texts(self, changed: Callable[[str], str]) -> Finding:
-        """The same finding, with the texts among its data changed."""
+        """The same finding, with a function applied to the texts among its data."""
         given = {name: getattr(self, name) for name in self._fields}
         return type(self)(
             **{name: changed(one) if isinstance(one, str) else one for name, one in given.items()}
@@ -76,12 +76,12 @@ class Finding:
 
     @property
     def advice(self) -> str:
-        """The way out, with its data; may be empty."""
+        """The remedy, with its data; may be empty."""
         return self.help.format_map(self.words()) if self.help else ""
 
 
 AGAIN = "the same here"
-"""What is said at the further places of a mistake."""
+"""The message at the further places of a mistake."""
 
 
 class Related(NamedTuple):
@@ -104,7 +104,7 @@ class Diagnostic(NamedTuple):
 
 
 def show(value: object) -> str:
-    """A field's text: strings as they are, sequences as a list in words."""
+    """The text of a field: strings unchanged, sequences as an enumeration."""
     if isinstance(value, int) and is_long(value):
         return f"a whole number of {int(value.bit_length() * math.log10(2)) + 1} digits"
     if isinstance(value, str):
@@ -115,27 +115,27 @@ def show(value: object) -> str:
 
 
 def is_long(number: int) -> bool:
-    """Whether a whole number is too long for a message; Python itself refuses to write very long ones."""
+    """Whether an integer is too long for a message; Python itself refuses to format very long ones."""
     return number.bit_length() > 128
 
 
 def together(what: str, wrong: Sequence[Exception]) -> str:
-    """What is wrong with several things of a kind, as one message of as many lines."""
+    """Several errors of a kind as one message with a line for each."""
     if len(wrong) == 1:
         return str(wrong[0])
     return "\n  ".join([f"{len(wrong)} {what} are wrong:", *map(str, wrong)])
 
 
 def near(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The known name that `name` was probably meant to be, or None. `cutoff`: how alike they are, at most 1.
+    """The known name that `name` was probably meant to be, or None. `cutoff`: the required similarity, at most 1.
 
-    Nobody mistypes the first letter alone: `rar` is not meant to be `tar`, nor `A100` to be `H100`.
+    A typo in only the first letter is unlikely: `rar` is not meant to be `tar`, nor `A100` to be `H100`.
     """
     return _known(tuple(known)).near(_folded(name), cutoff)
 
 
 _MANY = 300
-"""More names than this are not each compared: of so many, only one that differs by a letter is what was meant."""
+"""Above this number, names are not all compared: only one that differs by a letter is found."""
 
 
 def any_error(found: Iterable[Diagnostic]) -> bool:
@@ -144,7 +144,7 @@ def any_error(found: Iterable[Diagnostic]) -> bool:
 
 
 class _Known:
-    """Names that there are, and for those that were looked for, what they were meant to be."""
+    """Known names, with a cache of the closest ones for the names that were looked up."""
 
     def __init__(self, known: tuple[str, ...]) -> None:
         self.names = {_folded(one): one for one in known}
@@ -157,7 +157,7 @@ class _Known:
         self.found: dict[tuple[str, float], str | None] = {}
 
     def near(self, written: str, cutoff: float) -> str | None:
-        """The name that a folded one was meant to be."""
+        """The closest known name for a case-folded one."""
         if (written, cutoff) not in self.found:
             self.found[written, cutoff] = self._nearest(written, cutoff)
         return self.found[written, cutoff]
@@ -167,7 +167,7 @@ class _Known:
 
         if written in self.names:
             return self.names[written]
-        matcher = SequenceMatcher(None, "", written)  # which remembers what it knows of the second text
+        matcher = SequenceMatcher(None, "", written)  # it caches data about the second text
         nearest, most = None, math.nextafter(cutoff, 0)
         for one in self._candidates(written):
             matcher.set_seq1(one)
@@ -194,20 +194,20 @@ def _folded(name: str) -> str:
 
 
 def _variants(name: str) -> Iterator[str]:
-    """A name, and that without each of its letters: two that differ by one, or by a swap, have one in common."""
+    """A name, and the name without each of its letters: two that differ by one or by a swap share a variant."""
     yield name
     for at in range(len(name)):
         yield name[:at] + name[at + 1 :]
 
 
 def instead(written: str, known: Collection[str]) -> str:
-    """What to write in place of a word that is none of the few that there are: the one that is near, or one of all."""
+    """The replacement for a word that is none of a few allowed ones: the closest one, or all of them."""
     close = near(written, known) or (next(iter(known)) if len(known) == 1 else None)
     return f"write `{close}`" if close else f"write one of {', '.join(known)}"
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """`did you mean ...?`, or the names there are, or nothing when there are none."""
+    """`did you mean ...?`, or the known names, or nothing if there are none."""
     names = list(known)
     if (close := near(name, names)) is not None:
         return f"did you mean `{close}`?"

@@ -13,7 +13,7 @@ Operator: TypeAlias = Literal[TorchOperator, TensorFlowOperator, "mpijob"]
 
 
 class Distributed:
-    """How the pods of one step find each other. Stored as written; the compiler judges."""
+    """How the pods of one step connect. Stored as written; the compiler checks it."""
 
     __slots__ = ("operator", "port", "processes", "ps", "site", "workers")
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Loop, Trace
 
-#: A source of random numbers from 0 to 1, and a space: its values, or how one is drawn.
+#: A source of random numbers from 0 to 1, and a space: its list of values, or a function that draws one.
 _Source = Callable[[], float]
 _Drawn = list[Expr] | Callable[[_Source], Expr]
 
@@ -39,9 +39,9 @@ def draw(
     search: str | Learning | None,
     seed: int,
 ) -> list[dict[str, Expr]]:
-    """The points of the search of a loop, each a value for every parameter; mistakes are recorded, and give no points.
+    """The points of a loop's search, each with all parameters; no points after a mistake, which is recorded.
 
-    Where a search learns, the loop is told how, and all but its first points stand for others.
+    If the search learns, the loop gets its settings, and all but the first points are placeholders.
     """
     site = loop.site
     read = {name: _space(trace, target, name, space, site) for name, space in spaces.items()}
@@ -77,7 +77,7 @@ def draw(
         return []
     rows = _drawn(whole, rules, trials, sources)
     if len(rows) < trials and finite:
-        # Points that are much less likely than others, as conditions make them: those that come first.
+        # Points that conditions make much less likely than others: the first of them in order.
         seen = {tuple(map(id, row.values())) for row in rows}
         others = (row for row in _points(lists, rules) if tuple(map(id, row.values())) not in seen)
         rows += islice(others, trials - len(rows))
@@ -89,7 +89,7 @@ def draw(
 def _asked(
     trace: Trace, site: Site, target: StepDef | PipelineDef, method: object, trials: int | None, seed: object
 ) -> bool:
-    """Whether a search, its number of trials and its seed can be; mistakes are recorded."""
+    """Whether search, number of trials and seed are valid; mistakes are recorded."""
     if is_value(method) or not (isinstance(method, Learning) or method in get_args(Method)):
         trace.report("UnknownSearch", Argument(site, "search"), (), have=shown(method))
         return False
@@ -111,7 +111,7 @@ def _asked(
 def _listed(
     trace: Trace, site: Site, spaces: Mapping[str, object], found: Mapping[str, _Drawn | None]
 ) -> bool:
-    """Whether all spaces have lists of values, as a grid needs; the first that has none is recorded."""
+    """Whether all spaces are lists of values, as a grid requires; the first other one is recorded."""
     for name, space in found.items():
         if callable(space):
             place = Argument(site, "over", part=f"item:{name}")
@@ -123,7 +123,7 @@ def _listed(
 def _grid(
     trace: Trace, site: Site, lists: Mapping[str, list[Expr]], rules: Mapping[str, Rule], trials: int | None
 ) -> list[dict[str, Expr]]:
-    """Every point; none, which is recorded, where there are too many or not as many as trials are asked for."""
+    """Every point; none, which is recorded, if there are too many or not as many as trials were requested."""
     rows = list(islice(_points(lists, rules), MOST + 1))
     if len(rows) > MOST:
         found = "too many" if rules else str(_size(lists, rules, MOST))
@@ -136,7 +136,7 @@ def _grid(
 
 
 def _repeated(trace: Trace, found: Mapping[str, _Drawn | None], site: Site) -> None:
-    """Record values that a space has more than once."""
+    """Record values that occur more than once in a space."""
     for name, space in found.items():
         if space is not None and not callable(space):
             counts = Counter(_written(one.value) for one in space if isinstance(one, Const))
@@ -188,16 +188,16 @@ def _rules(
 
 
 def _size(lists: Mapping[str, list[Expr]], rules: Mapping[str, Rule], enough: int) -> int:
-    """How many points there are; with conditions, where there are more than `enough`, that."""
+    """The number of points; with conditions, at most `enough`."""
     if not rules:
         return math.prod(map(len, lists.values()))
     return sum(1 for _ in islice(_points(lists, rules), enough))
 
 
 def _points(lists: Mapping[str, list[Expr]], rules: Mapping[str, Rule]) -> Iterator[dict[str, Expr]]:
-    """Every combination, the last parameter varies fastest.
+    """Every combination; the last parameter varies fastest.
 
-    A parameter with a rule is chosen behind those without one, and has its default where it is not searched.
+    A parameter with a rule is chosen after those without one, and has its default where it is not searched.
     """
     nothing: dict[str, Expr] = {}
     rows = iter((nothing,))
@@ -236,14 +236,14 @@ def _evenly(trace: Trace, site: Site, spaces: Mapping[str, object], seed: int) -
 def _drawn(
     spaces: Mapping[str, _Drawn], rules: Mapping[str, Rule], trials: int, sources: Iterable[_Source]
 ) -> list[dict[str, Expr]]:
-    """So many different points, each drawn from a source of its own; less where there are no more.
+    """The requested number of distinct points, each drawn from its own source; fewer if there are not enough.
 
-    What a point does not search is drawn all the same, so that its condition changes no other parameter.
+    Parameters that a point does not search are drawn as well, so that conditions do not affect others.
     """
     from operator import attrgetter
 
     drawn = [space if callable(space) else _picker(space) for space in spaces.values()]
-    # A listed value is the same object each time, a drawn one is a number.
+    # A value of a list is always the same object, a drawn one is a number.
     marks = [attrgetter("value") if callable(space) else id for space in spaces.values()]
     rows: list[dict[str, Expr]] = []
     seen: set[tuple[object, ...]] = set()
@@ -261,7 +261,7 @@ def _drawn(
 
 
 def _followed(row: dict[str, Expr], rules: Mapping[str, Rule]) -> list[Expr]:
-    """The values of a point, where what is not searched has its default."""
+    """The values of a point, with the defaults of parameters that are not searched."""
     for name, rule in rules.items():
         if not rule.holds(row):
             row[name] = rule.default
@@ -276,7 +276,7 @@ def _picker(items: list[Expr]) -> Callable[[_Source], Expr]:
 def _space(
     trace: Trace, target: StepDef | PipelineDef, name: str, space: object, site: Site
 ) -> _Drawn | None:
-    """A space as the list of its values, or as a function that draws one; None after a mistake."""
+    """A space as a list of its values, or as a function that draws one; None after a mistake."""
     parameter = target.signature.by_name[name]
     place = Argument(site, "over", part=f"item:{name}")
     kind = parameter.type
@@ -319,7 +319,7 @@ def _space(
 
 
 def _numbers(trace: Trace, name: str, space: Space, kind: t.Type, place: Argument) -> _Drawn | None:
-    """A space of numbers in the same way."""
+    """The same for a space of numbers."""
     if (wrong := _wrong(space)) is not None:
         known = not any(map(is_value, space.arguments))
         form = _FORMS[space.kind] if known else "numbers that are known while compiling"
@@ -360,7 +360,7 @@ _FORMS = {
 
 
 def _only_list(space: Space, kind: t.Type, have: str) -> Sequence[object] | None:
-    """The list that is the only value of `choice(...)`, where the parameter takes none."""
+    """The list that is the only value of `choice(...)`, if the parameter does not accept a list."""
     if have != Space.__name__ or len(space.arguments) != 1:
         return None
     only: object = space.arguments[0]
@@ -374,7 +374,7 @@ def _spelled(space: Space) -> str:
 
 
 def _wrong(space: Space) -> str | None:
-    """What is wrong with the numbers of a space, or None."""
+    """The problem with the numbers of a space, or None."""
     for argument in space.arguments:
         if is_value(argument):
             return "its numbers are known only when the pipeline runs"
@@ -400,7 +400,7 @@ def _wrong(space: Space) -> str | None:
 def _sampler(space: Space) -> Callable[[_Source], float]:
     """A function that draws one float from a space.
 
-    It has six digits: readable, and the same where the last bit of a logarithm differs between machines.
+    It is rounded to six digits: readable, and equal on machines whose logarithms differ in the last bit.
     """
     low, high = space.arguments
     if space.kind == "normal":
@@ -425,7 +425,7 @@ def _sampler(space: Space) -> Callable[[_Source], float]:
 
 
 def multiples(low: float, high: float, step: float) -> list[float]:
-    """The multiples of a step between bounds, of the decimals as they are written."""
+    """The multiples of a step between bounds, in decimal arithmetic."""
     from decimal import Decimal
 
     unit = Decimal(repr(step))

@@ -50,10 +50,10 @@ class _Ending:
         self.graph.pending.append((word, site))
 
     def _misplaced(self, word: str) -> bool:
-        """Whether the end of the run is asked for where it cannot be; it is recorded."""
+        """Whether the end of the run is used in a wrong place; it is recorded."""
         graph = self.graph
         if graph.around is not None:
-            if self.failed:  # a condition as any other
+            if self.failed:  # a condition like any other
                 return False
             self.trace.report("EndInsideEnd", self.site)
         elif len(self.trace.open) > 1:
@@ -100,7 +100,7 @@ class _Ending:
             graph.finished = None
             return Ended(status)
         if self.wrong:
-            # What is called here is looked at, and goes nowhere.
+            # Calls in such a block are checked, but discarded.
             graph = Graph(graph.owner)
             graph.around = self.graph
             graph.inputs = self.graph.inputs

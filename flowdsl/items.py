@@ -12,7 +12,7 @@ from flowdsl.values.expr import Const, Expr, Op, Poison, Rows
 from flowdsl.values.value import expr_of, is_value, value
 
 MOST = 500
-"""Items of a loop above which Argo would take long to find those that failed: it looks at all for each."""
+"""Number of items above which Argo is slow in finding those that failed: it searches all of them for each."""
 
 _FEW = 100_000
 
@@ -25,7 +25,7 @@ def numbers(end: int) -> list[int]:
     trace = needed("numbers")
     site = here()
     if not is_value(end) and isinstance(cast("object", end), int):
-        # Of more no list is made: no Workflow has room for as many tasks, which is told of the loop.
+        # No list is created for more: a Workflow has no room for as many tasks, which the loop reports.
         return list(range(end)) if end <= _FEW else cast("list[int]", range(end))
     expr = expr_of(end) if is_value(end) else Const(None, t.NONE)
     if isinstance(expr, Poison):
@@ -56,7 +56,7 @@ def failed(results: list[Any]) -> list[int]:
 
 
 def _items(call: Call) -> Expr:
-    """How many items a loop has: their number, or a list with as many elements."""
+    """The number of items of a loop: a number, or a list with as many elements."""
     loop = call.loop
     assert loop is not None
     if loop.rows is not None:

@@ -106,8 +106,8 @@ def call_template(library: str, template: str, /, **options: Unpack[LibraryStepO
 
 
 def _led(kind: str, leading: Mapping[str, object], options: Mapping[str, Any]) -> StepDecorator:
-    """The decorator whose first options come by position."""
+    """The decorator whose first options are positional."""
     decorator = StepDecorator(kind, {**leading, **options}, here(), tuple(leading))
     first = next(iter(leading.values()))
-    # A function under a decorator without parentheses only lacks what stands in them.
+    # For a function under a decorator without parentheses only its arguments are missing.
     return cast("StepDecorator", decorator(first)) if callable(first) else decorator

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flowdsl.tracing.trace import Loop, Trace
 
 MOST_TRIALS, MOST_ROUNDS = 1000, 100
-"""Each round is told of all trials before it, and the object of a run holds all of that."""
+"""Each round gets all trials before it, and the object of a run contains all of that."""
 
 
 class Dimension(NamedTuple):
@@ -46,7 +46,7 @@ class Dimension(NamedTuple):
 
 
 class Learnt(NamedTuple):
-    """How points are found in the run: `startup` random ones, then rounds of `size`, each knowing those before it.
+    """How points are chosen in the run: `startup` random ones, then rounds of `size`, each based on those before it.
 
     `kind` is the `search` of the sweep.
     """
@@ -60,7 +60,7 @@ class Learnt(NamedTuple):
 
 
 def rounds_of(trials: int, startup: int, size: int) -> int:
-    """In how many rounds so many trials run: the random ones together, the others by the size of a round."""
+    """The number of rounds for so many trials: the random ones together, the others by the size of a round."""
     return 1 + -((startup - trials) // size)
 
 
@@ -75,9 +75,9 @@ def learnt(
     trials: int,
     seed: int,
 ) -> Learnt | None:
-    """How the points of a loop are found in the run; None after a mistake, which is recorded.
+    """The settings for choosing the points of a loop in the run; None after a mistake, which is recorded.
 
-    `lists` are the values of spaces that have few, `rules` those of parameters that are not searched in all points.
+    `lists` are the values of finite spaces, `rules` those of parameters that are not searched in all points.
     """
     image = cast("object", method.image)
     if image is not None and (not isinstance(image, str) or not image.strip()):
@@ -116,7 +116,7 @@ def learnt(
 
 
 def _unsearchable(space: object, kind: t.Type, known: bool) -> tuple[str, str] | None:
-    """Why nothing can be learnt about a space, and what to do; None where it can."""
+    """Why a search cannot learn about a space, and the remedy; None if it can."""
     if isinstance(space, Space) and space.kind == "normal":
         return "a normal distribution has no bounds", 'write uniform(low, high), or search="random"'
     if t.holds_file(kind):
@@ -139,7 +139,7 @@ def _dimension(name: str, space: object, values: tuple[Const, ...]) -> Dimension
 
 
 def _python(tree: Condition, known: Mapping[str, Dimension], rule: Rule) -> str:
-    """A condition as Python has it."""
+    """A condition as Python code."""
     if isinstance(tree, Joined):
         return f"({f' {tree.word} '.join(_python(one, known, rule) for one in tree.parts)})"
     if not isinstance(tree, Compared):

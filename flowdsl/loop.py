@@ -105,7 +105,7 @@ def sweep(
     trace = needed("sweep")
     site = here()
     loop = Loop("sweep", site)
-    # A wrong count is recorded, and is not missing.
+    # A wrong number is recorded, and does not count as missing.
     loop.parallel = None if parallel is None else count(trace, site, "parallel", parallel) or 1
     loop.objective = objective
     call = _begin(trace, body, site)
@@ -144,7 +144,7 @@ def _begin(trace: Trace, body: object, site: Site) -> Call | None:
 def _finish(trace: Trace, call: Call, loop: Loop, names: frozenset[str], fixed: Mapping[str, object]) -> None:
     call.loop = loop
     loop.keep_going |= call.may_fail
-    call.may_fail = False  # what may fail are the items
+    call.may_fail = False  # only its items may fail
     call.arguments = bind(
         trace, call.target, (), _fixed(trace, call, loop, fixed), call.site, names, loop.kind
     )
@@ -152,14 +152,14 @@ def _finish(trace: Trace, call: Call, loop: Loop, names: frozenset[str], fixed: 
 
 
 def own_words(word: Callable[..., object]) -> tuple[str, ...]:
-    """The arguments that `fan_out` or `sweep` takes itself; all others are those of its body."""
+    """The arguments of `fan_out` or `sweep` itself; all others are those of its body."""
     from inspect import signature
 
     return tuple(name for name, one in signature(word).parameters.items() if one.kind is one.KEYWORD_ONLY)
 
 
 def _fixed(trace: Trace, call: Call, loop: Loop, fixed: Mapping[str, object]) -> Mapping[str, object]:
-    """The arguments that all items share, without those that are meant for the loop itself, which are recorded."""
+    """The arguments that all items share; those that are meant for the loop itself are removed and recorded."""
     signature = call.target.signature
     unknown = [name for name in fixed if name not in signature.by_name]
     if not unknown or signature.variadic or signature.unreadable:
@@ -179,7 +179,7 @@ def _fixed(trace: Trace, call: Call, loop: Loop, fixed: Mapping[str, object]) ->
 
 
 def said(thing: object) -> str:
-    """What was given, for a message; never the text of a run-time value."""
+    """A value for a message; never the text of a run-time value."""
     if is_value(thing):
         return "a run-time value"
     if type(thing) is Space:
@@ -189,7 +189,7 @@ def said(thing: object) -> str:
 
 
 def shown(thing: object) -> str:
-    """A value for a message; never the text that stands for a run-time value."""
+    """A value for a message; never the token of a run-time value."""
     if is_value(thing):
         return "a run-time value"
     name = getattr(thing, "__name__", None)
@@ -197,7 +197,7 @@ def shown(thing: object) -> str:
 
 
 def count(trace: Trace, site: Site, word: str, given: object) -> int | None:
-    """The count that the argument `word` gives, known now and at least 1; else None, and it is recorded."""
+    """The count in the argument `word`, constant and at least 1; otherwise None, and it is recorded."""
     if is_value(given) or isinstance(given, bool) or not isinstance(given, int) or given < 1:
         trace.report("BadCount", Argument(site, word), (), word=word, have=shown(given))
         return None
@@ -223,7 +223,7 @@ def _minimum(trace: Trace, loop: Loop, bound: object) -> int:
 def _named(
     trace: Trace, call: Call, over: Any, site: Site, fixed: Mapping[str, object]
 ) -> Mapping[str, Any] | Grid:
-    """The parameters and their lists; what names none is recorded, and empty."""
+    """The parameters and their lists; empty, and recorded, if `over` names none."""
     if not is_value(over) and isinstance(over, (Mapping, Grid)):
         named = cast("Mapping[str, Any] | Grid", over)
         if not (named.lists if isinstance(named, Grid) else named):
@@ -235,7 +235,7 @@ def _named(
 
 
 def _known_names(trace: Trace, call: Call, over: Mapping[str, object] | Grid, site: Site) -> frozenset[str]:
-    """The parameters that `over` names; names of none are recorded."""
+    """The parameters that `over` names; unknown names are recorded."""
     lists = over.lists if isinstance(over, Grid) else over
     signature = call.target.signature
     known = tuple(parameter.name for parameter in signature.parameters)
@@ -247,7 +247,7 @@ def _known_names(trace: Trace, call: Call, over: Mapping[str, object] | Grid, si
 
 
 def _filled(call: Call, over: Mapping[str, object] | Grid, fixed: Mapping[str, object]) -> frozenset[str]:
-    """The parameters that the loop fills, or would fill but for a mistake in `over` that is recorded."""
+    """The parameters that the loop fills, or would fill without a recorded mistake in `over`."""
     lists = over.lists if isinstance(over, Grid) else over
     known = [parameter.name for parameter in call.target.signature.parameters]
     filled = {name for name in lists if name in known}
@@ -262,7 +262,7 @@ def _filled(call: Call, over: Mapping[str, object] | Grid, fixed: Mapping[str, o
 def _lists(
     trace: Trace, call: Call, loop: Loop, over: Mapping[str, object] | Grid, names: frozenset[str]
 ) -> None:
-    """Put what is looped over into the loop: rows when all is known now, else lists."""
+    """Set the items of the loop: rows if all are constant, else lists."""
     site = loop.site
     lists = over.lists if isinstance(over, Grid) else over
     columns = {name: _column(trace, call, name, lists[name], site) for name in lists if name in names}
@@ -286,7 +286,7 @@ def _lists(
 
 
 def in_order(thing: object) -> list[object] | None:
-    """The items of what has them in an order, one more than there may be at most; None for anything else."""
+    """The items of an ordered collection, at most one more than allowed; None for anything else."""
     # The order of a set differs from run to run.
     if isinstance(thing, (str, bytes, Mapping, Set)) or not isinstance(thing, Iterable):
         return None
@@ -331,7 +331,7 @@ def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> l
         return None
 
     def complain_of(index: int, kind: str, **data: Any) -> None:
-        """What is wrong with an item; types once, since those of a list are mostly wrong alike."""
+        """Record a mistake about an item; wrong types once, since the items of a list mostly share them."""
         where = place._replace(path=(index, *data.pop("inside", ())))
         if kind != "WrongType":
             trace.report(kind, where, (), **data)
@@ -375,7 +375,7 @@ def _product(trace: Trace, site: Site, columns: dict[str, list[Expr]]) -> list[d
 
 
 def _objective(trace: Trace, call: Call, objective: object, site: Site) -> Objective | None:
-    """Judge an objective; the one with the name of an output, where a field of a record with files is one."""
+    """The checked objective; it names an output even if it was given as a field of a record with files."""
     place = Argument(site, "objective")
     if not isinstance(objective, Objective):
         trace.report("NotAnObjective", place, (), have=said(objective))
@@ -421,7 +421,7 @@ def _fields(kind: t.Type) -> Sequence[t.Field]:
 
 
 def _measured(outs: Mapping[str, t.Type], metric: str) -> t.Type | None:
-    """The type of an output, or of a field of a record that is handed on as one value: `metrics.loss`."""
+    """The type of an output, or of a field of a record that is one output: `metrics.loss`."""
     name, *fields = metric.split(".")
     kind = outs.get(name)
     for field in fields:
@@ -431,7 +431,7 @@ def _measured(outs: Mapping[str, t.Type], metric: str) -> t.Type | None:
 
 
 def _holder(outs: Mapping[str, t.Type], name: str) -> str:
-    """The output of which a metric is a field: `metrics` for `metrics.loss`, and for `loss`."""
+    """The output that contains a metric as a field: `metrics` for `metrics.loss`, and for `loss`."""
     first, _, rest = name.rpartition(".")
     parts = ((out, {one.name for one in _fields(kind)}) for out, kind in outs.items() if first in ("", out))
     return next((out for out, fields in parts if rest in fields), "")

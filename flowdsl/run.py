@@ -12,7 +12,7 @@ from flowdsl.values.value import value
 #: How a run or a task can have ended.
 OUTCOME = t.Choice(("Succeeded", "Failed", "Error"))
 
-#: What a run knows of itself only when it has ended, with its type.
+#: The fields of a run that are known only after its end, with their types.
 AT_THE_END: dict[str, t.Type] = {
     "status": OUTCOME,
     "failures": t.Sequence(t.Mapping(t.TEXT)),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flowdsl.values.signature import Parameter
 
 _MOST = 10_000
-"""How many combinations of values are looked at to judge a condition."""
+"""The maximal number of combinations of values that are tried to check a condition."""
 
 Values = Mapping[str, Any]
 """The values of a point, by parameter."""
@@ -38,9 +38,9 @@ _ORDERED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operato
 
 
 class Rule(NamedTuple):
-    """When a parameter is searched, and what it is in all other points.
+    """When a parameter is searched, and its value in all other points.
 
-    `conditions` all hold then; `comparison` is the test of a value that one of their comparisons comes to.
+    `conditions` all have to hold; `comparison` is the equivalent test of a value, if they amount to one.
     """
 
     holds: Callable[[Mapping[str, Expr]], bool]
@@ -50,7 +50,7 @@ class Rule(NamedTuple):
 
 
 class _Range(NamedTuple):
-    """The bounds of a space with very many values, and whether these are whole numbers."""
+    """The bounds of a space with very many values, and whether these are integers."""
 
     low: float
     high: float
@@ -64,9 +64,9 @@ def rules(
     drawn: Mapping[str, list[Expr] | Callable[..., Expr] | None],
     site: Site,
 ) -> dict[str, Rule] | None:
-    """The rule of each parameter that is searched in some points only, in an order in which they can be followed.
+    """The rule of each parameter that is searched in some points only, each after those that it depends on.
 
-    None after a mistake, which is recorded. `drawn` are the spaces as they are drawn from.
+    None after a mistake, which is recorded. `drawn` are the values or sampling functions of the spaces.
     """
     given = {name: one for name, one in spaces.items() if isinstance(one, Space) and one.conditions}
     if not given:
@@ -77,7 +77,7 @@ def rules(
     if reader.failed:
         return None
     waits = {
-        # A set of texts has another order in each process.
+        # The order of a set of texts differs between processes.
         name: dict.fromkeys(one.name for tree in trees if tree is not None for one in comparisons(tree))
         for name, trees in read.items()
     }
@@ -111,7 +111,7 @@ def _all_of(tests: list[Callable[[Values], bool]]) -> Callable[[Mapping[str, Exp
 
 
 class _Reader:
-    """Reads conditions by the types of the parameters that they compare; mistakes are recorded."""
+    """Reads conditions by the types of the compared parameters; mistakes are recorded."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class _Reader:
         self.failed = False
 
     def read(self, name: str, given: When) -> Condition | None:
-        """A condition of the space of a parameter, whose every comparison can be made."""
+        """A condition of a parameter's space, if all of its comparisons are valid."""
         text = cast("object", given.text)
         problem = ""
         if is_value(text):
@@ -146,7 +146,7 @@ class _Reader:
         return None
 
     def default(self, name: str, site: Site) -> Expr:
-        """What a parameter is where it is not searched."""
+        """The value of a parameter where it is not searched."""
         parameter = self._parameter(name)
         if parameter.default is MISSING and isinstance(parameter.type, t.Maybe):
             return Const(None, parameter.type)
@@ -170,7 +170,7 @@ class _Reader:
         return lambda values: not inner(values)
 
     def judge(self, tree: Condition, given: When, before: Mapping[str, Rule]) -> None:
-        """Record a comparison that holds in no point or in every one; where there is none, such a condition."""
+        """Record a comparison that holds in no point or in every one; if there is none, such a condition."""
         told = False
         for one in comparisons(tree):
             values = self._candidates(one, before)
@@ -210,7 +210,7 @@ class _Reader:
         return f"`{name}` is {' or '.join(values[:5])}{' ...' if len(values) > 5 else ''}"
 
     def _list(self, name: str) -> list[Expr] | None:
-        """The values of a space; None where it is drawn from a range, or wrong."""
+        """The values of a space; None if it is drawn from a range, or invalid."""
         drawn = self.drawn[name]
         return None if drawn is None or callable(drawn) else drawn
 
@@ -222,7 +222,7 @@ class _Reader:
         self.trace.report(kind, Argument(given.site, position=0), (), **data)
 
     def _is_possible(self, name: str, given: When, one: Compared) -> bool:
-        """Whether a comparison can be made; else that is recorded."""
+        """Whether a comparison is valid; otherwise it is recorded."""
         if one.name not in self.spaces:
             known = tuple(other for other in self.spaces if other != name)
             self._report("ConditionUnknown", given, name=name, other=one.name, known=known)
@@ -243,7 +243,7 @@ class _Reader:
         return True
 
     def comparison(self, one: Compared) -> Callable[[Any], bool]:
-        """The test of a value. Raises WrongValue for a comparison that makes no sense."""
+        """The test of a value. Raises WrongValue for an invalid comparison."""
         kind = self._parameter(one.name).type
         inner = kind.item if isinstance(kind, t.Maybe) else kind
         plain = t.base(inner)
@@ -264,7 +264,7 @@ class _Reader:
         return lambda value: any(_same(value, each) for each in wanted) == among
 
     def _values(self, name: str, before: Mapping[str, Rule]) -> list[Any] | _Range:
-        """The values that a parameter may have in a point, or their bounds."""
+        """The possible values of a parameter in a point, or their bounds."""
         drawn = self._list(name)
         if drawn is not None:
             found = [one.value for one in drawn if isinstance(one, Const)]
@@ -277,7 +277,7 @@ class _Reader:
         return _Range(low, high, space.kind == "integer")
 
     def _candidates(self, one: Compared, before: Mapping[str, Rule]) -> list[Any]:
-        """Values of a parameter among which are all answers that a comparison may have."""
+        """Values of a parameter that cover all possible results of a comparison."""
         values = self._values(one.name, before)
         if isinstance(values, list):
             return values
@@ -296,7 +296,7 @@ def _wanted(written: Any, kind: t.Type, plain: t.Type) -> Any:
         return None
     if isinstance(plain, t.Number) and not isinstance(
         kind, t.Choice
-    ):  # a whole number is never 2.5, and may be asked
+    ):  # an integer never equals 2.5, but the comparison is valid
         return meant(written, t.Maybe(t.FLOAT) if isinstance(kind, t.Maybe) else t.FLOAT)
     return meant(written, kind)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 _BITS = 32
 
-#: For each dimension but the first a primitive polynomial, as its degree and its inner coefficients, and the numbers
-#: that its directions begin with. Source: S. Joe, F. Y. Kuo, Constructing Sobol sequences with better two-dimensional
+#: For each dimension but the first a primitive polynomial, as its degree and inner coefficients, and its initial
+#: direction numbers. Source: S. Joe, F. Y. Kuo, Constructing Sobol sequences with better two-dimensional
 #: projections, SIAM J. Sci. Comput. 30 (2008), new-joe-kuo-6.
 _POLYNOMIALS: tuple[tuple[int, int, tuple[int, ...]], ...] = (
     (1, 0, (1,)),
@@ -32,13 +32,13 @@ _POLYNOMIALS: tuple[tuple[int, int, tuple[int, ...]], ...] = (
     (7, 4, (1, 3, 7, 13, 13, 15, 69)),
 )
 MOST_DIMENSIONS = len(_POLYNOMIALS) + 1
-"""How many parameters may be searched together."""
+"""The maximal number of parameters that can be searched together."""
 
 
 def points(dimensions: int, seed: int) -> Iterator[tuple[float, ...]]:
-    """The points of the unit cube, each coordinate at least 0 and below 1, moved by what is drawn from the seed.
+    """The points of the unit cube, each coordinate in [0, 1), shifted by a random amount from the seed.
 
-    `dimensions` is at most MOST_DIMENSIONS. The move is a digital shift: it keeps how evenly the points lie.
+    `dimensions` is at most MOST_DIMENSIONS. The digital shift preserves how evenly the points are distributed.
     """
     import random
 
@@ -48,7 +48,7 @@ def points(dimensions: int, seed: int) -> Iterator[tuple[float, ...]]:
     directions = [_directions(one) for one in range(dimensions)]
     for number in range(1, 1 << _BITS):
         yield tuple([one / (1 << _BITS) for one in at])
-        changed = (number & -number).bit_length() - 1  # the Gray codes of two neighbours differ in this bit
+        changed = (number & -number).bit_length() - 1  # the bit in which the Gray codes of neighbours differ
         at = [one ^ numbers[changed] for one, numbers in zip(at, directions, strict=True)]
 
 

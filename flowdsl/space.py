@@ -12,9 +12,9 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.places.place import Site, here
 
 Method = Literal["grid", "random", "sobol", "tpe"]
-"""How the points of a sweep are found, where one word says it."""
+"""How the points of a sweep are chosen, if a name suffices."""
 Kind = Literal["grid", "random", "sobol", "tpe", "gp"]
-"""How the points of a sweep are found: a `Method`, or one that needs more words."""
+"""How the points of a sweep are chosen: a `Method`, or one that needs settings."""
 
 
 class Learning:
@@ -62,7 +62,7 @@ class Gp(Learning):
 
 
 class When(NamedTuple):
-    """A condition of a space as it was written, and the call that says it."""
+    """A condition of a space as written, and the call that sets it."""
 
     text: str
     site: Site

@@ -42,8 +42,8 @@ class StepDef(Declaration):
         unnamed: tuple[object, ...] = (),
     ) -> None:
         super().__init__(function, options, site, unnamed)
-        self.kind = kind  # what runs it: "python", "container", "resource", "approve", "http" or "template"
-        self.leading = leading  # the options that the decorator takes by position
+        self.kind = kind  # its kind: "python", "container", "resource", "approve", "http" or "template"
+        self.leading = leading  # the positional options of the decorator
 
     def option(self, name: str) -> Argument:
         """The place of an option of the decorator."""
@@ -90,7 +90,7 @@ class StepDecorator:
         self.unnamed = unnamed
 
     def __call__(self, function: Callable[P, R_co]) -> Step[P, R_co]:
-        """The step that the function is."""
+        """The step made from a function."""
         taken = cast("FunctionType", function)
         return Step(StepDef(taken, self.kind, self.options, self.site, self.leading, self.unnamed))
 
@@ -109,14 +109,14 @@ def container(*function: Never, **options: Unpack[DeclaredOptions]) -> StepDecor
 
 
 def declared(kind: str, given: tuple[Any, ...], options: Mapping[str, Any]) -> StepDecorator:
-    """The decorator; or the step, of a function under one without parentheses, which only lacks its options."""
+    """The decorator; or the step, if a decorator without parentheses got the function and lacks only options."""
     if len(given) == 1 and callable(given[0]):
         return cast("StepDecorator", StepDecorator(kind, options, here())(given[0]))
     return StepDecorator(kind, options, here(), (), given)
 
 
 class Described(BaseException):
-    """How a word such as `command` hands to the compiler what a step does."""
+    """How a word such as `command` passes the description of a step to the compiler."""
 
     def __init__(
         self, word: str, arguments: tuple[object, ...], options: Mapping[str, object], site: Site
@@ -131,7 +131,7 @@ _describing: list[StepDef] = []
 
 
 def describe(word: str, arguments: tuple[object, ...], options: Mapping[str, object]) -> Never:
-    """Hand on what a step does; raises `OutsidePipeline` where the step is called as a function."""
+    """Pass on the description of a step; raises `OutsidePipeline` if the step is called as a function."""
     if not _describing:
         raise OutsidePipeline(
             f"`{word}` describes a step that has no Python body to run",
@@ -167,14 +167,14 @@ def output(name: str = "return") -> str:
         way = "write it in a call of `command`, in a function under `@container`"
         raise OutsidePipeline("`output` means something only in a container step", way, way)
     if is_value(name) or not isinstance(cast("object", name), str):
-        name = spelled(name)  # no output has such a name: the compiler says which there are
+        name = spelled(name)  # no output has such a name: the compiler lists the known ones
     return cast(str, value(InPod(name, t.TEXT, output=True)))
 
 
 def description(definition: StepDef) -> Described | BaseException | None:
-    """Run the function of a step on stand-ins for its inputs, to learn what the step does.
+    """Run the function of a step with stand-ins for its inputs, to learn what the step does.
 
-    Answers what `command` or another such word was given, an exception of the user's, or None when no such
+    Returns the arguments of `command` or another such word, an exception of the user's, or None if no such
     word was called.
     """
     signature = definition.signature

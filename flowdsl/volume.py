@@ -18,7 +18,7 @@ AccessMode = Literal["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWrit
 
 
 class Mountable:
-    """What a step can mount, as it was written."""
+    """A volume that a step can mount, as written."""
 
     __slots__ = ("origin", "read_only", "site")
 
@@ -53,7 +53,7 @@ class Volume(Mountable):
         self.mode: str = mode
 
     def __truediv__(self, path: str | PathLike[str]) -> Path:
-        # A step declares `Path`, and inside the pod it is one; here it is only the way to it.
+        # A step declares `Path`, and gets one in the pod; here it is only a reference.
         return cast(Path, VolumePath(self, _text(path)))
 
     def __str__(self) -> str:
@@ -120,7 +120,7 @@ class Scratch(Local):
 
 
 class Named(Local):
-    """An object of the cluster that holds texts by key."""
+    """An object of the cluster that contains texts by key."""
 
     __slots__ = ("key", "name")
 
@@ -194,17 +194,17 @@ class VolumePath:
 
 def joined(folder: str, path: str | PathLike[str]) -> str:
     """A path below another one."""
-    # A value of the run as a whole becomes part of a text here.
+    # A value of the run that is the whole path becomes part of a text here.
     return f"{format(folder, '').rstrip('/')}/{_text(path)}"
 
 
 def _text(path: Any) -> str:
-    # format() before os.fspath: a run-time value answers both with the token that stands for it.
+    # format() before os.fspath: a run-time value returns its token from both.
     return path if isinstance(path, str) else format(path, "") if _is_value(path) else str(path)
 
 
 def _shown(volume: Volume | Local, text: str) -> str:
-    """The text of a volume or path, which is found again in what tasks and options are given."""
+    """The text of a volume or path, which can be found in the arguments of tasks and options."""
     if not isinstance(volume, Volume):
         return token(Held(type(volume).__name__))
     if current() is None:

@@ -53,7 +53,7 @@ def unbound(function: Function) -> Iterator[tuple[ast.Name, int | None]]:
 def _executed(statement: ast.stmt) -> Iterator[ast.AST]:
     """A statement and the nodes that are executed with it: no functions, classes or annotations.
 
-    Of a comprehension, its iterables and the variables that it assigns in the function.
+    Of a generator expression, its first iterable and the variables that it assigns in the function.
     """
     todo: list[ast.AST] = [statement]
     while todo:

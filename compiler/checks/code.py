@@ -46,7 +46,7 @@ def unfit(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator[Dia
 def provided(one: Diagnostic, step: StepDef, traces: Iterable[Trace]) -> Diagnostic | None:
     """A finding about a module of the user, or a variable, as it is to be reported: None if every call provides it.
 
-    Also for the imports of that module: the images contain no pipelines and steps.
+    The imports of that module are checked, too: flowdsl is not in the images.
     """
     from flowdsl.compiler.carry.project import brings_language
     from flowdsl.compiler.findings.carry import EnvironmentRead, OwnModule

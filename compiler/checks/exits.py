@@ -39,7 +39,7 @@ def exits(body: Body) -> Iterator[Diagnostic]:
 
 
 def has_several(body: Body) -> bool:
-    """Whether a step runs as several processes, one of which returns the result: on several pods, or forked."""
+    """Whether a step runs as several processes, one of which has the result: on several pods or forked."""
     step = body.step
     every = (step.options, *(call.options for call in body.given))
     return not _FORKS.isdisjoint(step.code.co_names) or any(

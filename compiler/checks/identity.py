@@ -33,7 +33,7 @@ _BLIND = (ast.MatchSingleton, ast.MatchSequence, ast.MatchMapping)
 
 
 def unseen_questions(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
-    """`is`, `match` and `isinstance` on run-time values where Python's answer may differ from that of the run."""
+    """`is`, `match` and `isinstance` on run-time values where Python may give another answer than the run."""
     told: set[Span] = set()
     for code, names in graph.locals:
         file = sources.file(code.co_filename)

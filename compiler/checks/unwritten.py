@@ -92,7 +92,7 @@ class _Reading:
         return _Used(read - written, written)
 
     def _of_options(self, call: Call) -> tuple[_Used, bool]:
-        """The mounts of a step, and whether it uses what others write; shared by calls without own options."""
+        """The mounts of a step, and whether it is a daemon; shared by calls without options of their own."""
         target = call.target
         key = id(target), id(call.options) if call.options else 0
         if key not in self._known:

@@ -221,7 +221,7 @@ class Leaf(Scope):
         return found
 
     def _unanswered(self, one: Entry) -> None:
-        """Refuse outputs of a suspended step that nobody supplies.
+        """Report a default of a suspended step's output, which an output that nobody supplies loses.
 
         Source: Argo Workflows, addRawOutputFields in workflow/controller/operator.go.
         """

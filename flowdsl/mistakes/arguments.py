@@ -7,7 +7,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.loop import fan_out, own_words, sweep
 
 ANNOTATE = "annotate what the step returns: a NamedTuple, dict[str, int] or the like says what its parts are"
-"""The way out for a value that may be anything."""
+"""The remedy for a value that may have any type."""
 
 
 class TooManyArguments(Finding):
@@ -20,10 +20,10 @@ class TooManyArguments(Finding):
     step: str
     given: int
     takes: int
-    named: str = ""  # the first parameter without an argument that is taken by name only
+    named: str = ""  # the first keyword-only parameter without an argument
 
     def words(self) -> dict[str, str]:
-        """The fields, and the numbers in words."""
+        """The fields, with numbers as words."""
         arguments = {0: "no arguments", 1: "1 argument"}.get(self.takes, f"{self.takes} arguments")
         surplus = "one too many" if self.given == self.takes + 1 else "the first one too many"
         way = f"name the parameter it is for: `{self.named}=...`" if self.named else "leave it out"
@@ -42,11 +42,11 @@ class MissingArgument(Finding):
     step: str
     name: str
     type: str
-    loop: str = ""  # what the step is given to: `fan_out` or `sweep`, which have words of their own
-    named: bool = True  # whether it may be given by name
+    loop: str = ""  # the caller of the step: `fan_out` or `sweep`, which have arguments of their own
+    named: bool = True  # whether it may be passed by name
 
     def words(self) -> dict[str, str]:
-        """The fields, and the way out: a word of the loop itself does not reach the step."""
+        """The fields, and the remedy: an argument of the loop itself is not passed to the step."""
         way = f"pass `{self.name}=...`" if self.named else "pass a value, without a name"
         way = f"{way}, or give the parameter a default"
         if self.loop and self.name in own_words(sweep if self.loop == "sweep" else fan_out):
@@ -68,7 +68,7 @@ class UnknownParameter(Finding):
     option: bool = False  # whether a call may have an option of this name
 
     def words(self) -> dict[str, str]:
-        """The fields, and the parameter that was probably meant, or how an option is written."""
+        """The fields, and the parameter that was probably meant, or the way to set an option."""
         way = f"use one of the parameters of `{self.step}`, or leave it out"
         if self.option:
             way = f"an option of one call is written `{self.step}.options({self.name}=...)`"
@@ -92,7 +92,7 @@ class RepeatedArgument(Finding):
     name: str
 
 
-#: Types that count as numbers or lists in the libraries that they are from.
+#: Types that behave like numbers or lists in their libraries.
 _ARRAY = regex(r"\b(numpy|torch|pandas|jaxlib|tensorflow|array)\.")
 
 
@@ -107,13 +107,13 @@ class WrongType(Finding):
     step: str
     want: str
     have: str
-    part: str = ""  # what is wrong with a part of the argument
-    members: tuple[str, ...] = ()  # the values that there are, if they are few
-    maker: str = ""  # the step that passes on nothing
-    fields: tuple[str, ...] = ()  # those of the argument that would fit
+    part: str = ""  # the problem with a part of the argument
+    members: tuple[str, ...] = ()  # the allowed values, if they are few
+    maker: str = ""  # the step that returns nothing
+    fields: tuple[str, ...] = ()  # fields of the argument that would fit
 
     def words(self) -> dict[str, str]:
-        """The fields, and the way out that fits both types."""
+        """The fields, and the remedy for both types."""
         way = f"pass {self.want}, or change the annotation of `{self.parameter}`"
         if self.want == "Any" or ("Any" in self.want and " with " in self.have):
             way = "pass what JSON has: str, int, float, bool, None, and lists and dicts of them"
@@ -193,7 +193,7 @@ class LocalFile(Finding):
     path: str
 
     def words(self) -> dict[str, str]:
-        """The fields, and the way out: an address has a word that fetches it."""
+        """The fields, and the remedy: an address is fetched by a source."""
         word = fetched(self.path)
         if word:
             what, way = (
@@ -201,7 +201,7 @@ class LocalFile(Finding):
                 f"say where the file comes from: `{word}`",
             )
             return {**super().words(), "what": what, "way": way}
-        if self.path == "...":  # the text of a value of the run
+        if self.path == "...":  # the text of a run-time value
             what, way = (
                 "the text of a path of the cluster",
                 "pass the path itself, without `str(...)` or quotes",
@@ -216,7 +216,7 @@ class LocalFile(Finding):
 
 
 def fetched(address: str) -> str:
-    """The word of the language for what lies at an address; empty for what is no address."""
+    """The source for files at an address; empty if it is no address."""
     scheme, colon, rest = address.partition(":")
     where = rest.lstrip("/")
     if scheme.startswith("git@") or scheme in ("git", "ssh", "git+ssh", "git+https"):

@@ -73,8 +73,8 @@ class WrongReturn(Finding):
     name: str
     want: str
     have: str
-    fields: tuple[str, ...] = ()  # those of what is returned that would fit
-    maker: str = ""  # the step that passes on nothing
+    fields: tuple[str, ...] = ()  # fields of the returned value that would fit
+    maker: str = ""  # the step that returns nothing
 
     def words(self) -> dict[str, str]:
         """The fields, with types as the user knows them."""

@@ -38,7 +38,7 @@ HELD = {
     "Scratch": ("it has no text", "write the path that it is mounted at"),
     "Host": ("it has no text", "write the path that it is mounted at"),
 }
-"""What only a pod has: why it cannot stand inside text, and the way out."""
+"""What exists only in a pod: why it cannot be in a text, and the remedy."""
 
 
 class TextType(Finding):
@@ -51,7 +51,7 @@ class TextType(Finding):
     type: str
 
     def words(self) -> dict[str, str]:
-        """The fields, and what is wrong with the text of the value."""
+        """The fields, and the problem with the text of the value."""
         reason = "Python and Argo write it differently"
         if self.type.startswith("float"):
             reason = "Argo writes 1.0 as 1, and Python does not"

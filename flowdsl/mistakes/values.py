@@ -24,11 +24,11 @@ class UnknownOutput(Finding):
 
 
 OUTPUTS = ("output", "outputs", "result", "parameters", "artifacts")
-"""What other tools call the outputs of a task."""
+"""Names in other tools for the outputs of a task."""
 
 
 def said_before(name: str) -> str:
-    """The way out where other tools have a method of a task for what a step is told before it is called."""
+    """The remedy for a method of a task in other tools that sets what is an option of a step here."""
     if name in ("after", "set_upstream", "set_downstream"):
         return "say it before the call: `step.options(after=[first])(...)`"
     if name == "options" or name.startswith(("set_", "add_", "with_")):
@@ -99,7 +99,7 @@ _TRUTH = {
     "assert": "check it inside a step, which then fails",
     "order": "pass the values to a step, which compares them; of the trials of a `sweep`, `.best` is the best",
 }
-"""What to write instead, by the question; where that is not known, the first ones help."""
+"""The replacement, by question; if that is unknown, the first ones help."""
 
 
 class RunTimeLoop(Finding):
@@ -111,10 +111,10 @@ class RunTimeLoop(Finding):
     help = "{way}"
     what: str
     type: str = ""
-    function: str = ""  # of Python, that was given it for its elements
+    function: str = ""  # the builtin that got it, to read its elements
 
     def words(self) -> dict[str, str]:
-        """The fields, and the way out: who unpacks a value means several outputs."""
+        """The fields, and the remedy: unpacking means several outputs."""
         way = (
             "to run a step for each element write `fan_out(step, over={...})`; else pass the value to a step"
         )
@@ -141,7 +141,7 @@ class RunTimeConversion(Finding):
     what: str
 
     def words(self) -> dict[str, str]:
-        """The fields, and the way out: for a count it is a loop of the run."""
+        """The fields, and the remedy: a count needs a loop of the run."""
         way = "pass the value on as it is, and convert it inside a step"
         if self.what.startswith("formatted"):
             way = 'write an f-string without a format, f"{text}-{number}", or make the text inside a step'
@@ -218,10 +218,10 @@ class CannotOperate(Finding):
     operator: str
     left: str
     right: str
-    members: tuple[str, ...] = ()  # of an Enum on one side: how its members are written
+    members: tuple[str, ...] = ()  # for an Enum on one side: its members as source text
 
     def words(self) -> dict[str, str]:
-        """The fields, and the way out that fits the types."""
+        """The fields, and the remedy for these types."""
         way = f"use numbers, strings or conditions on both sides, {_IN_A_STEP}"
         sides = {self.left, self.right}
         if self.members and self.operator in ("==", "!="):
@@ -252,7 +252,7 @@ class CannotCompare(CannotOperate):
     title = "{left} and {right} cannot be compared with `{operator}`"
 
     def words(self) -> dict[str, str]:
-        """The fields, and the way out that fits the types."""
+        """The fields, and the remedy for these types."""
         found = super().words()
         if self.members:
             return {
@@ -285,11 +285,11 @@ class NoFields(Finding):
     name: str
     type: str
 
-    member: str = ""  # of an Enum: how a member of it is written
+    member: str = ""  # for an Enum: the notation of a member
     keyed: bool = False  # of a TypedDict
 
     def words(self) -> dict[str, str]:
-        """The fields, and the way out that fits the name."""
+        """The fields, and the remedy for this name."""
         reason = "only outputs of records have fields here"
         way = f"use `.{self.name}` inside a step, which gets the value itself"
         plain = _PLAIN.get(self.type.partition("[")[0])
@@ -333,11 +333,11 @@ class NoItem(Finding):
     key: str
     type: str
     files: bool = False
-    size: int = 0  # how many elements there are, if that is known
-    keys: tuple[str, ...] = ()  # those that there can be, if they are few
+    size: int = 0  # the number of elements, if it is known
+    keys: tuple[str, ...] = ()  # the possible keys, if they are few
 
     def words(self) -> dict[str, str]:
-        """The fields, and the way out for such an index."""
+        """The fields, and the remedy for such an index."""
         if self.keys and not self.files:
             way = f"take one of its keys: {' or '.join(self.keys[:6])}{' ...' if len(self.keys) > 6 else ''}"
             return {**super().words(), "reason": "no such element", "way": way}
@@ -372,7 +372,7 @@ class StandInRefused(Finding):
     instead: str = ""
 
     def words(self) -> dict[str, str]:
-        """The fields, and the way out."""
+        """The fields, and the remedy."""
         way = self.instead or "pass the value to a step, and do this inside it"
         if self.what.endswith("Volume"):
             way = 'write a path on it as `volume / "folder/file"`, pass that to a step, and do this inside it'

@@ -22,7 +22,7 @@ class UnknownField(Finding):
     known: tuple[str, ...]
     noun: str = "field"
     uncalled: str = ""
-    gives: str = ""  # what that returns, if it has no such field
+    gives: str = ""  # what it returns, if that has no such field
 
     def words(self) -> dict[str, str]:
         """The fields, and what was probably meant: of a step or pipeline that was not called, a field of its result."""
@@ -41,7 +41,7 @@ class UnknownField(Finding):
         return {**super().words(), "meant": meant, "way": way}
 
 
-#: What is written instead of the methods that a step has in other tools, which are no fields of its result.
+#: The replacements for methods of a step in other tools, which are no fields of its result.
 _METHODS = {
     method: way
     for methods, way in (
@@ -53,7 +53,7 @@ _METHODS = {
 }
 
 
-#: The words of other tools for the arguments of a word, without `_`.
+#: Names of arguments in other tools, without `_`.
 _ARGUMENTS = {
     (word, name): argument
     for word, argument, names in (
@@ -89,7 +89,7 @@ _ARGUMENTS = {
 
 
 def argument_for(word: str, name: str, known: Iterable[str]) -> str | None:
-    """The argument of a word that is probably meant by a name which it does not take, or None."""
+    """The argument of a word that is probably meant by an unknown name, or None."""
     return _ARGUMENTS.get((word, name.replace("_", "").lower())) or near(name, known)
 
 
@@ -147,5 +147,5 @@ class UnnamedOption(Finding):
         return {**super().words(), "meant": meant, "way": way}
 
 
-#: The option of a decorator that a text is most likely for.
+#: The option of a decorator that a text most likely belongs to.
 _MEANT = {"@step": "image", "@container": "image", "@pipeline": "name"}

@@ -187,7 +187,7 @@ def _is_nothing(expr: Expr) -> bool:
 
 
 def _refused(trace: Trace, error: Exception) -> bool:
-    """Whether an exception is due to a use of a run-time value; it is reported unless that use already was."""
+    """Whether an exception is due to a use of a run-time value; it is reported unless that use was."""
     frame, site = innermost(error.__traceback__)
     text = str(error)
     if frame is None or site is None or isinstance(error, RecursionError):
@@ -243,7 +243,7 @@ def _reads_a_value(frame: FrameType, site: Site) -> bool:
 
 
 def _asking(function: FunctionType) -> set[int]:
-    """The ids of code, in a body and the functions it calls by name, with tests that a stand-in cannot observe.
+    """The ids of code, in a body and the functions it calls by name, with tests that no stand-in can observe.
 
     Whether something is None, of which class it is an instance, or whether a `match` fits it.
     """

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 _SMALL = 2**63
 _SHOWN = 40
 _ADDRESS = regex(r"(\w+)>? (?:object )?at 0x[0-9a-f]{6,}>")
-_LONGEST = (
-    14_000  # bits: Python itself formats no integer of more than 4300 digits, and all others are passed as text
-)
+_LONGEST = 14_000  # bits: Python formats no integer of more than 4300 digits; others are passed as text
 # Argo quotes a substituted value in a way that JSON cannot parse for these (argo-workflows #15512).
 CONTROL = {chr(code) for code in range(32)} - {"\t", "\n", "\r"} | {"\x7f"}
 
