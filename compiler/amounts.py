@@ -18,7 +18,7 @@ Amounts = dict[str, Decimal]
 
 
 def amounts(given: Mapping[str, object]) -> Amounts:
-    """Quantities as numbers; what is none, as a text with a tag in it, is left out."""
+    """Quantities as numbers; what is not a quantity, such as a text with a tag, is left out."""
     found: Amounts = {}
     for name, value in given.items():
         try:
@@ -29,9 +29,9 @@ def amounts(given: Mapping[str, object]) -> Amounts:
 
 
 def asked(spec: Json, word: Literal["limits", "requests"] = "limits") -> Amounts:
-    """What a pod takes of its node while it runs; a limit is a request where there is none.
+    """The resources that a pod reserves on its node; a limit counts as a request where there is none.
 
-    The larger of what its containers ask together, and what any init container asks beside the restartable
+    The larger of the sum over its containers, and what any init container requests with the restartable
     ones before it. Source: k8s.io/component-helpers/resource, AggregateContainerRequests.
     """
     lasting = _sum(_own(one, word) for one in entries(spec, "containers"))
@@ -47,14 +47,14 @@ def asked(spec: Json, word: Literal["limits", "requests"] = "limits") -> Amounts
 
 
 def asked_by(template: Json) -> Amounts:
-    """What the pod of a template of Argo takes of its node, as `asked`; a patch of its pod is not looked at."""
+    """The resources that the pod of an Argo template reserves, as `asked`; its podSpecPatch is ignored."""
     alone = [template[kind] for kind in ("container", "script") if template.get(kind)]
     beside = [*entries(template, "containerSet", "containers"), *entries(template, "sidecars")]
     return asked({**template, "containers": [*alone, *beside]}, "requests")
 
 
 def gpus(given: Mapping[str, Decimal]) -> dict[str, int]:
-    """The devices among amounts, by the name of their resource."""
+    """The number of devices among amounts, by resource name."""
     return {name: int(number) for name, number in given.items() if is_gpu(name) and number >= 1}
 
 

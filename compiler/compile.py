@@ -50,18 +50,18 @@ if TYPE_CHECKING:
     from flowdsl.tracing.trace import Graph, Trace
 
 
-#: Puts values into the documents of programs, before these are sealed.
+#: Adds values to the documents of programs, before the digests are computed.
 Supply: TypeAlias = "Callable[[Sequence[Program], Sequence[dict[str, Any]]], None]"
 
 
-#: Where a function is written: the file, and the line.
+#: Where a function is defined: the file, and the line.
 Written = tuple[str, int]
 
 
 class Compiled(NamedTuple):
-    """What a file came to; `text` is empty when there are errors.
+    """The result of compiling a file; `text` is empty when there are errors.
 
-    `roots` and `called` are where the pipelines are written that it stands for, and those that these call: files and
+    `roots` and `called` are where the compiled pipelines, and the pipelines that these call, are defined: files and
     lines.
     """
 
@@ -75,16 +75,16 @@ class Compiled(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether an error was found, so that nothing may be written."""
+        """Whether there are errors, so that nothing may be written."""
         return any_error(self.diagnostics)
 
 
 @contextlib.contextmanager
 def resting_collector() -> Generator[None]:
-    """Without the cyclic collector: a compilation keeps all that it makes, and cycles would be sought in vain.
+    """Disable the cyclic collector: a compilation keeps all that it creates, so it would find nothing.
 
-    With it, the time grows faster than the number of tasks. What was made then counts as old, and waits for
-    the next full collection; as new, all of it would be looked at as soon as the collector is back.
+    With it, the time grows faster than the number of tasks. What was created becomes the oldest generation,
+    for the next full collection; as new, all of it would be traversed as soon as the collector is on.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -92,24 +92,24 @@ def resting_collector() -> Generator[None]:
         yield
     finally:
         if was_on:
-            if not gc.get_freeze_count():  # else the program keeps some objects from the collector
+            if not gc.get_freeze_count():  # else the program has frozen objects itself
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
 
 
 def without_repeats(found: list[Diagnostic]) -> list[Diagnostic]:
-    """The findings without those that another one at the same place goes beyond."""
+    """The findings without those that a more specific finding at the same place makes redundant."""
     moving = [one.place for one in found if one.finding.code == "FD672"]
     return [one for one in found if one.finding.code != "FD772" or one.place not in moving]
 
 
 class InternalError(Exception):
-    """The compiler wrote something wrong by itself: a bug of flowdsl, not a mistake of the user."""
+    """The compiler produced something invalid by itself: a bug of flowdsl, not a mistake of the user."""
 
 
 def _without_wrappers(found: Iterable[Diagnostic], wrappers: Mapping[CodeType, str]) -> list[Diagnostic]:
-    """The findings without those about functions that hide those of steps: that they do is the mistake."""
+    """The findings without those about functions that wrap steps: the wrapping itself is the mistake."""
     names = wrappers.values()
     return [
         one
@@ -132,9 +132,9 @@ def compile_loaded(
     """Compile the root pipelines of a loaded file, or the one called `name`, for the cluster of a profile.
 
     Without a kind, a pipeline with a schedule is a CronWorkflow and every other one a Workflow. `with_rbac` adds
-    the accounts, roles and bindings that they need to the text. `supply` gives values to parameters, in place.
+    the service accounts, roles and bindings that they need to the text. `supply` sets parameters, in place.
     Raises `LoadError` when the body of a pipeline raises an exception of its own, and `InternalError`
-    when the manifest is wrong at a place that no text of the user decides.
+    when the manifest is invalid at a place that no source text of the user determines.
     """
     with resting_collector():
         unit = _Unit(loaded, profile or NOWHERE)
@@ -173,7 +173,7 @@ def _compile(
     try:
         text = "---\n".join(map(sealed, (*documents, *besides)))
         flaws = _texts(unit, manifests) if _NUL in text else []
-    except ValueError:  # half of a character
+    except ValueError:  # a lone surrogate
         text, flaws = "", _texts(unit, manifests)
         if not flaws:
             raise
@@ -184,11 +184,11 @@ def _compile(
 
 
 _NUL = "\\u0000"
-"""A NUL as YAML has it here."""
+"""A NUL as it is escaped in the YAML."""
 
 
 def _texts(unit: _Unit, manifests: Sequence[Manifest]) -> list[Diagnostic]:
-    """Texts that cannot be written, or given to a program; looked for where the YAML shows that there are some."""
+    """Texts that cannot be written, or passed to a program; searched only if the YAML shows that there are some."""
     from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.lint.pods.text import texts
 
@@ -197,7 +197,7 @@ def _texts(unit: _Unit, manifests: Sequence[Manifest]) -> list[Diagnostic]:
 
 
 def _rbac(unit: _Unit, manifests: Sequence[Manifest]) -> list[dict[str, Any]]:
-    """The accounts, roles and bindings that manifests need."""
+    """The service accounts, roles and bindings that manifests need."""
     from flowdsl.compiler.origins import placed
     from flowdsl.compiler.rbac import rbac
 
@@ -210,7 +210,7 @@ def _rbac(unit: _Unit, manifests: Sequence[Manifest]) -> list[dict[str, Any]]:
 
 
 def judge(manifest: Manifest, traces: Iterable[Trace], version: str) -> list[Diagnostic]:
-    """The findings about a manifest for a version of Argo, each at the place in the user's file that caused it."""
+    """The findings about a manifest for a version of Argo, each at its cause in the user's file."""
     from flowdsl.compiler.lint import lint
     from flowdsl.compiler.lint.pods.limits import for_version
     from flowdsl.compiler.ours import typed
@@ -238,7 +238,7 @@ def _in_the_file(
 
 
 class _Unit:
-    """One file on its way through the compiler."""
+    """The state of compiling one file."""
 
     def __init__(self, loaded: Loaded, profile: Profile) -> None:
         self.loaded = loaded
@@ -247,7 +247,7 @@ class _Unit:
         self.traces: dict[int, Trace] = {}
         self._modules: dict[str, ModuleSource] = {}
         self._carried: dict[int, Carried | None] = {}
-        self._wrappers: dict[CodeType, str] = {}  # functions that hide those of steps, with their names
+        self._wrappers: dict[CodeType, str] = {}  # functions that wrap steps, with their names
         self._tasks: dict[int, dict[int, str]] = {}
         self._declared = cache(partial(declared, profile=profile))
         namespace = vars(loaded.module)
@@ -273,25 +273,25 @@ class _Unit:
         return any_error(self.diagnostics)
 
     def written(self, roots: bool) -> frozenset[Written]:
-        """Where the pipelines are written that are wanted, or that these call."""
+        """Where the compiled pipelines (`roots`), or those that they call, are defined."""
         owners = [graph.owner for trace in self.traces.values() for graph in trace.graphs.values()]
         codes = [one.code for one in owners if (id(one) in self.traces) is roots and is_function(one.plain)]
         return frozenset((code.co_filename, code.co_firstlineno) for code in codes)
 
     def clear(self) -> None:
-        """Part the graphs from their calls, which hold each other: nothing is left for the collector to find."""
+        """Break the reference cycles between graphs and calls, so that the collector has nothing to find."""
         for trace in self.traces.values():
             for graph in trace.graphs.values():
                 graph.clear()
 
     def programs(self, name: str | None) -> list[Program]:
-        """The programs of the wanted pipelines; none when there are errors."""
+        """The programs of the selected pipelines; none when there are errors."""
         roots = self._roots(name)
         definitions = self._definitions()
         self.diagnostics.extend(check_definitions(definitions, [id(root) for root in roots], self._declared))
         for trace in self.traces.values():
             self.diagnostics.extend(check_trace(trace, self.loaded.sources, self.profile))
-            if not trace.failed:  # arguments that are wrong do not tell calls apart
+            if not trace.failed:  # invalid arguments do not distinguish calls
                 for graph in trace.graphs.values():
                     self._names(graph)
         if self.failed:
@@ -312,7 +312,7 @@ class _Unit:
         return [] if self.failed else found
 
     def _module_of(self, definition: StepDef | PipelineDef) -> ModuleSource | None:
-        """The module that a function is written in, where some step of it was carried."""
+        """The module that defines a function, if the source of one of its steps was carried."""
         return self._modules.get(definition.code.co_filename) if is_function(definition.plain) else None
 
     def _roots(self, name: str | None) -> list[PipelineDef]:
@@ -330,7 +330,7 @@ class _Unit:
             nowhere = findings.NoPipeline(source.shown, foreign=way_out(source.text))
             self.diagnostics += self._in_classes() or [Diagnostic(nowhere, None)]
         called: set[int] = set()
-        # A pipeline is mostly called by one below it, which is traced first and traces it too.
+        # A pipeline is usually called by one below it, which is traced first and traces it too.
         for definition in reversed(wanted.values()):
             if id(definition) not in called or name is not None:
                 trace = self._trace(definition)
@@ -343,7 +343,7 @@ class _Unit:
         return roots
 
     def _in_classes(self) -> list[Diagnostic]:
-        """The pipelines that are functions of a class of this file, where no command finds them."""
+        """The pipelines that are defined in a class of this file, where no command finds them."""
         from flowdsl.compiler.findings.carry import MethodStep
 
         module = self.loaded.module
@@ -386,7 +386,7 @@ class _Unit:
         return list(found.values())
 
     def _names(self, graph: Graph) -> dict[int, str]:
-        """The names of the tasks of a graph, made once."""
+        """The names of the tasks of a graph, computed once."""
         known = self._tasks.get(id(graph))
         if known is None:
             known, problems = task_names(graph.calls, self.loaded.sources.assigned)
@@ -395,7 +395,7 @@ class _Unit:
         return known
 
     def carried(self, definition: StepDef) -> Carried | None:
-        """The source of a Python step with what it uses, made once."""
+        """The source of a Python step with what it uses, computed once."""
         if id(definition) not in self._carried:
             if definition.kind != "python" or not is_function(definition.plain):
                 return self._carried.setdefault(id(definition), None)
@@ -435,7 +435,7 @@ class _Unit:
         return source_digest({file.text for file in files if file is not None})
 
     def _describe(self) -> None:
-        """What is wrong with what steps say of themselves, where no program is made that asks them."""
+        """Report errors in the descriptions of steps, where no program is made that would report them."""
         called = {id(call.target): call.target for trace in self.traces.values() for call in trace.calls}
         wrong = {one.place.code for one in self.diagnostics if isinstance(one.place, Definition)}
         for step in called.values():
@@ -446,7 +446,7 @@ class _Unit:
 
     @cached_property
     def descriptions(self) -> Descriptions:
-        """What steps say of themselves, each asked once."""
+        """The descriptions of steps, each evaluated once."""
         from flowdsl.compiler.steps.leaves import Descriptions, counted
 
         return Descriptions(self._declared, self.diagnostics, counted(self.traces.values()))

@@ -16,8 +16,8 @@ _STRING = regex(r'"(?:[^"\\]|\\.)*"')
 def encode(value: Any, kind: t.Type) -> str:
     """The text of a value of the type, as the step that takes it will read it.
 
-    JSON is written so that no `{`, `$` or control character of a string can be seen by Argo or the
-    kubelet: both would replace what follows.
+    JSON is escaped so that Argo and the kubelet see no `{`, `$` or control character of a string: both
+    would substitute what follows.
     """
     if type(value) is int or (type(value) is float and isfinite(value)):
         return repr(value)
@@ -32,7 +32,7 @@ def encode(value: Any, kind: t.Type) -> str:
 
 
 def choices(kind: t.Type) -> tuple[str, ...]:
-    """The texts of all values of a type that has few; none where Argo would evaluate one of them."""
+    """The texts of all values of a type that has few; empty if Argo would evaluate one of them."""
     match kind:
         case t.Choice(values):
             texts = tuple(encode(value, kind) for value in values)
@@ -46,7 +46,7 @@ def choices(kind: t.Type) -> tuple[str, ...]:
 
 
 def plain(value: Any, kind: t.Type) -> Any:
-    """A value as JSON sees it: members of an Enum by name, dates as texts, records as objects, tuples as lists."""
+    """A value as JSON data: members of an Enum by name, dates as texts, records as objects, tuples as lists."""
     if isinstance(value, enum.Enum):
         return value.name
     if type(value).__module__ == "datetime":
@@ -57,7 +57,7 @@ def plain(value: Any, kind: t.Type) -> Any:
         case t.Sequence(item):
             return [plain(one, item) for one in value]
         case t.Mapping(item, key):
-            # Of what was lifted, keys are texts already.
+            # Keys of what was lifted are texts already.
             texts = ((name, t.key_text(name, key)) for name in value)
             return {name if text is None else text: plain(value[name], item) for name, text in texts}
         case t.Entries(_, fields):
@@ -71,11 +71,11 @@ def plain(value: Any, kind: t.Type) -> Any:
 
 
 EXACT = 2**53
-"""Below it, whole numbers are exact in JSON as Argo reads it, as floats."""
+"""Below it, integers are exact in JSON as Argo parses it, as floats."""
 
 
 def too_large(value: Any) -> int | None:
-    """A whole number in a value as JSON sees it that Argo rounds when it takes it out; None without one."""
+    """An integer in JSON data that Argo rounds when it extracts it; None if there is none."""
     if isinstance(value, int):
         return int(value) if abs(value) > EXACT else None
     inside: list[Any] = []
@@ -94,7 +94,7 @@ def field(value: Any, name: str) -> Any:
 
 
 def placeholder(kind: t.Type) -> str:
-    """A text of the type that does no harm, for an output of a task that did not run."""
+    """A harmless text of the type, for an output of a task that did not run."""
     match kind:
         case t.Number("int"):
             return "0"

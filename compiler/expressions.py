@@ -38,7 +38,7 @@ from flowdsl.values.expr import (
 VOLUMES = "/flowdsl/volumes"
 
 DIGITS = 10
-"""Hexadecimal digits of a name that is made of a text: enough for the runs of a namespace."""
+"""Hexadecimal digits of a name derived from a text: enough for the runs of a namespace."""
 
 _INEXACT = "Argo rounds whole numbers beyond 53 bits"
 
@@ -51,14 +51,14 @@ _BRACES = regex(r"\{(?=\{)|\}(?=\})")
 
 
 def literal(text: str) -> str:
-    """A text as a literal of expr-lang that holds no braces Argo could take for the end of the tag."""
+    """A text as an expr-lang literal without braces that Argo could take for the end of the tag."""
     quoted = f"'{text.translate(_ESCAPES)}'"
     apart = _BRACES.sub(lambda brace: f"{brace[0]}' + '", quoted)
     return quoted if apart == quoted else f"({apart})"
 
 
 def text_of(expr: Expr, want: t.Type) -> str:
-    """The value of a parameter of the type: text with tags in it."""
+    """The text, with tags, that has the value of an expression, as a parameter of the type."""
     if isinstance(expr, Const):
         return encode(expr.value, want)
     if expr.type is want and (tag := simple(expr)) is not None:
@@ -79,11 +79,11 @@ def text_of(expr: Expr, want: t.Type) -> str:
 
 
 _IN_A_ROW = 100
-"""So many texts are added up without parentheses: the parser of expressions takes twice as many."""
+"""At most so many texts are concatenated without parentheses: the expression parser accepts twice as many."""
 
 
 def _added(pieces: list[str]) -> str:
-    """The formula for texts one after the other."""
+    """The formula that concatenates texts."""
     while len(pieces) > 1:
         groups = [pieces[at : at + _IN_A_ROW] for at in range(0, len(pieces), _IN_A_ROW)]
         pieces = [f"({' + '.join(group)})" if len(group) > 1 else group[0] for group in groups]
@@ -91,7 +91,7 @@ def _added(pieces: list[str]) -> str:
 
 
 def _brace_before_value(parts: tuple[str | Expr, ...]) -> bool:
-    """Whether there is, or may be at run time, a brace that Argo would take for a part of the tag behind it."""
+    """Whether there is, or may be at run time, a brace that Argo would take for a part of the tag after it."""
     return any(
         part.endswith("{") if isinstance(part, str) else _may_have_braces(part) and _begins_a_tag(after)
         for part, after in pairwise(parts)
@@ -99,7 +99,7 @@ def _brace_before_value(parts: tuple[str | Expr, ...]) -> bool:
 
 
 def _may_have_braces(part: Expr) -> bool:
-    """Whether a value is text of the user's: names of runs and tasks, and keys, have no braces."""
+    """Whether a value may contain the user's text: names of runs and tasks, and keys, have no braces."""
     own = isinstance(part, (Param, Out)) and part.name.startswith("flowdsl-")
     return t.is_text(part.type) and not own and not isinstance(part, (RunField, Attempt, Status))
 
@@ -109,7 +109,7 @@ def _begins_a_tag(part: str | Expr) -> bool:
 
 
 def simple(expr: Expr) -> str | None:
-    """The plain tag of a reference, or None where it takes an expression."""
+    """The simple tag of a reference, or None if an expression is needed."""
     match expr:
         case Out(task, name, _, variable):
             return f"{{{{tasks.{task}.{variable or f'outputs.parameters.{name}'}}}}}"
@@ -130,7 +130,7 @@ def simple(expr: Expr) -> str | None:
 
 
 def condition(expr: Expr) -> str:
-    """A condition as the text of `when`: one expression that becomes `true` or `false`."""
+    """A condition as the text of `when`: one expression that evaluates to `true` or `false`."""
     return "{{=" + formula(expr) + "}}"
 
 
@@ -149,12 +149,12 @@ def _composed(many: Many, want: t.Type) -> str:
 
 
 def _json(kind: t.Type) -> t.Type:
-    """The kind inside a JSON value, where texts are quoted."""
+    """The type as a part of a JSON value, where texts are quoted."""
     return t.JSON if t.is_text(kind) or isinstance(kind, t.File) else kind
 
 
-#: What failed, as a list. Argo gives JSON in the text of a JSON string, and null where nothing failed. A message
-#: may hold tags and `$`, which are escaped: two braces stand beside each other only inside the texts of JSON.
+#: The failures, as a list. Argo has JSON in the text of a JSON string, and null where nothing failed. A message
+#: may contain tags and `$`, which are escaped: two adjacent braces occur only inside the texts of JSON.
 _FAILURES = (
     "replace(replace(toJSON(map(fromJSON(fromJSON(workflow.failures)) ?? [], "
     "({'name': #.displayName, 'message': #.message, 'template': #.templateName, "
@@ -164,7 +164,7 @@ _FAILURES = (
 
 
 def ref(expr: Out | Param | Item | RunField | Attempt | Status | Cell | Best) -> str:
-    """The formula for the text behind a reference."""
+    """The formula for the text of a reference."""
     match expr:
         case Out(task, name, _, variable):
             return (
@@ -194,9 +194,9 @@ def ref(expr: Out | Param | Item | RunField | Attempt | Status | Cell | Best) ->
 
 
 def _best(best: Best) -> str:
-    """The field of the first row whose metric is the best; NaN, infinities and missing rows do not count.
+    """The field of the first row with the best metric; NaN, infinities and missing rows do not count.
 
-    Fewer usable rows than asked for is an error whose text says so: Argo shows the source of the
+    Fewer usable rows than required is an error whose text says so: Argo shows the source of the
     expression that failed.
     """
     rows, metric, usable = _rows_of(best)
@@ -205,7 +205,7 @@ def _best(best: Best) -> str:
 
 
 def _if_enough(best: Best, then: str) -> str:
-    """A formula for when there are as many usable rows as asked for; else an error."""
+    """A formula to evaluate if there are as many usable rows as required; else an error."""
     short = literal(f"fewer than {best.minimum} trials of {best.task} returned a usable {best.metric}")
     if best.minimum == 1:
         short = literal(f"no trial of {best.task} returned a usable {best.metric}")
@@ -213,7 +213,7 @@ def _if_enough(best: Best, then: str) -> str:
 
 
 def _rows_of(best: Best) -> tuple[str, str, str]:
-    """The formulas for the rows, for the metric of one of them, and for those that have a usable one."""
+    """The formulas for the rows, for the metric of one of them, and for the rows with a usable metric."""
     assert best.rows is not None
     rows = f"fromJSON({raw(best.rows)})"
     output, *fields = best.metric.split(".")
@@ -229,7 +229,7 @@ def member(name: str) -> str:
 
 
 def raw(expr: Expr) -> str:
-    """The formula for the text of a value: bare for texts, JSON for everything else."""
+    """The formula for the text of a value: plain for texts, JSON for everything else."""
     match expr:
         case Const(value, kind):
             return literal(encode(value, kind))
@@ -246,7 +246,7 @@ def raw(expr: Expr) -> str:
         case Op("numbers" | "failed"):
             return f"toJSON({formula(expr)})"
         case Op("concat", lists):
-            # Of empty lists it makes null, of which filter makes a list again.
+            # Of empty lists it makes null, which filter turns back into a list.
             return f"toJSON(filter(concat({', '.join(f'fromJSON({raw(one)})' for one in lists)}), true))"
         case Op("listed", (rows, Const(within)), t.Sequence(item)):
             return _listed(raw(rows), item, within)
@@ -255,7 +255,7 @@ def raw(expr: Expr) -> str:
         case Op("digest", (of,)):
             return f"sprig.trunc({DIGITS}, sprig.sha256sum({raw(of)}))"
         case Get(of, Item() as item) if _of_integers(of):
-            return _digits(of, f"asInt({ref(item)})")  # each item is there: as it was written, of any size
+            return _digits(of, f"asInt({ref(item)})")  # each item exists: as it was written, of any size
         case Get() if not t.is_text(expr.type):
             return f"toJSON({formula(expr)})"
         case Get():
@@ -267,7 +267,7 @@ def raw(expr: Expr) -> str:
 def _listed(rows: str, item: t.Type, within: dict[str, Any]) -> str:
     """The formula for the results of a loop as a JSON list.
 
-    A row has texts, those of values in JSON already; outputs named in `within` are the rows of a loop themselves.
+    A row has texts, which are already JSON for values; outputs named in `within` are themselves rows of a loop.
     """
 
     def cell(out: t.Output) -> str:
@@ -284,12 +284,12 @@ def _listed(rows: str, item: t.Type, within: dict[str, Any]) -> str:
 
 
 def as_json(formula: str) -> str:
-    """The formula for a text as a JSON string, in which Argo and the kubelet see nothing that is theirs."""
+    """The formula for a text as a JSON string, without anything that Argo or the kubelet would substitute."""
     return f"replace(replace(toJSON({formula}), '{{', '\\\\u007b'), '$', '\\\\u0024')"
 
 
 def _object(kind: t.Record | t.Fixed, parts: list[str]) -> str:
-    """The formula for a record or tuple of which the parts are JSON."""
+    """The formula for a record or tuple whose parts are JSON."""
     if isinstance(kind, t.Record):
         names = [encode(str(key), t.JSON) for key, _ in t.keyed(kind)]
         parts = [f"{literal(f'{name}: ')} + {part}" for name, part in zip(names, parts, strict=True)]
@@ -297,12 +297,12 @@ def _object(kind: t.Record | t.Fixed, parts: list[str]) -> str:
     return f"'{{' + {inside} + '}}'" if isinstance(kind, t.Record) else f"'[' + {inside} + ']'"
 
 
-#: When the run was due, which only runs of a schedule know. In expressions `creationTimestamp` has its forms alone.
+#: The scheduled time, which only runs of a schedule have. In expressions `creationTimestamp` has only its formats.
 _SCHEDULED = "(workflow.scheduledTime ?? workflow.creationTimestamp.RFC3339)"
 
 
 def handed_on(expr: Expr) -> str:
-    """The formula of an output of a graph: it knows no `workflow`, but tags in its texts are replaced before."""
+    """The formula of an output of a graph: `workflow` is not in scope, but tags in its texts are replaced before."""
     match expr:
         case RunField():
             return f"'{simple(expr)}'"
@@ -316,7 +316,7 @@ def handed_on(expr: Expr) -> str:
 
 
 def literal_with_tags(text: str) -> str:
-    """Text with simple tags as a formula; those that Argo fills become references."""
+    """Text with simple tags as a formula; tags that Argo fills become references."""
     from flowdsl.grammar.template import is_filled, tags
 
     pieces: list[str] = []
@@ -348,7 +348,7 @@ def _path(tag: str) -> str:
 
 
 def _either(choices: tuple[Expr, ...], kind: t.Type) -> str:
-    """The first choice that exists; `null` does not count as existing where there is anything else."""
+    """The first choice that exists; `null` counts as missing where there is anything else."""
     first, *rest = choices
     text, quote = raw(first), _needs_quotes(first.type, kind)
     if not rest:
@@ -362,7 +362,7 @@ def _either(choices: tuple[Expr, ...], kind: t.Type) -> str:
 
 
 def shown(expr: Expr) -> str:
-    """The formula whose result, written into text by Argo, is the text of the value."""
+    """The formula whose result, as Argo formats it in a text, is the text of the value."""
     match expr:
         case Op("?:" | "numbers" | "failed" | "listed" | "json" | "digest"):
             return raw(expr)
@@ -375,7 +375,7 @@ def shown(expr: Expr) -> str:
 
 
 def formula(expr: Expr) -> str:
-    """The formula for a value as a number, a flag, a text, or what JSON holds."""
+    """The formula for a value as a number, a boolean, a text, or parsed JSON."""
     match expr:
         case Const(value, t.Flag()):
             return "true" if value else "false"
@@ -398,7 +398,7 @@ def formula(expr: Expr) -> str:
         case Op("too few", (Best() as best,)):
             return _if_enough(best, "false")
         case Op("/", (left, right)) if not (isinstance(right, Const) and right.value):
-            # Argo would go on with an infinity.
+            # Argo would continue with an infinity.
             divisor = _operand(right)
             return f"({divisor} == 0 ? asInt('division by zero') : {_operand(left)} / {divisor})"
         case Op(operator, (left, right)):
@@ -424,17 +424,17 @@ def formula(expr: Expr) -> str:
 
 
 def whole(kind: t.Type) -> bool:
-    """Whether values of the type are whole numbers."""
+    """Whether values of the type are integers."""
     return t.base(kind) == t.INT
 
 
 def _of_integers(items: Expr) -> bool:
-    """Whether a list of whole numbers is there as text, of which each piece is the number as it was written."""
+    """Whether the text of a list of integers is available, so that each can be taken as it was written."""
     return isinstance(items.type, t.Sequence) and whole(items.type.item) and not isinstance(items, Get)
 
 
 def _digits(items: Expr, index: object) -> str:
-    """The formula for one number of a list of whole numbers, as it was written."""
+    """The formula for one number of a list of integers, as it was written."""
     return f"trim(split(trim(trim({raw(items)}), '[]'), ',')[{index}])"
 
 
@@ -461,7 +461,7 @@ def _operand(expr: Expr) -> str:
 
 
 def _compared(side: Expr, other: Expr) -> str:
-    """One side of an equality of texts, flags or optional values."""
+    """One side of an equality of texts, booleans or optional values."""
     if isinstance(t.base(side.type), t.Flag) and isinstance(t.base(other.type), t.Flag):
         return f"({formula(side)})"
     if isinstance(side, Const):

@@ -14,6 +14,6 @@ _IMPORT = regex(r"(?m)^[ \t]*(?:from|import)[ \t]+(\w+)")
 
 
 def way_out(text: str) -> str:
-    """What to do with a file that imports such a tool; nothing where it imports none, or flowdsl too."""
+    """The help for a file that imports such a tool; empty if it imports none, or imports flowdsl too."""
     imported = _IMPORT.findall(text)
     return "" if "flowdsl" in imported else next((_WAYS[one] for one in imported if one in _WAYS), "")

@@ -37,15 +37,15 @@ class Plain(Node):
     """One parameter that holds the value as text."""
 
 
-#: What tells a file from others: the digest of its content; where it lies outside of the run, of which the content is
-#: fixed or may change; or what only this run has.
+#: What distinguishes a file from others: the digest of its content; its location outside of the run, whose content is
+#: immutable or may change; or an identifier unique to this run.
 Mark = Literal["", "digest", "fixed", "place", "run"]
 
 
 class File(Node):
-    """A file that Argo hands on (an artifact), or that lies under a key of the artifact repository.
+    """A file that Argo passes on (an artifact), or that is stored under a key of the artifact repository.
 
-    `mark`: what goes along, as a parameter, for the keys of results that are kept.
+    `mark`: what is passed with it, as a parameter, for the cache keys of results.
     """
 
     keyed: bool
@@ -59,29 +59,29 @@ class Mounted(Node):
 
 
 class Gathered(Node):
-    """What a loop hands on: rows in one parameter, and for each file among the outputs the key of a folder.
+    """The results of a loop: rows in one parameter, and for each file among the outputs the key of a folder.
 
-    A step has the rows in a file, since they may be more than a variable holds; `variable`: in one all the same.
-    `others`: the forms of outputs that a pipeline returns as the results of a loop, or in parts; the rows hold their
-    ports.
+    A step gets the rows in a file, since they may exceed the size of a variable; `variable`: in a variable anyway.
+    `others`: the forms of outputs that a pipeline returns as the results of a loop, or in parts; the rows contain
+    their ports.
     """
 
     item: t.Type
     folders: tuple[str, ...]
     volumes: tuple[str, ...]
     others: tuple[tuple[str, Form], ...] = ()
-    digests: tuple[str, ...] = ()  # those outputs of which the rows have digests
+    digests: tuple[str, ...] = ()  # the outputs whose digests are in the rows
     variable: bool = False
 
 
 class Absent(Node):
-    """None where a file is optional."""
+    """None in the place of an optional file."""
 
 
 class Parts(Node):
-    """A record (with names) or a list, each part with a form of its own.
+    """A record (with names) or a list, each part with its own form.
 
-    `choice`: several files, of which the first that is there is the value. `maybe`: those before the last may be
+    `choice`: several files, of which the first that exists is the value. `maybe`: those before the last may be
     None, too.
     """
 
@@ -96,17 +96,17 @@ Form = Plain | File | Mounted | Gathered | Absent | Parts
 PLAIN = Plain()
 
 DIGEST = "flowdsl-digest-"
-"""How the port begins that holds the mark of a file, before the name of the file's port."""
+"""The prefix of the port that holds the mark of a file, before the name of the file's port."""
 
 ROWS = "flowdsl-rows-"
-"""How the port begins that says what is in the folder of a list with files, before the name of the folder's port.
+"""The prefix of the port that lists the content of the folder of a list with files, before the folder's port.
 
-As what a loop hands on, a row for each item: the texts of its values, and the names of its files in the folder.
+As in the results of a loop, a row for each item: the texts of its values, and its file names in the folder.
 """
 
 
 def spelled(form: Form) -> str:
-    """A form as text that names of templates are made of: it must say the same in every version."""
+    """A form as text that names of templates are derived from: it must be the same in every version."""
     match form:
         case Plain():
             return "text"
@@ -128,7 +128,7 @@ def spelled(form: Form) -> str:
 
 
 def ports(name: str, form: Form) -> list[tuple[str, Kind]]:
-    """The ports of a parameter in a form: their names and kinds."""
+    """The ports of a parameter with a form: their names and kinds."""
     match form:
         case File(keyed, mark):
             found: list[tuple[str, Kind]] = [(name, "key" if keyed else "artifact")]
@@ -154,18 +154,18 @@ def part_names(form: Parts) -> tuple[str, ...]:
 
 
 def port_names(form: Parts) -> tuple[str, ...]:
-    """What the names of ports of the parts end in: their names, or others where Argo takes no such names."""
+    """The suffixes of the ports of the parts: their names, or others where Argo does not accept these."""
     nested = any(isinstance(one, (Parts, Gathered)) for one in form.forms)
     return parameter_names(part_names(form), within=nested)
 
 
 def in_parts(names: tuple[str, ...], parts: Sequence[tuple[Form, list[Expr]]]) -> tuple[Form, list[Expr]]:
-    """The form of a record (with names) or a list whose parts have these, and the values of all their ports."""
+    """The form of a record (with names) or a list with these parts, and the values of all their ports."""
     return Parts(names, tuple(form for form, _ in parts)), [value for _, some in parts for value in some]
 
 
 def in_variables(form: Form) -> Form:
-    """A form in which no rows are in a file."""
+    """The form, with all rows in variables instead of files."""
     match form:
         case Gathered():
             return form.changed(variable=True)
@@ -176,9 +176,9 @@ def in_variables(form: Form) -> Form:
 
 
 def inputs(name: str, form: Form, kind: t.Type, *, in_pod: bool) -> list[Input]:
-    """The inputs of a template for a parameter; in a graph a key is a parameter like any other.
+    """The inputs of a template for a parameter; in a graph a key is an ordinary parameter.
 
-    An object store keeps no empty folders, so what a key names may be missing: it then is an empty folder.
+    Object stores do not keep empty folders, so what a key names may be missing: it then is an empty folder.
     """
     if form is PLAIN:
         return [Input(name, "parameter")]
@@ -195,10 +195,10 @@ def inputs(name: str, form: Form, kind: t.Type, *, in_pod: bool) -> list[Input]:
 
 
 def _optional(name: str, form: Form, kind: t.Type) -> frozenset[str]:
-    """The ports that hold a file which may be None."""
+    """The ports for files that may be None."""
     if isinstance(form, Parts):
         kinds = part_types(kind, form)
-        if form.choice:  # any but the last may be missing
+        if form.choice:  # all but the last may be missing
             kinds = [t.Maybe(t.FILE)] * (len(kinds) - 1) + kinds[-1:]
         parts = zip(port_names(form), form.forms, kinds, strict=True)
         return frozenset[str]().union(
@@ -208,7 +208,7 @@ def _optional(name: str, form: Form, kind: t.Type) -> frozenset[str]:
 
 
 class Carried(NamedTuple):
-    """A value on its way: its form, what each port is given, and the type of the parameter it is for."""
+    """A value as it is passed: its form, the value of each port, and the type of its parameter."""
 
     form: Form
     values: list[Expr]
@@ -268,7 +268,7 @@ def inside(name: str, form: Form, kind: t.Type) -> list[Expr]:
 
 
 def listed(kind: t.Type) -> bool:
-    """Whether a row says all of an item of a list with files: each of its files is known by a name."""
+    """Whether a row describes an item of a list with files completely: each file is known by a name."""
     match kind:
         case t.File() | t.Maybe(t.File()):
             return True
@@ -279,7 +279,7 @@ def listed(kind: t.Type) -> bool:
 
 
 def item_of(kind: t.Type, rows: Expr, number: Item, folder: Expr, file: Form, port: str = "") -> Carried:
-    """An item of a list with files, by its row: a file is at its name in the folder of the list."""
+    """An item of a list with files, from its row: a file has its name in the folder of the list."""
     if isinstance(kind, (t.Record, t.Fixed)) and t.holds_file(kind):
         parts = {
             str(key): item_of(one, rows, number, folder, file, f"{port}-{key}" if port else str(key))
@@ -311,13 +311,13 @@ def undigested(form: Form, values: list[Expr]) -> tuple[Form, list[Expr]]:
 
 
 def part_types(kind: t.Type, form: Parts) -> list[t.Type]:
-    """The types of the parts of a value, by its form: a choice has the same type in all of them."""
+    """The types of the parts of a value, by its form: all parts of a choice have the same type."""
     count = len(form.forms)
     return [kind] * count if form.choice else part_kinds(kind, count)
 
 
 def part_kinds(kind: t.Type, count: int) -> list[t.Type]:
-    """The types of so many parts of a value; JSON where its type does not say them."""
+    """The types of `count` parts of a value; JSON if its type does not determine them."""
     found = t.parts(kind, count)
     return [t.JSON] * count if found is None else found
 
@@ -334,7 +334,7 @@ def volumes(form: Form) -> tuple[str, ...]:
 
 
 def reader(name: str, form: Form, kind: t.Type) -> Reader:
-    """How the script of a Python step rebuilds a parameter in a form."""
+    """How the script of a Python step reconstructs a parameter with a form."""
     plain = kind.item if isinstance(kind, t.Maybe) else kind
     match form:
         case File(keyed):
@@ -368,7 +368,7 @@ def _others(rows: Gathered) -> tuple[tuple[str, Reader], ...]:
 
 
 def _from_parts(name: str, form: Parts, kind: t.Type, read: Callable[[str, Form, t.Type], Reader]) -> Reader:
-    """How a value is rebuilt from its parts, each of which is read in the same way."""
+    """How a value is reconstructed from its parts, each of which is read by `read`."""
     kinds = part_types(kind, form)
     parts = tuple(
         read(f"{name}-{part}", inner, one)
@@ -378,7 +378,7 @@ def _from_parts(name: str, form: Parts, kind: t.Type, read: Callable[[str, Form,
 
 
 def _in_row(name: str, form: Form, kind: t.Type) -> Reader:
-    """How an output of an item is rebuilt from its ports in the row."""
+    """How an output of an item is reconstructed from its ports in the row."""
     match form:
         case Gathered(item):
             return FromRows(FromRow(name, t.TEXT), item, (), _others(form))

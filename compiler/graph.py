@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 WIDEST = 60
-"""The most characters of a condition that are shown."""
+"""The maximum number of characters of a condition that are shown."""
 
 
 AT_THE_END = "at the end"
-"""The node that holds what runs when the run has ended; no task is called so."""
+"""The node that holds what runs at the end of the run; no task has this name."""
 
 
 class Node(NamedTuple):
-    """One task; `inside` and `edges` are the graph that it runs, once or, in a loop, for each item.
+    """One task; `inside` and `edges` are the graph that it runs, once or, in a loop, once per item.
 
-    `runs` is its template, empty where that says nothing; `times` how often a loop runs, empty for once;
+    `runs` is its template, empty if it would add nothing; `times` how often a loop runs, empty for once;
     `when` the condition under which it runs, in Python's spelling, empty for always.
     """
 
@@ -52,13 +52,13 @@ class Node(NamedTuple):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What is written on the node: its name, then the rest."""
+        """The lines of the node's label: its name, then the rest."""
         when = f"if {self.when}" if self.when else ""
         return (self.name, *(line for line in (self.runs, self.times, when) if line))
 
 
 class Picture(NamedTuple):
-    """A pipeline's tasks and who waits for whom, by node id: an edge is (before, after)."""
+    """The tasks of a pipeline and their dependencies, by node id: an edge is (before, after)."""
 
     name: str
     nodes: tuple[Node, ...]
@@ -66,7 +66,7 @@ class Picture(NamedTuple):
 
 
 def picture(program: ir.Program) -> Picture:
-    """The picture of a program; loops and sub-pipelines hold the tasks they run."""
+    """The picture of a program; loops and sub-pipelines contain the tasks they run."""
     templates = {template.name: template for template in program.templates}
     nodes, edges = _graph(templates, _body(templates, program.entrypoint), "")
     if program.exit is not None:
@@ -76,7 +76,7 @@ def picture(program: ir.Program) -> Picture:
 
 
 def together(pictures: Sequence[Picture]) -> Picture:
-    """Several pipelines in one picture, each in a node of its own; one stays as it is."""
+    """Several pipelines in one picture, each in its own node; a single one is unchanged."""
     if len(pictures) == 1:
         return pictures[0]
     nodes: list[Node] = []
@@ -89,7 +89,7 @@ def together(pictures: Sequence[Picture]) -> Picture:
 def _below(
     head: str, nodes: Iterable[Node], edges: Iterable[tuple[str, str]]
 ) -> tuple[tuple[Node, ...], tuple[tuple[str, str], ...]]:
-    """Nodes and edges with another beginning of their ids."""
+    """Nodes and edges with another prefix of their ids."""
     moved: list[Node] = []
     for node in nodes:
         inside, within = _below(head, node.inside, node.edges)
@@ -117,7 +117,7 @@ def _graph(
 
 
 def _idle(templates: dict[str, ir.Template], task: ir.Task) -> bool:
-    """Whether a task runs nothing, or a graph of nothing."""
+    """Whether a task runs nothing, or an empty graph."""
     if task.template == ir.NOTHING:
         return True
     body = templates[task.template].body
@@ -130,7 +130,7 @@ def _idle(templates: dict[str, ir.Template], task: ir.Task) -> bool:
 
 def _node(templates: dict[str, ir.Template], task: ir.Task, head: str) -> Node:
     identity = head + task.name
-    # A task is mostly named after its step: `train`, or `train-1e-3` where it is called often.
+    # A task is usually named after its step: `train`, or `train-1e-3` where it is called often.
     runs = "" if f"{task.name}-".startswith(f"{task.template}-") else task.template
     when = "" if task.when is None else _short(_spelled(task.when))
     times = "" if task.loop is None else _times(task.loop, None)
@@ -166,7 +166,7 @@ def _short(text: str) -> str:
 
 
 def _spelled(expr: Expr) -> str:
-    """A condition as it may have been written."""
+    """A condition as it was probably written."""
     match expr:
         case Const(value):
             return repr(value)
@@ -185,7 +185,7 @@ def _spelled(expr: Expr) -> str:
         case Cell(rows, int() as index, name):
             return f"{_operand(rows)}[{index}]{_field(name)}"
         case Either((made, Const(value))) if not value or value != value:
-            return _spelled(made)  # the other one stands in where the task did not run
+            return _spelled(made)  # the other one is the default where the task did not run
         case Either(choices):
             return f"either({', '.join(map(_spelled, choices))})"
         case Join(several):
@@ -206,7 +206,7 @@ def _operand(expr: Expr) -> str:
 
 
 def _field(name: str) -> str:
-    """The part of an output's name that a user wrote; a step with one result has none."""
+    """The part of an output's name that the user wrote; empty for a step with one result."""
     return "" if name == "return" else f".{name}"
 
 
@@ -232,7 +232,7 @@ def mermaid(picture: Picture) -> str:
 
 
 def dot(picture: Picture) -> str:
-    """The picture in Graphviz' language; graphs inside a task are clusters."""
+    """The picture in the Graphviz language; graphs inside a task are clusters."""
     lines = [
         f"digraph {_quoted(picture.name)} {{",
         "  compound=true;",
@@ -252,7 +252,7 @@ def dot(picture: Picture) -> str:
             else:
                 lines.append(f"{indent}{_quoted(node.id)} [{label}];")
         for one, two in edges:
-            # An edge of Graphviz joins nodes: it is drawn from and to the borders of their clusters.
+            # An edge of Graphviz joins nodes: it is clipped at the borders of their clusters.
             ends = [f"ltail={_quoted(f'cluster {one}')}"] if inner[one].inside else []
             ends += [f"lhead={_quoted(f'cluster {two}')}"] if inner[two].inside else []
             tail = f" [{', '.join(ends)}]" if ends else ""
@@ -265,12 +265,12 @@ def dot(picture: Picture) -> str:
 
 
 def _end(node: Node, which: int) -> str:
-    """The first or the last of the plain nodes in a node."""
+    """The first or the last of the leaf nodes in a node."""
     return _end(node.inside[which], which) if node.inside else node.id
 
 
-# Mermaid writes characters as HTML does, with # for &. Quotes would end a label; `%%{` would begin a
-# directive in it; and of a line with `style` and `:` the last semicolon is dropped.
+# Mermaid escapes characters as HTML does, with # for &. Quotes would end a label; `%%{` would begin a
+# directive in it; and in a line with `style` and `:` the last semicolon is dropped.
 _MERMAID = {ord(char): f"#{ord(char)};" for char in '"#%&:;<>`\\'}
 
 

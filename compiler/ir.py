@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from flowdsl.values.types import Type
     from flowdsl.volume import Config, Mountable, Secret, Volume
 
-#: parameter: a text. artifact: a file that Argo hands on. key: a text that names an object of the
+#: parameter: a text. artifact: a file that Argo passes on. key: a text that names an object of the
 #: artifact repository, and the file under that key. text: a text that is too long for a variable, as a file.
 Kind = Literal["parameter", "artifact", "key", "text"]
 
 
 #: Where an output of a leaf is read: a file of the pod, the object of a `resource` template by a JSONPath or
-#: a filter of jq, or a person.
+#: a filter of jq, or the answer of a person.
 Origin = Literal["file", "json path", "jq", "person"]
 
 
 class Question(NamedTuple):
-    """What a person is asked: a text, and the answers to choose from; or only told, where nothing is supplied."""
+    """What a person is asked: a text, and the answers to choose from; only shown, where nothing is supplied."""
 
     about: str = ""
     choices: tuple[str, ...] = ()
@@ -40,9 +40,9 @@ class Question(NamedTuple):
 
 
 class Input(NamedTuple):
-    """One input of a template; `path` is where a file appears in the pod, `default` what a task need not say.
+    """One input of a template; `path` is where a file appears in the pod, `default` makes it optional.
 
-    `asked`: what a person sees who is to supply the output of that name.
+    `asked`: what is shown to the person who is to supply the output of that name.
     """
 
     name: str
@@ -54,10 +54,10 @@ class Input(NamedTuple):
 
 
 class Output(NamedTuple):
-    """One output of a template: read at `path` of its `origin`, or handed on from `value`.
+    """One output of a template: read at `path` of its `origin`, or passed on from `value`.
 
-    For a key, `value` is the key. `default` stands in where the task it comes from did not run, or a person
-    says nothing. `optional`: a file that may not be there.
+    For a key, `value` is the key. `default` is used where the task it comes from did not run, or a person
+    supplies nothing. `optional`: a file that may be missing.
     """
 
     name: str
@@ -67,12 +67,12 @@ class Output(NamedTuple):
     default: str | None = None
     optional: bool = False
     origin: Origin = "file"
-    archive: str | int | None = None  # how a file is packed; a number is a level of compression
+    archive: str | int | None = None  # how a file is compressed; a number is a compression level
     kept: bool = False  # not deleted with the run that made it
 
 
 class Store(NamedTuple):
-    """A folder of a volume where files of steps go, in a folder of their own for each run; empty: the volume."""
+    """A folder of a volume for files of steps, with a subfolder for each run; empty: the volume itself."""
 
     volume: str
     folder: str
@@ -88,9 +88,9 @@ class Mount(NamedTuple):
 
 
 class PodVolume(NamedTuple):
-    """A volume that pods mount, and where it comes from.
+    """A volume that pods mount, and its source.
 
-    claim: the existing claim `source`. new: a claim made for the run. scratch: an empty folder of the pod.
+    claim: the existing claim `source`. new: a claim created for the run. scratch: an emptyDir of the pod.
     config, secret: the ConfigMap or Secret `source`. host: the folder `source` of the node. The claims are
     declared for all pods, the others where they are mounted.
     """
@@ -106,22 +106,22 @@ class PodVolume(NamedTuple):
 
 
 class Files(NamedTuple):
-    """How the files of outputs are packed, by output; "" is every other one."""
+    """How the files of outputs are compressed, by output; "" is every other one."""
 
     archive: tuple[tuple[str, str | int], ...] = ()
 
 
 class Resources(NamedTuple):
-    """What a pod asks of its node, by resource."""
+    """What a pod requests of its node, by resource."""
 
     requests: Mapping[str, str] = {}
     limits: Mapping[str, str] = {}
 
 
 class Placement(NamedTuple):
-    """Which nodes may run a pod, and how urgent it is; `affinity`: any of, all of (key, operator, values).
+    """Which nodes may run a pod, and its priority; `affinity`: any of, all of (key, operator, values).
 
-    `near`: onto the same nodes as others, or onto other ones. `queue`: the queue of Kueue that lets it in.
+    `near`: on the same nodes as other pods, or on different ones. `queue`: the queue of Kueue that admits it.
     """
 
     node: Mapping[str, str] = {}
@@ -130,11 +130,11 @@ class Placement(NamedTuple):
     priority: str | None = None
     near: Literal["pack", "spread"] | None = None
     queue: str | None = None
-    spot: bool = False  # may be taken away, so it is tried again
+    spot: bool = False  # may be preempted, so it is retried
 
 
 class Environment(NamedTuple):
-    """What a container finds: its image, variables and volumes."""
+    """What a container gets: its image, variables and volumes."""
 
     image: str | None = None
     env: tuple[tuple[str, str | Config | Secret], ...] = ()
@@ -146,7 +146,7 @@ class Environment(NamedTuple):
 
 
 class Retry(NamedTuple):
-    """How a template is tried again; times are Argo's durations, `expression` says whether to."""
+    """How a template is retried; times are Argo's durations, `expression` decides whether to."""
 
     limit: int
     policy: str = "Always"
@@ -167,7 +167,7 @@ class Lock(NamedTuple):
 
 
 class Control(NamedTuple):
-    """How often and how long a template may run, and what it waits for."""
+    """How often and how long a template may run, and which locks it waits for."""
 
     retries: Retry | None = None
     timeout: str | None = None
@@ -176,7 +176,7 @@ class Control(NamedTuple):
 
 
 class Companion(NamedTuple):
-    """A container beside that of a step."""
+    """A container in addition to that of a step."""
 
     name: str
     command: tuple[str, ...] = ()
@@ -191,14 +191,14 @@ class Companion(NamedTuple):
 
 
 class Companions(NamedTuple):
-    """The containers beside that of a step: before it, and at the same time."""
+    """The containers in addition to that of a step: before it, and at the same time."""
 
     init: tuple[Companion, ...] = ()
     sidecars: tuple[Companion, ...] = ()
 
 
 class Probe(NamedTuple):
-    """How a server is asked whether it serves; times in seconds."""
+    """How the readiness of a server is probed; times in seconds."""
 
     port: int | None = None
     path: str | None = None
@@ -208,7 +208,7 @@ class Probe(NamedTuple):
 
 
 class Daemon(NamedTuple):
-    """Whether a pod serves the tasks after it, and from when on."""
+    """Whether a pod serves the tasks after it, and when it is ready."""
 
     on: bool = False
     ready: Probe | None = None
@@ -221,18 +221,18 @@ class Distributed(NamedTuple):
     workers: int = 0
     processes: int = 1  # in each of them
     port: int = 0
-    operator: Operator | Literal[""] = ""  # that makes them; else they are those of a Job
-    ps: int = 0  # parameter servers besides, and a chief
-    aside: tuple[Resources, Placement] | None = None  # what its other pods ask of their nodes: no GPU
+    operator: Operator | Literal[""] = ""  # that creates them; else they are those of a Job
+    ps: int = 0  # parameter servers in addition, and a chief
+    aside: tuple[Resources, Placement] | None = None  # what its other pods request of their nodes: no GPU
 
     @property
     def pods(self) -> int:
-        """How many there are in all."""
+        """How many there are in total."""
         return self.workers + (self.ps + 1 if self.ps else 0)
 
     @property
     def launched(self) -> bool:
-        """Whether somebody else starts the processes of a pod."""
+        """Whether something else starts the processes of a pod."""
         return self.framework == "mpi"
 
 
@@ -254,7 +254,7 @@ class Gate(NamedTuple):
 
 
 class Library(NamedTuple):
-    """Where a template of the cluster is, and its names for what it takes and gives."""
+    """Where a template of the cluster is, and its names for the inputs and outputs."""
 
     library: str = ""
     template: str = ""
@@ -263,7 +263,7 @@ class Library(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """What a pod is to the cluster: its account and its marks."""
+    """The identity of a pod in the cluster: its service account, labels and annotations."""
 
     service_account: str | None = None
     labels: Mapping[str, str] = {}
@@ -271,16 +271,16 @@ class Identity(NamedTuple):
 
 
 class Patch(NamedTuple):
-    """What a user puts on top of what is written, in Argo's fields, and where."""
+    """What a user patches into the output, in Argo's fields, and where."""
 
     fields: Mapping[str, object]
     place: Place
 
 
 class Code(NamedTuple):
-    """What Python code a step finds besides its own: packages to install, and modules in a folder.
+    """What Python code a step needs besides its own: packages to install, and modules in a folder.
 
-    `folder` is where in the repository, or on the volume, the modules lie.
+    `folder` is the location of the modules in the repository, or on the volume.
     """
 
     packages: tuple[str, ...] = ()
@@ -290,14 +290,14 @@ class Code(NamedTuple):
 
 
 class Caching(NamedTuple):
-    """Whether results may come from an earlier run: how old they may be (None: they may not), and a salt."""
+    """Whether results of an earlier run may be used: their maximum age (None: they may not), and a salt."""
 
     max_age: str | None = None
     salt: str = ""
 
 
 class Settings(NamedTuple):
-    """What the options of a step come to, one field for each concern."""
+    """The result of evaluating the options of a step, one field for each concern."""
 
     resources: Resources = Resources()
     placement: Placement = Placement()
@@ -316,29 +316,29 @@ class Settings(NamedTuple):
 
 
 class Pod(NamedTuple):
-    """A container: a script, or a command line; `typed`: what it writes is what the types of its outputs say."""
+    """A container: a script, or a command line; `typed`: its outputs are known to have the texts of their types."""
 
     command: tuple[Expr, ...]
     source: str | None
     env: tuple[tuple[str, Expr | Config | Secret], ...]
     mounts: tuple[Mount, ...]
-    output_folder: bool = False  # whether the folder of the outputs has to be made for it
+    output_folder: bool = False  # whether the folder of the outputs has to be created for it
     volumes: tuple[PodVolume, ...] = ()  # those of this pod alone
     typed: bool = False
 
 
 class Resource(NamedTuple):
-    """An object of the cluster: as an expression or as text in YAML, or the name of the input that holds it."""
+    """An object of the cluster: as an expression or as text in YAML, or the name of the input that contains it."""
 
     manifest: Expr | str | None
     origin: str | None = None
 
 
 class Beside(NamedTuple):
-    """An object beside that which says what the pods of a distributed step are: what it is for them.
+    """An object in addition to the one that defines the pods of a distributed step, by its role.
 
-    It gives them names, "service"; or begins them, "job", in a `queue` of Kueue; or is made of that, "jobset", and
-    says when they have ended, "workers".
+    It gives them names, "service"; or starts them, "job", in a `queue` of Kueue; or is created from that object,
+    "jobset", and tells when they have ended, "workers".
     """
 
     role: Literal["service", "job", "jobset", "workers"]
@@ -363,11 +363,11 @@ class Http(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """A template of a WorkflowTemplate of the cluster: the task names it, and nothing of ours is written."""
+    """A template of a WorkflowTemplate of the cluster: the task refers to it, and no template is written."""
 
 
 class Argument(NamedTuple):
-    """What a task gives to one input of its template: a file, or the text of a value of the type."""
+    """What a task passes to one input of its template: a file, or the text of a value of the type."""
 
     name: str
     kind: Kind
@@ -376,9 +376,9 @@ class Argument(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """How a task is repeated: for items written out, or for the numbers of a list's elements.
+    """How a task is repeated: for items written out, or for the indices of a list's elements.
 
-    The lists `beside` it are walked together with it. `elements`: for the elements of the list themselves.
+    The lists `beside` it are iterated in parallel. `elements`: for the elements of the list themselves.
     """
 
     items: tuple[object, ...] | None
@@ -391,9 +391,9 @@ class Loop(NamedTuple):
 class Task(NamedTuple):
     """One node of a graph.
 
-    It waits until the tasks in `after` have ended well, and those in `ended` in one of the ways beside them.
-    One that `may_fail` does so without its graph; no task of that graph waits for another.
-    One that runs `NOTHING` is there for what it waits for: the graph has not ended well before that has.
+    It waits until the tasks in `after` have succeeded, and those in `ended` have ended in one of the given ways.
+    If one that `may_fail` fails, its graph does not; no task of that graph waits for another.
+    One that runs `NOTHING` only exists for its dependencies: the graph has not succeeded before they have.
     """
 
     name: str
@@ -415,7 +415,7 @@ NOTHING = ""
 class Graph(NamedTuple):
     """Tasks, each of which runs when those it waits for have ended.
 
-    `around`: it stands around one step, and only hands on what that has. `whole`: it fails only when all its
+    `around`: it wraps one step, and only passes on its outputs. `whole`: it fails only when all its
     tasks have ended.
     """
 
@@ -429,9 +429,9 @@ Leaf = Pod | Resource | Beside | Suspend | Http | Reference
 
 
 class Ingredient(NamedTuple):
-    """One part of the key of a result: what it is, its digest (None: known when it runs), where it comes from.
+    """One part of a cache key: what it is, its digest (None: known at run time), and its source.
 
-    At run time it is the text of the input `port`; of rows of a loop, those `columns`.
+    At run time it is the text of the input `port`; of rows of a loop, only those `columns`.
     """
 
     name: str
@@ -442,7 +442,7 @@ class Ingredient(NamedTuple):
 
 
 class Memo(NamedTuple):
-    """Where results of a template are kept, how old they may be, and what makes up their key."""
+    """Where results of a template are cached, their maximum age, and the parts of the key."""
 
     cache: str
     max_age: str
@@ -450,9 +450,9 @@ class Memo(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Of all that is known before the run; with the names of what comes in then.
+        """The digest of all that is known before the run, and of the names of what is added at run time.
 
-        What a statement is called is for people: its digest says all.
+        The name of a statement is for people only: its digest identifies it.
         """
         parts = self.ingredients
         return digest(
@@ -461,7 +461,7 @@ class Memo(NamedTuple):
 
 
 class Template(NamedTuple):
-    """What a task runs: a leaf, or a graph; `places` says by option where it was written."""
+    """What a task runs: a leaf, or a graph; `places` has the source location of each option."""
 
     name: str
     inputs: tuple[Input, ...]
@@ -493,9 +493,9 @@ class Program(NamedTuple):
     options: Mapping[str, Any]
     place: Place
     places: Mapping[str, Place]
-    artifacts: tuple[tuple[str, Expr], ...] = ()  # files that a run begins with
+    artifacts: tuple[tuple[str, Expr], ...] = ()  # files that the run takes as inputs
     exit: str | None = None  # the template that runs when the entrypoint has ended
-    signature: Signature | None = None  # of the pipeline: what its parameters are, and what it returns
+    signature: Signature | None = None  # of the pipeline: its parameters and its result
     objectives: tuple[tuple[str, str, str], ...] = ()  # template, metric and goal of each sweep
     signatures: Mapping[str, Signature] = {}  # of the step or pipeline of a template
-    source: str = ""  # the digest of the files it is made of
+    source: str = ""  # the digest of its source files

@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 LABELS = {"katib.kubeflow.org/metric": "true"}
-"""Those of the pod that prints the metric."""
+"""The labels of the pod that prints the metric."""
 
 LONGEST = 40
-"""Characters of an Experiment's name."""
+"""Maximum number of characters of an Experiment's name."""
 
-# A trial ends as its Workflow does. GJSON compares texts in the order of their characters, and no other phase of Argo
-# lies between these two; `Error` ends a Workflow, too, which the example of Katib forgets.
+# A trial ends as its Workflow does. GJSON compares strings in character order, and no other phase of Argo is
+# between these two; `Error` ends a Workflow, too, which Katib's example omits.
 _SUCCEEDED = 'status.[@this].#(phase=="Succeeded")#'
 _FAILED = 'status.[@this].#(phase>="Error")#|#(phase<="Failed")#'
 
 
 def experiment(loaded: Loaded, name: str | None, search: Search, profile: Profile) -> tuple[Loaded, Compiled]:
-    """Compile a sweep over the pipeline or step of that name to an Experiment, if the sweep itself is right.
+    """Compile a sweep over the pipeline or step of that name to an Experiment, if the sweep itself is valid.
 
-    With it comes the file of a trial. Raises WrongSearch for what Katib cannot do, and what `compile_loaded` raises.
+    Also returns the file of a trial. Raises WrongSearch for what Katib cannot do, and what `compile_loaded` raises.
     """
     if search.search_image is not None:
         raise WrongSearch("Katib brings the image of its search: leave out --search-image")
@@ -77,7 +77,7 @@ def experiment(loaded: Loaded, name: str | None, search: Search, profile: Profil
             "algorithm": _algorithm(method, search.seed or 0),
             "parallelTrialCount": min(search.parallel or trials, trials),
             "maxTrialCount": trials,
-            # With as many the Experiment has failed: fewer than `min_success` can still be usable.
+            # With as many failures the Experiment has failed: fewer than `min_success` can still be usable.
             "maxFailedTrialCount": trials - (search.min_success or 1) + 1,
             "parameters": parameters,
             "metricsCollectorSpec": {"collector": {"kind": "StdOut"}},
@@ -96,15 +96,15 @@ def experiment(loaded: Loaded, name: str | None, search: Search, profile: Profil
 
 
 def _of_trials(metadata: Json) -> Json:
-    """The metadata of the Workflows: Katib names them, and puts them where the Experiment is."""
+    """The metadata of the Workflows: Katib sets their name, and the namespace of the Experiment."""
     return {"labels": {key: value for key, value in metadata["labels"].items() if key != SPEC}}
 
 
 def _ask(parameters: Sequence[Json], spaces: Sequence[Tried]) -> None:
-    """Give the Workflow of a trial what Katib draws: it is replaced in the text of the Workflow."""
+    """Give the Workflow of a trial Katib's placeholders: Katib replaces them in the text of the Workflow."""
     given = {one["name"]: one for one in parameters}
     for one in spaces:
-        given[one.name].pop("enum", None)  # the list of what is tried says it
+        given[one.name].pop("enum", None)  # the list of the values tried replaces it
         given[one.name]["value"] = f"${{trialParameters.{one.name}}}"
     for name, parameter in given.items():
         if "value" not in parameter:
@@ -114,7 +114,7 @@ def _ask(parameters: Sequence[Json], spaces: Sequence[Tried]) -> None:
 
 
 def _parameter(one: Tried, method: str) -> Json:
-    """What is tried of a parameter, in Katib's words. Raises WrongSearch for what it has no words for."""
+    """The search space of a parameter in Katib's terms. Raises WrongSearch where Katib has no equivalent."""
     if one.condition is not None:
         raise _other(
             one, "Katib draws each parameter in every point, also where another one makes it needless"
@@ -123,7 +123,7 @@ def _parameter(one: Tried, method: str) -> Json:
         raise _other(one, "Katib's Sobol draws evenly between the bounds, whatever the distribution")
     if one.word is None:
         texts = [encode(value, one.type) for value in one.values]
-        # Katib writes them into the JSON of the Workflow as they are.
+        # Katib inserts them into the JSON of the Workflow unescaped.
         space: Json = {"list": [json.dumps(text, ensure_ascii=False)[1:-1] for text in texts]}
         return {"name": one.name, "parameterType": "categorical", "feasibleSpace": space}
     kind = "int" if one.word == "integer" or one.type == t.INT else "double"
@@ -143,13 +143,13 @@ def _by_magnitude(low: float, high: float) -> Json:
 
 
 def _stepwise(low: float, high: float, step: float) -> Json:
-    """The multiples of a step: Katib draws between the bounds and rounds, so that they are multiples themselves."""
+    """The multiples of a step: Katib samples between the bounds and rounds, so these must be multiples themselves."""
     values = multiples(low, high, step)
     return {**_between(values[0], values[-1]), "step": repr(step)}
 
 
 def _around(mean: float, deviation: float) -> Json:
-    """Katib takes the middle of the bounds for the mean, and a sixth of their distance for the deviation."""
+    """The bounds from which Katib derives mean and deviation: their middle, and a sixth of their distance."""
     middle, reach = Fraction(repr(mean)), 3 * Fraction(repr(deviation))
     return {**_between(float(middle - reach), float(middle + reach)), "distribution": "normal"}
 
@@ -164,7 +164,7 @@ _SPACES: Mapping[str, Callable[..., Json]] = {
 
 
 def _size(one: Tried) -> int:
-    """How many values a grid has of a parameter."""
+    """How many values a grid search has for a parameter."""
     if one.word is None:
         return len(one.values)
     low, high, step = (*cast("tuple[float, ...]", one.values), 1)[:3]
@@ -172,7 +172,7 @@ def _size(one: Tried) -> int:
 
 
 def _algorithm(method: str, seed: int) -> Json:
-    """A method of search under its name in Katib. Its Sobol has no seed, others take 32 bits."""
+    """A search method by its name in Katib. Its Sobol takes no seed, others take 32 bits."""
     found: Json = {"algorithmName": "bayesianoptimization" if method == "gp" else method}
     if method != "sobol":
         found["algorithmSettings"] = [{"name": "random_state", "value": str(seed % 2**32)}]

@@ -29,25 +29,25 @@ GRAPH_BODIES = frozenset(("steps", "dag"))
 """Templates that call other templates; Argo calls all but these and `suspend` leaves."""
 
 BODY_OF = {"tasks": "dag", "steps": "steps"}
-"""The body of a graph by the word with which its tags begin."""
+"""The body of a graph by the prefix of its tags."""
 
 LEAF_BODIES = frozenset(BODIES) - GRAPH_BODIES - {"suspend"}
 
 EXIT_BODIES = frozenset(("container", "script", "data"))
-"""Templates with an `exitCode`; a containerSet has it when it has a container `main`."""
+"""Templates with an `exitCode`; a containerSet has one if it has a container `main`."""
 
 RESULT_BODIES = EXIT_BODIES | {"http", "plugin"}
-"""Templates with `outputs.result`; a containerSet has it as above."""
+"""Templates with `outputs.result`; a containerSet as above."""
 
 STORES = {"s3": "key", "gcs": "key", "oss": "key", "azure": "blob", "hdfs": "path", "artifactory": "url"}
-"""Where an artifact may be kept: the field of a store, and within it that of the key."""
+"""Where an artifact may be stored: the field of a store, and within it that of the key."""
 
 LOCATIONS = (*STORES, "git", "http", "raw", "plugin")
-"""The fields that say where an artifact comes from."""
+"""The fields that give the source of an artifact."""
 
 
 def kind(template: dict[str, Any]) -> str:
-    """Which body a template has, or nothing."""
+    """The body field of a template; empty if it has none."""
     for field in BODIES:
         if template.get(field) is not None:
             return field

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from flowdsl.places.place import Place
     from flowdsl.places.source import SourceFile
 
-# What the user's files imported from beside them, for the next load to begin without: two files may
-# each have a `helpers.py`, and a file that is loaded again is to see its own as it is then.
+# What the user's files imported from their folders, to be removed before the next load: two files may
+# each have a `helpers.py`, and a file that is loaded again must get the current version of its own.
 _beside: set[str] = set()
 
 _OF_FILE = regex(r"<file [^<>\n]+>\.")
@@ -50,7 +50,7 @@ class LoadError(Exception):
     """A file that could not be loaded.
 
     `diagnostic` says what is wrong with the file (its places are in `sources`). If it is an exception that the
-    user's own code raised, `traceback` is the text of it, as Python shows it: people are shown that instead.
+    user's own code raised, `traceback` is its text, as Python shows it: people are shown that instead.
     """
 
     def __init__(self, sources: Sources, diagnostic: Diagnostic, traceback: str | None = None) -> None:
@@ -66,18 +66,18 @@ class LoadError(Exception):
 
     @property
     def span(self) -> Span | None:
-        """Where, if the file itself is at fault at one place."""
+        """The location, if one place of the file itself is at fault."""
         place = self.diagnostic.place
         return None if place is None else self.sources.resolve(place)
 
 
 def load(path: Path) -> Loaded:
-    """Execute a file as a module of its own and keep its text and tree; raises `LoadError`.
+    """Execute a file as a separate module and keep its text and syntax tree; raises `LoadError`.
 
     As with `python FILE`, its folder is the first on `sys.path` meanwhile; unlike there, a file in a package is a
     module of it, `__name__` is not `__main__`, and no byte code is written. The module stays in `sys.modules`
-    under a name that no import statement can spell, so string annotations and pickles of its classes find it.
-    Loading a file again gives a new module, and new ones of those that it imports from its folder.
+    under a name that cannot be imported, so string annotations and pickles of its classes find it.
+    Loading a file again creates a new module, and new ones for those that it imports from its folder.
     """
     sources = Sources()
     source, code = _compiled(path, sources)
@@ -102,11 +102,11 @@ def load(path: Path) -> Loaded:
 
 
 def _compiled(path: Path, sources: Sources) -> tuple[SourceFile, CodeType]:
-    """A file with its text and tree, as one of the sources, and its code; raises `LoadError`."""
-    filename = os.path.abspath(path)  # noqa: PTH100 -- links stay: this is the name in messages
+    """A file with its text and syntax tree, added to the sources, and its code object; raises `LoadError`."""
+    filename = os.path.abspath(path)  # noqa: PTH100 -- links are kept: this is the name in messages
     text = _read(path, sources, filename)
     source = sources.add(filename, text, shown=str(path))
-    if path.suffix == ".ipynb":  # JSON, which mostly is Python as well
+    if path.suffix == ".ipynb":  # JSON, which usually is valid Python as well
         raise LoadError(sources, _notebook(path))
     try:
         tree = ast.parse(source.text, filename)
@@ -120,7 +120,7 @@ def _compiled(path: Path, sources: Sources) -> tuple[SourceFile, CodeType]:
 
 
 def _failed(error: BaseException, sources: Sources, source: SourceFile) -> LoadError:
-    """What is said of an exception that ended the execution of a file."""
+    """The error for an exception that ended the execution of a file."""
     filename = source.filename
     if isinstance(error, SystemExit):
         return LoadError(sources, exits(error, filename))
@@ -132,8 +132,8 @@ def _failed(error: BaseException, sources: Sources, source: SourceFile) -> LoadE
 
 
 def imported(module: ModuleType) -> Loaded:
-    """A module that Python has imported, with its text and tree; raises `LoadError` where it has no source file."""
-    filename = module.__file__ or ""  # as it is: so it stands in its code, also with `..`
+    """A module that Python has imported, with its text and syntax tree; raises `LoadError` if it has no source file."""
+    filename = module.__file__ or ""  # unchanged: it is the same in its code objects, also with `..`
     path = Path(filename)
     sources = Sources()
     text = _read(path, sources, filename)
@@ -143,9 +143,9 @@ def imported(module: ModuleType) -> Loaded:
 
 @contextlib.contextmanager
 def importing(path: Path) -> Generator[None]:
-    """Import as `python FILE` would, its folder first on `sys.path`, and as its package would; write no byte code.
+    """Import as `python FILE` would, its folder first on `sys.path`, and as its package would; write no bytecode.
 
-    For all that runs code of the file: its loading and, because a function may import when it is called,
+    For everything that runs code of the file: its loading and, since a function may import when called,
     the tracing of its pipelines.
     """
     folder, package, root = _package(path)
@@ -164,9 +164,9 @@ def importing(path: Path) -> Generator[None]:
 
 
 def user_traceback(error: BaseException) -> str:
-    """An exception of the user's code as Python shows it, without the frames of flowdsl and of importing.
+    """An exception of the user's code as Python shows it, without the frames of flowdsl and of importlib.
 
-    Classes of a loaded file have no module in front, as when Python runs the file.
+    Classes of a loaded file are shown without a module, as when Python runs the file.
     """
     from traceback import TracebackException
 
@@ -176,7 +176,7 @@ def user_traceback(error: BaseException) -> str:
 
 
 def _package(path: Path) -> tuple[str, str, str]:
-    """The folder of a file, the package that it is in, or nothing, and the folder around that package."""
+    """The folder of a file, its package, or an empty name, and the folder that contains that package."""
     own = folder = os.path.dirname(os.path.realpath(path))  # noqa: PTH120 -- as Python makes sys.path[0]
     names: list[str] = []
     while os.path.isfile(f"{folder}/__init__.py"):  # noqa: PTH113 -- pathlib takes ten times as long
@@ -189,7 +189,7 @@ def _package(path: Path) -> tuple[str, str, str]:
 
 
 def _name(stem: str) -> str:
-    """A name for a module that is not taken; text that Python makes with it can be told from other text."""
+    """An unused name for a module, distinctive enough to be recognized in texts that Python makes with it."""
     base = stem.replace(".", "_")
     name, count = f"<file {base}>", 1
     while name in sys.modules:
@@ -199,7 +199,7 @@ def _name(stem: str) -> str:
 
 
 def _is_beside(name: str, folder: str) -> bool:
-    """Whether a module is a file of the user's in that folder or below, not one of a library there."""
+    """Whether a module is a file of the user's in or below that folder, not one of a library there."""
     top = name.partition(".")[0]
     if top in sys.stdlib_module_names or top == "flowdsl":
         return False
@@ -211,7 +211,7 @@ def _is_beside(name: str, folder: str) -> bool:
 
 
 def _read(path: Path, sources: Sources, filename: str) -> str:
-    """The text of a file, decoded as Python does it."""
+    """The text of a file, decoded as Python does."""
     from flowdsl.compiler.findings.load import WrongEncoding
 
     try:
@@ -235,7 +235,7 @@ def _read(path: Path, sources: Sources, filename: str) -> str:
 
 
 def unread(path: Path, error: Exception, *suffixes: str) -> Finding:
-    """Why a file could not be read; `suffixes` are those of files that may be meant instead."""
+    """Why a file could not be read; `suffixes` are those of files that may have been meant instead."""
     from flowdsl.compiler.findings.load import Folder, NoFile, Unreadable
 
     if isinstance(error, FileNotFoundError | NotADirectoryError):
@@ -273,7 +273,7 @@ def _instead(path: Path, suffixes: tuple[str, ...]) -> str:
 
 
 def _notebook(path: Path) -> Diagnostic:
-    """A refusal of a notebook."""
+    """The error for a notebook."""
     from flowdsl.compiler.findings.load import InvalidSyntax
 
     reason = f"`{path.name}` is a notebook, not a Python file"
@@ -281,7 +281,7 @@ def _notebook(path: Path) -> Diagnostic:
 
 
 def _invalid(error: Exception, source: SourceFile, *, in_bytes: bool) -> Diagnostic:
-    """A refusal by Python's parser or compiler; the compiler counts columns in bytes."""
+    """The error for what Python's parser or compiler rejects; the compiler counts columns in bytes."""
     from flowdsl.compiler.findings.load import InvalidSyntax
 
     python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
@@ -297,7 +297,7 @@ def _invalid(error: Exception, source: SourceFile, *, in_bytes: bool) -> Diagnos
     end_line = max(line, error.end_lineno or line)
     column, end = error.offset or 0, error.end_offset or 0
     if column < 1 or (error.text is not None and error.text.strip() not in text):
-        # Python 3.11 parses the holes of an f-string by themselves, and counts their columns there.
+        # Python 3.11 parses the replacement fields of an f-string separately, and counts their columns there.
         span = Span(file, line, 0, line, 0)
     else:
         if in_bytes:
@@ -307,7 +307,7 @@ def _invalid(error: Exception, source: SourceFile, *, in_bytes: bool) -> Diagnos
 
 
 def exits(error: SystemExit, filename: str, pipeline: str = "") -> Diagnostic:
-    """What to say about an exit: of the file while it is loaded, or of the body of a pipeline."""
+    """The error for a SystemExit: of the file while it is loaded, or of the body of a pipeline."""
     from flowdsl.compiler.findings.load import Exits
 
     shown = "" if error.code is None else repr(error.code)
@@ -315,7 +315,7 @@ def exits(error: SystemExit, filename: str, pipeline: str = "") -> Diagnostic:
 
 
 def raised(error: BaseException, filename: str, pipeline: str = "", text: str = "") -> Diagnostic:
-    """What to say about an exception of the user's own: of the file while it is loaded, or of a pipeline's body.
+    """The error for an exception in the user's code: in the file while it is loaded, or in a pipeline's body.
 
     `text` is that of the file.
     """
@@ -330,7 +330,7 @@ def raised(error: BaseException, filename: str, pipeline: str = "", text: str = 
 
 
 def _is_missing(error: BaseException, filename: str) -> bool:
-    """Whether a file itself imports a module that is not installed: there is no more to tell than that."""
+    """Whether a file itself imports a module that is not installed: there is nothing more to say then."""
     if not isinstance(error, ModuleNotFoundError) or error.__context__ is not None:
         return False
     files = [frame.tb_frame.f_code.co_filename for frame in _frames(error.__traceback__)]
@@ -338,7 +338,7 @@ def _is_missing(error: BaseException, filename: str) -> bool:
 
 
 def _in_file(error: BaseException, filename: str) -> Place | None:
-    """The last line of a file that an exception came through."""
+    """The last line of a file in the traceback of an exception."""
     place: Place | None = None
     for frame in _frames(error.__traceback__):
         if frame.tb_frame.f_code.co_filename == filename:
@@ -353,7 +353,7 @@ def _frames(traceback: TracebackType | None) -> Iterator[TracebackType]:
 
 
 def _ours(error: BaseException, seen: set[int]) -> set[str]:
-    """The files of flowdsl in the tracebacks of an exception and of those it comes from."""
+    """The files of flowdsl in the tracebacks of an exception and of its causes."""
     seen.add(id(error))
     found: set[str] = set()
     for frame in _frames(error.__traceback__):

@@ -78,16 +78,16 @@ class NotUtf8(Finding):
 
 
 class Manifests(NamedTuple):
-    """The documents of one file, what keeps others from being read, and the version of Argo that is to run them."""
+    """The documents of one file, the errors that keep others from being read, and the version of Argo to check for."""
 
     file: str
     documents: list[Document]
     problems: list[Diagnostic]
     version: str = LATEST
     others: tuple[Any, ...] = ()
-    """Documents of other kinds, which those of Argo may name."""
+    """Documents of other kinds, which those of Argo may refer to."""
     makers: tuple[Document, ...] = ()
-    """Those of them that make workflows."""
+    """Those among them that create workflows."""
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
@@ -96,9 +96,9 @@ class Manifests(NamedTuple):
 
 
 def manifests(text: str, file: str, *, named: bool = True, within: bool = True) -> Manifests:
-    """The manifests of a text; `named`: it is wrong if there is none of Argo's.
+    """The manifests of a text; `named`: it is an error if none belongs to Argo.
 
-    `within` adds those that objects of other kinds make, and those that hold none.
+    `within` includes the workflows that objects of other kinds create, and objects without workflows.
     """
     documents, problems = read(text, file)
     found: list[Document] = []
@@ -121,7 +121,7 @@ def manifests(text: str, file: str, *, named: bool = True, within: bool = True) 
 
 
 def _as_made(part: Document) -> Document:
-    """An object that another one makes, without the arguments and names that are others when it is made."""
+    """An object that another one creates, without the arguments and names that are replaced on creation."""
     for place in part.decided:
         last = place[-1:]
         if last == ("value",) or place in (("metadata", "name"), ("metadata", "generateName")):
@@ -132,7 +132,7 @@ def _as_made(part: Document) -> Document:
 
 
 def _without(body: Any, path: Path) -> Any:
-    """A value without what stands at a path; only what lies on the way is copied."""
+    """A value without what is at a path; only the containers along the path are copied."""
     if not path or value_at(body, path) is None:
         return body
     copy = body.copy()
@@ -153,7 +153,7 @@ def _is_kfp(document: Document) -> bool:
 
 
 def undecodable(error: UnicodeDecodeError, file: str) -> Manifests:
-    """What to say about a file whose bytes are no text."""
+    """The result for a file whose bytes cannot be decoded."""
     before = error.object[: error.start].decode("utf-8")
     line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
     finding = NotUtf8(f"{error.object[error.start]:#04x}")
@@ -161,7 +161,7 @@ def undecodable(error: UnicodeDecodeError, file: str) -> Manifests:
 
 
 def check_manifests(files: Iterable[Manifests]) -> list[list[Diagnostic]]:
-    """What is wrong with each of the files; references between them are followed."""
+    """The findings in each of the files; references between them are followed."""
     files = list(files)
     shelved: Library = shelf([body for one in files for body in one.bodies])
     maps = config_maps(body for one in files for body in one.others)
@@ -182,7 +182,7 @@ def check_manifests(files: Iterable[Manifests]) -> list[list[Diagnostic]]:
 
 
 def _repeated(documents: list[Document]) -> Iterable[Diagnostic]:
-    """The findings about objects that are in a file already."""
+    """The findings about objects that are already defined in a file."""
     first: dict[tuple[object, ...], Document] = {}
     for one in documents:
         metadata: object = one.body.get("metadata") if is_argo(one.body) and not one.within else None
@@ -207,9 +207,9 @@ def _findings(document: Document, library: Library, version: str, maps: ConfigMa
         if was_right(problem, version):
             continue
         if document.within and isinstance(problem.finding, arguments.ToBeGiven):
-            continue  # what makes objects of it gives it a value
+            continue  # whatever creates objects from it sets a value
         if any(problem.path[: len(place)] == place for place in document.decided):
-            continue  # where another value stands when it is made
+            continue  # replaced by another value on creation
         around = None if problem.part is None else document.span(problem.path)
         place = document.place(problem)
         # What an anchor names is in several places of the document, and in one of the file.
@@ -221,12 +221,12 @@ def _findings(document: Document, library: Library, version: str, maps: ConfigMa
 
 
 def is_argo(body: object) -> bool:
-    """Whether a document is of one of the kinds that hold a workflow."""
+    """Whether a document has one of the kinds that contain a workflow."""
     return is_mapping(body) and body.get("kind") in kinds()
 
 
 def _is_beside(body: object) -> bool:
-    """Whether a document of Argo's holds no workflow, and is checked all the same."""
+    """Whether a document of Argo contains no workflow, but is checked anyway."""
     return is_mapping(body) and body.get("kind") in beside()
 
 
@@ -248,10 +248,10 @@ def _near(kind: str) -> bool:
     return near(kind, kinds()) is not None and kind not in _OTHERS
 
 
-#: Kinds of objects that make workflows. Source: Argo Events, Katib.
+#: Kinds of objects that create workflows. Source: Argo Events, Katib.
 _MAKERS = frozenset(("Experiment", "Sensor"))
 
-#: Kinds of Argo's that hold no workflow. Source: Argo Workflows, Events, CD and Rollouts.
+#: Kinds of Argo that contain no workflow. Source: Argo Workflows, Events, CD and Rollouts.
 _OTHERS = frozenset(
     (
         "AnalysisTemplate",

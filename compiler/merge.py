@@ -3,7 +3,7 @@
 Source: the patchMergeKey of the fields in k8s.io/api/core/v1 and pkg/apis/workflow/v1alpha1 of Argo 4.1.
 """
 
-# Values of a manifest, and of expressions, may be anything.
+# Values of a manifest, and of expressions, may have any type.
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OF_PODS: Mapping[str, str] = {
     "volumeMounts": "mountPath",
     "volumes": "name",
 }
-"""The fields by which items of lists find each other where a pod is merged, by the field with the list."""
+"""The merge keys of the lists of a pod, by the field with the list."""
 
 OF_TEMPLATES: Mapping[str, str] = {
     **OF_PODS,
@@ -43,7 +43,7 @@ OF_TEMPLATES: Mapping[str, str] = {
 
 
 def merged(under: Any, over: Any, keys: Mapping[str, str], field: str = "") -> Any:
-    """A value with another put over it; null takes a field away, `$patch: delete` an item of a list."""
+    """A value with a patch applied; null removes a field, `$patch: delete` an item of a list."""
     if isinstance(under, dict) and isinstance(over, dict):
         return _objects(under, over, keys)
     if field in keys and isinstance(under, list) and isinstance(over, list):
@@ -64,7 +64,7 @@ def _objects(under: dict[str, Any], over: dict[str, Any], keys: Mapping[str, str
 
 
 def _lists(under: list[Any], over: list[Any], keys: Mapping[str, str], key: str) -> list[Any]:
-    """The items of the patch in its order; each other is before the first of them that it was before."""
+    """The items of the patch in its order; any other stays before the first of those that it preceded."""
     places = {item.get(key): place for place, item in enumerate(under)}
     patched = {item.get(key) for item in over}
     others = deque(item for item in under if item.get(key) not in patched)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from flowdsl.places.place import Site
     from flowdsl.tracing.trace import Call
 
-_LONGEST = 50  # leaves room in 63 for what tells repeats apart
+_LONGEST = 50  # leaves room in 63 for a suffix against duplicates
 _PART = 20
 _NONE = object()
 
@@ -40,18 +40,18 @@ def hexadecimal(text: str) -> str:
 
 @cache
 def slug(text: str) -> str:
-    """A DNS label for an identifier; names that leave nothing get hex digits."""
+    """A DNS label for an identifier; a name without usable characters becomes hex digits."""
     name = dns_name(text, _LONGEST)
     return name if name and name[0].isalpha() else f"x-{name or hexadecimal(text)}"
 
 
 def volume_name(claim: str) -> str:
-    """The name of a volume in the manifest: that of its claim, which alone may have dots and be long."""
+    """The name of a volume in the manifest, from its claim, whose name may have dots and be long."""
     return claim if is_dns_label(claim) else f"{dns_name(claim, _LONGEST)}-{hexadecimal(claim)}"
 
 
 class _Taken(dict[str, "Call"]):
-    """The calls of a graph by their names; for a name that many wished for, the number that was free last."""
+    """The calls of a graph by their names; for a name with several candidates, the last free number."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from flowdsl.places.place import Place
 
 MARKS = "flowdsl.dev"
-"""The domain of the labels and annotations that say where an object comes from."""
+"""The domain of the labels and annotations for the provenance of an object."""
 
 
 def kind_of(program: Program) -> Literal["workflow", "cron"]:
-    """The kind of a pipeline for which none is asked for."""
+    """The default kind of a pipeline."""
     return "cron" if "schedule" in program.options else "workflow"
 
 
 def misfits(objects: Sequence[tuple[Program, str]]) -> Iterator[Diagnostic]:
-    """What is wrong with programs as objects of their kinds."""
+    """The errors of programs as objects of their kinds."""
     told: dict[tuple[str, str], Program] = {}
     for program, kind in objects:
         if kind == "CronWorkflow":
@@ -42,7 +42,7 @@ def _scheduled(program: Program) -> Iterator[Diagnostic]:
         yield Diagnostic(findings.NoSchedule(program.name), program.place)
     for one in program.parameters:
         if one.value is None:
-            parameter = one.name.partition("-")[0]  # the parts of a record are parameters of their own
+            parameter = one.name.partition("-")[0]  # the parts of a record are separate parameters
             place = program.place
             if isinstance(place, Definition):
                 place = place._replace(name=parameter)

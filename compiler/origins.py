@@ -28,12 +28,12 @@ _WORDS = {
     "retryPolicy": "`policy`",
     "retryStrategy.affinity": "`elsewhere` of Retry",
 }
-"""The options that fields of Argo are written for, where they have other names."""
+"""The options that fields of Argo are written for, where their names differ."""
 _FIELD = regex(rf"`({'|'.join(map(re.escape, _WORDS))})`")
 
 
 def placed(problem: Problem, manifest: Manifest, traces: Iterable[Trace]) -> Diagnostic | None:
-    """A problem of a manifest at the place of the text that decides it; None where no text of the user does."""
+    """A problem of a manifest at the source text that determines it; None where no text of the user does."""
     place, *others = (_placed(each, manifest, traces) for each in (problem, *problem.also))
     if place is None:
         return None
@@ -42,14 +42,14 @@ def placed(problem: Problem, manifest: Manifest, traces: Iterable[Trace]) -> Dia
 
 
 def _worded(finding: Finding, place: Place) -> Finding:
-    """A finding about an option, with the words of the language for fields that the user did not write."""
+    """A finding about an option, with the language's names for fields that the user did not write."""
     if not isinstance(place, Argument) or place.name == "argo":
         return finding
     return finding.with_texts(lambda text: _FIELD.sub(lambda found: _WORDS[found[1]], text))
 
 
 def in_source(one: Diagnostic, sources: Sources) -> Diagnostic:
-    """A finding that quotes an expression, with the text in Python that it is written for."""
+    """A finding that quotes an expression, with the Python text that it was compiled from."""
     from flowdsl.compiler.lint.variables.typing_findings import FailsByDefault, Uncomputable
 
     finding, place = one.finding, one.place
@@ -62,7 +62,7 @@ def in_source(one: Diagnostic, sources: Sources) -> Diagnostic:
         return one
     text = "".join(sources.excerpt(span))[span.column - 1 : span.end_column - 1]
     quoted = finding.found
-    if not text or quoted in text:  # an option, in which the user wrote an expression of Argo
+    if not text or quoted in text:  # an option, in which the user wrote an Argo expression
         return one
     return one._replace(finding=finding.with_texts(lambda said: text if said == quoted else said))
 
@@ -77,8 +77,8 @@ def _placed(problem: Problem, manifest: Manifest, traces: Iterable[Trace]) -> Pl
 
 
 def origin(manifest: Manifest, path: Path) -> Place | None:
-    """The place of the innermost part of a path that a text of the user decides."""
-    # What is wrong with an object as a whole is said at its pipeline.
+    """The source location of the innermost part of a path that a text of the user determines."""
+    # An error of an object as a whole is reported at its pipeline.
     found = None if path else manifest.origins.get((id(manifest.body), "spec"))
     node: Any = manifest.body
     for key in path:
@@ -91,9 +91,9 @@ def origin(manifest: Manifest, path: Path) -> Place | None:
 
 
 def _exact(place: Place, manifest: Manifest, path: Path, traces: Iterable[Trace]) -> Place:
-    """The argument or default that a path leads to, where the place is that of its call or pipeline.
+    """The argument or default that a path leads to, if the place is that of its call or pipeline.
 
-    Only what is reported is looked for: to note it for every argument would cost more than the search.
+    Only done for what is reported: to note it for every argument would cost more than the search.
     """
     name = _parameter(manifest, path)
     if isinstance(place, Definition) and place.name is None and name is not None:
@@ -124,6 +124,6 @@ def _call(site: Site, traces: Iterable[Trace]) -> Call | None:
 
 
 def _of_call(call: Call, port: str) -> str:
-    """The parameter that a port belongs to: the parts of a record are ports of their own."""
+    """The parameter that a port belongs to: the parts of a record are separate ports."""
     names = [parameter.name for parameter in call.target.signature.parameters]
     return next((name for name in names if port == name or port.startswith(f"{name}-")), port)

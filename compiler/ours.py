@@ -17,7 +17,7 @@ _TASK = regex(r"tasks(?:\['|\.)([\w-]+)")
 
 
 def typed(problem: Problem, manifest: Manifest) -> bool:
-    """Whether a problem is that an output of a graph fails where a text is no JSON, which steps of Python write."""
+    """Whether a problem is that an output of a graph fails if a text is not JSON, which Python steps always write."""
     if problem.finding.code != "FD578" or "outputs" not in problem.path:
         return False
     at = problem.path.index("templates")
@@ -28,7 +28,7 @@ def typed(problem: Problem, manifest: Manifest) -> bool:
 
 
 def _typed(graph: Object, name: str, templates: dict[str, Object], known: frozenset[str]) -> bool:
-    """Whether all that gives the outputs of a task writes what its types say."""
+    """Whether all sources of the outputs of a task are known to write what their types require."""
     tasks: list[Object] = [one for one in graph["dag"]["tasks"] if one["name"] == name]
     called = templates.get(tasks[0].get("template", "")) if tasks else None
     if called is None:

@@ -25,14 +25,14 @@ _TASK = (RunField("name"), "/", Param(AT, t.TEXT))
 
 
 def _index(counted: bool) -> tuple[Expr, ...]:
-    """The numbers of the items, each after a slash, where the step takes them."""
+    """The indices of the items, each after a slash, if the step takes them."""
     return (Param(INDEX, t.TEXT),) if counted else ()
 
 
 def key(output: str, counted: bool, cached: bool = False) -> Join:
     """The key of the file of an output.
 
-    What a cache knows must not be written over by a run of the same name: its key begins with the run's uid.
+    A cached file must not be overwritten by a run of the same name: its key begins with the run's uid.
     """
     head = ("flowdsl-cache/", RunField("uid"), *_TASK[1:]) if cached else _TASK
     return Join((*head, f"/{output}", *_index(counted)))
@@ -49,9 +49,9 @@ def path(store: Store, output: str, counted: bool) -> Join:
 
 
 def mount(store: Store, counted: bool) -> Mount:
-    """The folder of a task as the task finds it; the kubelet makes it.
+    """The folder of a task, as mounted in its pod; the kubelet creates it.
 
-    Source: Kubernetes, `subPath` of a volume mount that does not exist is made as a folder; run on a cluster
+    Source: Kubernetes creates a missing `subPath` of a volume mount as a folder; run on a cluster
     with tags in it, which Argo replaces everywhere in a template.
     """
     return Mount(store.volume, STORE, folder(store, counted))

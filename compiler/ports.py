@@ -14,27 +14,27 @@ from flowdsl.values.types import Type
 
 IN = "/tmp/flowdsl/in"
 OUT = "/tmp/flowdsl-out"
-"""Apart from what is mounted: the folders around that belong to root, who may not be the user of the container."""
+"""Not in a mounted folder: those are owned by root, who may not be the user of the container."""
 STORE = "/tmp/flowdsl/store"
 CHECKPOINTS = "/tmp/flowdsl/checkpoints"
 OWN = ("/tmp/flowdsl", OUT)
-"""The folders that are flowdsl's own in every container."""
+"""The folders that flowdsl uses in every container."""
 WORKERS = "flowdsl-workers"
-"""The input of the pods of a distributed step that holds the name by which they meet."""
+"""The input of the pods of a distributed step with the name by which they find each other."""
 
 
 class FromEnv(Node):
-    """The text of an environment variable, decoded by type; the type holds no file."""
+    """The text of an environment variable, decoded by type; the type contains no file."""
 
     variable: str
     type: Type
 
 
 class FromFile(Node):
-    """A file or folder that Argo puts at `path`; `optional`: None where it is absent.
+    """A file or folder that Argo puts at `path`; `optional`: None if it is missing.
 
-    `keyed`: it is named by its key, so Argo learns only in the pod that it is absent, and the kubelet has made an
-    empty folder there by then.
+    `keyed`: it is given by its key, so only in the pod Argo learns that it is missing, and the kubelet has created
+    an empty folder there by then.
     """
 
     path: str
@@ -45,7 +45,7 @@ class FromFile(Node):
 class FromEnvPath(Node):
     """An environment variable that holds a path on a mounted volume.
 
-    `optional`: None where it is empty, or nothing is at the path.
+    `optional`: None if it is empty, or nothing is at the path.
     """
 
     variable: str
@@ -55,9 +55,9 @@ class FromEnvPath(Node):
 class FromFolder(Node):
     """A folder at `path` whose entries are the items.
 
-    A list: entries are named `<index>` or `<index>-<file name>` and come in order of the number.
-    A dict (`named`): entries are named by their keys, and come in alphabetical order. A folder that is
-    absent is an empty one: an object store keeps no empty folders.
+    A list: entries are named `<index>` or `<index>-<file name>` and are sorted by the number.
+    A dict (`named`): entries are named by their keys, in alphabetical order. A missing folder
+    is an empty one: object stores do not keep empty folders.
     """
 
     path: str | FromEnvPath
@@ -65,7 +65,7 @@ class FromFolder(Node):
 
 
 class FromBundle(Node):
-    """A folder that holds one value of a type with files somewhere inside, as a step writes it.
+    """A folder that contains one value of a type with files somewhere inside, as a step writes it.
 
     `value.json` is the whole value as JSON, in which each file is the name of an entry of the folder.
     """
@@ -75,13 +75,13 @@ class FromBundle(Node):
 
 
 class FromRows(Node):
-    """What a loop hands on: a JSON list of objects whose values are all text, in a variable or in a file.
+    """The results of a loop: a JSON list of objects whose values are all text, in a variable or in a file.
 
     Failed items are missing. Each object has `flowdsl-index` ("/3", nested "/3/1"), by whose numbers
-    the rows are put in order, and the outputs of the item by name. `item` is the return type of the
+    the rows are sorted, and the outputs of the item by name. `item` is the return type of the
     body. A file among the outputs is found as the entry named by the last number of the index in the
     folder `folders[output name]`, or, where the output has no entry there, the row's own text is its path.
-    What a pipeline returns in another form than a step has a reader of its own in `others`, by output name.
+    An output that a pipeline returns in another form than a step does has its own reader in `others`.
     """
 
     source: str | FromFile | FromRow
@@ -91,16 +91,16 @@ class FromRows(Node):
 
 
 class FromRow(Node):
-    """A text of the row that is being read, by its name: a value of the type, or the path of its files."""
+    """A text of the current row, by its name: a value of the type, or the path of its files."""
 
     name: str
     type: Type
 
 
 class FromParts(Node):
-    """A value in parts, each with a reader of its own: of a list, tuple, dict or record, as `type` says.
+    """A value in parts, each with its own reader: of a list, tuple, dict or record, as `type` says.
 
-    `names` are the keys of a dict or the fields of a record; without a type they say which of dict and list.
+    `names` are the keys of a dict or the fields of a record; without a type they distinguish dict and list.
     """
 
     parts: tuple[Reader, ...]
@@ -109,7 +109,7 @@ class FromParts(Node):
 
 
 class FromFirst(Node):
-    """The first of several files that is there."""
+    """The first of several files that exists."""
 
     parts: tuple[Reader, ...]
 
@@ -120,12 +120,12 @@ Reader = (
 
 
 class Writer(Node):
-    """One output of a step: written to `path` as `layout` says of its type.
+    """One output of a step: written to `path` with the `layout` of its type.
 
-    `keys` say where in the result it is, none when the result is the value.
-    `kept`: what an earlier attempt of the step wrote may still be there. `digest` is where the digest of a file
-    goes, if it is wanted; `rows` where the rows of a list with files go, if a loop runs over it. `taken`: what
-    holds of the value because Argo takes parts out of it. `zipped`: Argo zips it, which it can do with folders only.
+    `keys` lead to it in the result, none when the result is the value.
+    `kept`: what an earlier attempt of the step wrote may still exist. `digest` is where the digest of a file
+    goes, if it is needed; `rows` where the rows of a list with files go, if a loop runs over it. `taken`: the
+    restrictions on the value because Argo extracts parts of it. `zipped`: Argo zips it, which works for folders only.
     """
 
     name: str
@@ -140,17 +140,17 @@ class Writer(Node):
 
 
 Taken = Literal["exact", "finite"]
-"""What Argo takes parts out of: values without whole numbers of more than 53 bits, without NaN and infinities."""
+"""Values that Argo can extract parts of: without integers of more than 53 bits, and without NaN and infinities."""
 
 Layout = Literal["text", "json", "file", "list", "dict", "bundle"]
 
 
 def layout(kind: Type) -> Layout:
-    """How a value of a type leaves a step, and reaches the next.
+    """How a value of a type is passed from one step to the next.
 
-    text, json: a parameter. file: a file or folder as it is; an optional one that is None is not there.
+    text, json: a parameter. file: a file or folder as it is; an optional one that is None is missing.
     list, dict: a folder with one entry for each file (`FromFolder`). bundle: a folder with the value as JSON
-    and the files that it names (`FromBundle`), for every other type that has files in it.
+    and the files that it names (`FromBundle`), for every other type that contains files.
     """
     if not t.holds_file(kind):
         return "text" if t.is_text(kind) else "json"

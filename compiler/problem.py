@@ -19,8 +19,8 @@ class Problem(NamedTuple):
 
     `path` leads from the document down through keys and list positions to the value at fault; what is
     missing is reported at the object that lacks it. `on_key` says that the last key itself is wrong,
-    not its value; `part`, that a part of the text there is. `also` has the further problems that are the same
-    mistake: who mends this one, mends them.
+    not its value; `part`, that only a part of the text there is. `also` has further problems with the same
+    cause: to fix this one fixes them.
     """
 
     path: Path
@@ -31,12 +31,12 @@ class Problem(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """One finding about a part of a text, before anybody knows where in a manifest the text stands."""
+    """One finding about a part of a text, before its place in a manifest is known."""
 
     finding: Finding
     part: Part
 
     def at(self, path: Path, offset: int = 0) -> Problem:
-        """The problem, where the text begins at an offset of the value at a path."""
+        """The problem, if the text begins at an offset of the value at a path."""
         start, end = self.part
         return Problem(path, self.finding, part=(start + offset, end + offset))

@@ -19,14 +19,14 @@ Toleration = dict[str, str]
 
 
 class Product(NamedTuple):
-    """A model of GPU: what the nodes are labelled with, and the memory of one device in MiB."""
+    """A GPU model: the label value of its nodes, and the memory of one device in MiB."""
 
     labels: tuple[str, ...]
     memory: int | None = None
 
 
 class Pool(NamedTuple):
-    """Nodes that are alike; amounts are those of one node, None where the profile does not say."""
+    """A group of equal nodes; amounts are per node, None if the profile does not say."""
 
     labels: Mapping[str, str] = {}
     tolerations: tuple[Toleration, ...] = ()
@@ -37,23 +37,23 @@ class Pool(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """The PersistentVolumeClaim behind a `Volume`, and its access mode if the profile says it."""
+    """The PersistentVolumeClaim behind a `Volume`, and its access mode if the profile gives it."""
 
     name: str
     mode: str | None = None
 
 
 class Spot(NamedTuple):
-    """The label that spot nodes have, and what their taints take."""
+    """The label of spot nodes, and the toleration of their taints."""
 
     label: tuple[str, str]
     tolerations: tuple[Toleration, ...] = ()
 
 
 class Sharing(NamedTuple):
-    """How a part of a GPU is asked for: by pieces of `unit` MiB, or as one of `replicas` of a device.
+    """How a part of a GPU is requested: in pieces of `unit` MiB, or as one of `replicas` of a device.
 
-    `labels` are those of the nodes whose devices are shared.
+    `labels` are those of the nodes with shared devices.
     """
 
     resource: str
@@ -63,7 +63,7 @@ class Sharing(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """One cluster. The one without a name is no cluster: what is known of any."""
+    """One cluster. The one without a name is no cluster: it has what is true of any."""
 
     name: str = ""
     argo: str = "4.1"
@@ -80,7 +80,7 @@ class Profile(NamedTuple):
     checkpoints: tuple[str, str] | None = None  # volume and folder
 
     def named(self, pattern: str) -> tuple[str, ...]:
-        """The products of a name or pattern, by the names that pipelines use; `*` and `?` are those of shells."""
+        """The products that match a name or pattern, by their names in pipelines; `*` and `?` are those of shells."""
         return tuple(name for name in self.products if fnmatchcase(name, pattern))
 
     def claim(self, volume: str) -> str:
@@ -89,10 +89,10 @@ class Profile(NamedTuple):
 
     @property
     def weighed(self) -> bool:
-        """Whether the memory of a GPU is told by its product, as no label of the nodes says it."""
+        """Whether the memory of a GPU is derived from its product, as no label of the nodes gives it."""
         known = bool(self.products) and all(one.memory is not None for one in self.products.values())
         return known and "gpu.memory" not in self.labels
 
 
 NOWHERE = Profile()
-"""No cluster in particular."""
+"""No particular cluster."""

@@ -30,7 +30,7 @@ _MEBI = 1024 * 1024
 
 
 class _Bad(Exception):
-    """A value that cannot be used: what is wanted, and an example."""
+    """A value that cannot be used: what is expected, and an example."""
 
     def __init__(self, want: str, example: str) -> None:
         super().__init__(want)
@@ -39,7 +39,7 @@ class _Bad(Exception):
 
 
 class _Field(NamedTuple):
-    """How the value of a key is read, and which field of the profile it becomes, if not that of its name."""
+    """How the value of a key is read, and the field of the profile for it, if its name differs."""
 
     read: Callable[[Any], Any]
     field: str = ""
@@ -48,9 +48,9 @@ class _Field(NamedTuple):
 def profile(
     clusters: Mapping[str, object], name: str, file: str, within: str = "clusters"
 ) -> tuple[Profile, list[Wrong]]:
-    """The profile of a cluster among the tables of a file, which stand `within` one, and what is wrong with it.
+    """The profile of a cluster among the tables of a file, which are `within` one, and the errors in it.
 
-    Where there is no file, `file` is the folder that it was looked for from.
+    Where there is no file, `file` is the folder in which the search for it began.
     """
     found: list[Wrong] = []
     if name not in clusters:
@@ -90,7 +90,7 @@ def profile(
 
 
 class _Reader:
-    """Reads tables, and notes what is wrong with them."""
+    """Reads tables, and collects the errors in them."""
 
     def __init__(self, found: list[Wrong]) -> None:
         self.found = found
@@ -113,7 +113,7 @@ class _Reader:
         return made
 
     def one(self, at: str, given: object, fields: Mapping[str, _Field], make: Callable[..., T]) -> T | None:
-        """What a table describes, or None where it does not."""
+        """The object that a table describes, or None if it is invalid."""
         before = len(self.found)
         made = self.table(at, given, fields)
         needed = _NEEDED.get(make, "")
@@ -253,7 +253,7 @@ def _quantity(value: object) -> Decimal:
 
 
 def _memory(value: object) -> Decimal:
-    """The memory of a node: a number alone lacks its unit, since no node has so few bytes."""
+    """The memory of a node: a plain number lacks its unit, since no node has so few bytes."""
     found = _quantity(value)
     if found < _MEBI:
         raise _Bad("an amount of memory, with its unit", '"680Gi"')
@@ -261,7 +261,7 @@ def _memory(value: object) -> Decimal:
 
 
 def _mebibytes(value: object) -> int:
-    """Whole MiB, as the labels of nodes count the memory of GPUs."""
+    """An integer in MiB, the unit in which node labels give the memory of GPUs."""
     found = math.floor(_quantity(value) / _MEBI)
     if found < 1:
         raise _Bad("an amount of memory", '"40Gi"')
@@ -304,7 +304,7 @@ def _claim(name: str, claim: str = "", mode: str | None = None) -> Claim:
 
 
 def _named(make: Callable[..., T], name: str) -> Callable[..., T]:
-    """A maker that is told the name of what it makes."""
+    """A constructor with the name of what it makes already passed."""
     return partial(make, name) if make in (_product, _claim) else make
 
 

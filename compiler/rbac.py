@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 RBAC = "rbac.authorization.k8s.io"
 DEFAULT = "default"
 CONTROLLER = "argo"
-"""The account of the controller, and its namespace, as Argo's own installation has them."""
+"""The service account of the controller, and its namespace, as in Argo's own installation."""
 
-#: What kubectl asks for, by the action of a resource template; what it waits for is read with `get`.
+#: The verbs that kubectl uses, by the action of a resource template; what it waits for is read with `get`.
 #: Source: kubectl, and ExecResource and WaitResource of Argo Workflows.
 _VERBS: Mapping[str, tuple[str, ...]] = {
     "get": ("get",),
@@ -37,8 +37,8 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
     "replace": ("get", "update"),
     "delete": ("get", "list", "watch", "delete"),
 }
-#: What Argo's own parts do with the account of their pods. Source: Argo Workflows, docs/workflow-rbac.md and the
-#: roles `executor`, `agent` and `artifactgc` of its manifests.
+#: What Argo's own components do with the service account of their pods. Source: Argo Workflows,
+#: docs/workflow-rbac.md and the roles `executor`, `agent` and `artifactgc` of its manifests.
 _EXECUTOR = (("argoproj.io", "workflowtaskresults", ("create", "patch")),)
 _AGENT = (
     ("argoproj.io", "workflowtasksets", ("list", "watch")),
@@ -48,12 +48,12 @@ _COLLECTOR = (
     ("argoproj.io", "workflowartifactgctasks", ("list", "watch")),
     ("argoproj.io", "workflowartifactgctasks/status", ("patch",)),
 )
-#: Kinds of no namespace, which no Role can allow.
+#: Cluster-scoped kinds, which no Role can allow.
 _OF_THE_CLUSTER = {
     *("namespaces", "nodes", "persistentvolumes", "storageclasses", "priorityclasses", "runtimeclasses"),
     *("clusterroles", "clusterrolebindings", "customresourcedefinitions", "clusterworkflowtemplates"),
 }
-#: How kubectl's flags may name the usual kinds: their group, and the words for them, the resource first.
+#: How kubectl's flags may name the usual kinds: their group, and their names, the resource first.
 _WORDS = (
     ("", ("pods", "pod", "po")),
     ("", ("configmaps", "configmap", "cm")),
@@ -73,14 +73,14 @@ Grant = tuple[str, str, tuple[str, ...]]  # API group, resource, verbs
 
 
 class Granted(NamedTuple):
-    """The documents that go with some manifests, and for each manifest what cannot be known of it."""
+    """The documents for some manifests, and for each manifest what cannot be determined."""
 
     documents: list[Object]
     problems: list[list[Problem]]
 
 
 def rbac(manifests: Iterable[Object]) -> Granted:
-    """The accounts, roles and bindings for manifests that lint finds right."""
+    """The service accounts, roles and bindings for valid manifests."""
     documents: dict[tuple[str, ...], Object] = {}
     problems: list[list[Problem]] = []
     names: set[str] = set()
@@ -92,12 +92,12 @@ def rbac(manifests: Iterable[Object]) -> Granted:
         for document in needs.documents():
             metadata = document["metadata"]
             key = (document["kind"], metadata["name"], metadata.get("namespace", ""))
-            documents.setdefault(key, document)  # an account may be that of several
+            documents.setdefault(key, document)  # several may share a service account
     return Granted(list(documents.values()), problems)
 
 
 class _Needs:
-    """What the pods of one manifest need, by account."""
+    """The permissions that the pods of one manifest need, by service account."""
 
     def __init__(self, view: View, names: set[str]) -> None:
         self.view = view
@@ -156,13 +156,13 @@ class _Needs:
             known += [verb for verb in verbs if verb not in known]
 
     def documents(self) -> Iterator[Object]:
-        """The accounts that have a name, then a role and a binding for each account, then those for caches."""
+        """The service accounts that have a name, then a role and a binding for each, then those for caches."""
         needed = {account: held for account, held in self.grants.items() if held}
         for account in needed:
             if account != DEFAULT:
                 yield self._object("v1", "ServiceAccount", account)
         for account, held in needed.items():
-            # Neither a pipeline nor an account has a colon in its name, so these are told apart.
+            # Neither a pipeline nor a service account has a colon in its name, so these are distinct.
             name = self.name if account == self.account else f"{self.name}:account:{account}"
             rules = [
                 {"apiGroups": [group], "resources": [resource], "verbs": verbs}
@@ -173,7 +173,7 @@ class _Needs:
             yield from self._role(f"{self.name}:cache", _cache_rules(self.caches), _CONTROLLER_SUBJECT)
 
     def _role(self, name: str, rules: list[Object], subject: Object) -> Iterator[Object]:
-        """A role and its binding: of the cluster for a template of the cluster, bound where it is applied."""
+        """A role and its binding: a ClusterRole for a cluster template, bound where it is applied."""
         kind = "ClusterRole" if self.view.kind == "ClusterWorkflowTemplate" else "Role"
         yield {**self._object(f"{RBAC}/v1", kind, name), "rules": rules}
         if self.namespace and "namespace" not in subject:
@@ -195,7 +195,7 @@ _CONTROLLER_SUBJECT: Object = {"kind": "ServiceAccount", "name": CONTROLLER, "na
 
 
 def _cache_rules(caches: list[str]) -> list[Object]:
-    """What the controller does with the ConfigMaps of caches; one named at run time may be any."""
+    """What the controller needs to do with the ConfigMaps of caches; one named at run time may be any."""
     used: Object = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "update"]}
     if not any("{{" in name for name in caches):
         used["resourceNames"] = caches
@@ -203,7 +203,7 @@ def _cache_rules(caches: list[str]) -> list[Object]:
 
 
 def _kinds(resource: Object) -> Iterator[tuple[str, str] | str]:
-    """The groups and resources that a resource template is about, or why they cannot be known."""
+    """The groups and resources that a resource template uses, or why they cannot be determined."""
     manifest: str = resource.get("manifest") or ""
     if resource.get("manifestFrom") is not None:
         yield "its manifest is a file that is made when it runs"
@@ -237,7 +237,7 @@ _HOLE = "flowdsl-hole"
 
 
 def _flagged(flags: list[str]) -> tuple[str, str] | str:
-    """What kubectl's flags name, as in `["jobs.batch", "--selector", "app=x"]` or `["pod/x"]`."""
+    """The resource in kubectl's flags, as in `["jobs.batch", "--selector", "app=x"]` or `["pod/x"]`."""
     word = next((flag for flag in flags if not flag.startswith("-")), "").partition("/")[0]
     if word.lower() in _NAMED:
         return _NAMED[word.lower()]
@@ -246,7 +246,7 @@ def _flagged(flags: list[str]) -> tuple[str, str] | str:
 
 
 def plural(kind: str) -> str:
-    """The resource of a kind. Source: k8s.io/apimachinery, UnsafeGuessKindToResource."""
+    """The resource name of a kind. Source: k8s.io/apimachinery, UnsafeGuessKindToResource."""
     word = kind.lower()
     if word == "endpoints":
         return word

@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from flowdsl.values.signature import Parameter
 
 SPACES = ("choice", "integer", "uniform", "quniform", "loguniform", "normal")
-"""The words for search spaces."""
+"""The names of search spaces."""
 _FORM = "write NAME=SPACE, as in rate=loguniform(1e-4,1e-1) or layers=2,4,8"
 _METRIC = "write NAME:max or NAME:min, or max or min where the trial has one result"
 _OWN = frozenset(own_words(flowdsl.sweep))
-"""What `sweep` takes itself, so that it cannot be handed on to the trials."""
+"""The parameters of `sweep` itself, which therefore cannot be passed on to the trials."""
 _COMMAND = "the command line"
 _ARGUMENT = regex(rf"""\b({"|".join(sorted(_OWN))})=(?:"(\w+)"|(\d*)(?![\w\[]))""")
 _OBJECTIVE = regex(r'\b(max|min)imize\((?:"([^"]*)")?\)')
@@ -57,17 +57,17 @@ _OF_A_TRIAL = frozenset(
         *ScheduleOptions.__annotations__,
     )
 )
-"""The options of a pipeline that hold for each trial, or say when a run begins by itself; all others are of the run.
+"""The options of a pipeline that apply to each trial, or schedule runs; all others are those of the run.
 
-Those that the steps of pipelines inside take over are of the run too: they find them only there.
+Those that the steps of inner pipelines inherit apply to the run too: they are inherited only from there.
 """
 
 
 class Search(NamedTuple):
-    """What is tried, as it is asked for.
+    """What is searched, as given on the command line.
 
     `spaces`: NAME=SPACE for each parameter. `metric`: NAME:max or NAME:min, or max or min of the one result.
-    `search_image`: that of a search that learns. The others are arguments of `sweep`.
+    `search_image`: the image of a search that learns. The others are arguments of `sweep`.
     """
 
     spaces: Sequence[str]
@@ -81,7 +81,7 @@ class Search(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """What is tried of a parameter: the numbers of a `word`, or without one values of the parameter's type."""
+    """What is tried of a parameter: the numbers of a space called `word`, or without one values of its type."""
 
     name: str
     text: str
@@ -92,13 +92,13 @@ class Tried(NamedTuple):
 
 
 class WrongSearch(Exception):
-    """What is asked for cannot be read; the text says why, and what to write."""
+    """A search that cannot be understood; the text says why, and what to write."""
 
 
 def swept(loaded: Loaded, name: str | None, search: Search) -> Loaded:
     """The file of a sweep over the pipeline or step of that name, or over the only one of a file.
 
-    Parameters for which nothing is tried are those of the sweep, too. Raises WrongSearch.
+    Parameters that are not searched become those of the sweep. Raises WrongSearch.
     """
     target, definition = _target(loaded, name)
     known, spaces = definition.name, _tried(definition, search)
@@ -177,7 +177,7 @@ def _around(
     text: str,
     parameters: Sequence[Parameter],
 ) -> Loaded:
-    """The file of a pipeline around what is tried, by its text; it has the options that are not of a trial."""
+    """The file of a pipeline around the target, from its text; it has the options that do not apply to trials."""
     source = loaded.sources.add(scope.filename, text, ast.parse(text, scope.filename))
     made = scope.executed(text, f"{definition.name}_sweep")
     by_name = {one.name: one for one in parameters}
@@ -193,10 +193,10 @@ def _around(
 
 
 def told(found: Sequence[Diagnostic], loaded: Loaded, asked: str, search: Search) -> list[Diagnostic]:
-    """The findings about a sweep, once each; where the pipeline itself is wrong, those alone.
+    """The findings about a sweep, without duplicates; if the pipeline itself is wrong, only those about it.
 
-    The sweep repeats what the pipeline says of its parameters and options, but for the time of a run. What is found
-    in its text is said of the command line, which asks for the sweep of `asked`.
+    The sweep repeats the parameters and options of the pipeline, except the time limit. What is found in its text
+    is reported about the command line, which requests the sweep of `asked`.
     """
     found = [one for one in found if not isinstance(one.finding, OfARun)]
     once: dict[object, tuple[Diagnostic, bool]] = {}
@@ -210,7 +210,7 @@ def told(found: Sequence[Diagnostic], loaded: Loaded, asked: str, search: Search
 
 
 class _Command:
-    """The command line of a sweep, and what of its text stands for which of its words."""
+    """The command line of a sweep, and which of its words each part of the text comes from."""
 
     def __init__(self, loaded: Loaded, asked: str, search: Search) -> None:
         self._loaded = loaded
@@ -230,7 +230,7 @@ class _Command:
         self._words[key] = start, len(self._text)
 
     def said(self, one: Diagnostic) -> Diagnostic:
-        """A finding about the text, said of the command line."""
+        """A finding about the text, as one about the command line."""
         help_ = _ARGUMENT.sub(
             lambda found: f"--{found[1].replace('_', '-')} {found[2] or found[3]}".rstrip(),
             one.finding.advice,
@@ -255,7 +255,7 @@ class _Command:
 
 
 class _Scope:
-    """The names that the text of a sweep uses, and what they stand for."""
+    """The names that the text of a sweep uses, and their values."""
 
     def __init__(self, filename: str, taken: set[str]) -> None:
         self.filename = filename
@@ -264,18 +264,18 @@ class _Scope:
         self._values: dict[str, object] = {}
 
     def named(self, wanted: str, value: object) -> str:
-        """A name for a value: the wanted one, unless a parameter or another value has it."""
+        """A name for a value: the preferred one, unless a parameter or another value has it."""
         while wanted in self._taken or wanted in self._values or keyword.iskeyword(wanted):
             wanted += "_"
         self._values[wanted] = value
         return wanted
 
     def executed(self, text: str, name: str) -> PipelineDef:
-        """Execute the text; the definition of the pipeline of that name."""
+        """Execute the text; returns the definition of the pipeline of that name."""
         code = compile(text, self.filename, "exec", dont_inherit=True)
         space = {**self._values, "__name__": self.module.__name__}
         exec(code, space)
-        setattr(self.module, name, space[name])  # and nothing else: what is there is compiled
+        setattr(self.module, name, space[name])  # and nothing else: everything in the module is compiled
         made: Any = space[name]
         found: PipelineDef = made._definition
         return found
@@ -284,7 +284,7 @@ class _Scope:
 def _target(
     loaded: Loaded, name: str | None
 ) -> tuple[Step[..., Any] | Pipeline[..., Any], StepDef | PipelineDef]:
-    """What is tried, and its definition."""
+    """The target of the search, and its definition."""
     found = _named(loaded, name)
     definition: StepDef | PipelineDef = found._definition  # pyright: ignore[reportPrivateUsage] -- as in compile.py
     if not definition.name.isidentifier():
@@ -341,7 +341,7 @@ def _tried(definition: StepDef | PipelineDef, search: Search) -> list[Tried]:
 
 
 def _left(definition: StepDef | PipelineDef, spaces: Sequence[Tried]) -> list[Parameter]:
-    """The parameters of which nothing is tried."""
+    """The parameters that are not searched."""
     names = {one.name for one in spaces}
     own = definition.signature.parameters
     left = [one for one in own if one.name not in names and _is_left(one, definition.name)]
@@ -355,7 +355,7 @@ def _left(definition: StepDef | PipelineDef, spaces: Sequence[Tried]) -> list[Pa
 
 
 def _is_left(parameter: Parameter, known: str) -> bool:
-    """Whether a parameter for which nothing is tried becomes one of the sweep."""
+    """Whether a parameter that is not searched becomes one of the sweep."""
     if parameter.name not in _OWN:
         return True
     if parameter.default is MISSING:
@@ -367,7 +367,7 @@ def _is_left(parameter: Parameter, known: str) -> bool:
 
 
 def _parameters(left: Sequence[Parameter]) -> str:
-    """Parameters as they are written, as far as they can be in one line."""
+    """Parameters as they are written, as far as they fit in one line."""
     found = ["*"] if left else []
     for one in left:
         kind = t.spell(one.type)
@@ -403,7 +403,7 @@ def _read(name: str, text: str, definition: StepDef | PipelineDef) -> Tried:
 
 
 def _space(one: Tried, scope: _Scope, words: str) -> str:
-    """The space for a parameter as Python."""
+    """The search space of a parameter as Python."""
     values = [
         repr(value)
         if value is None or type(value) in (str, int, bool) or (isinstance(value, float) and isfinite(value))
@@ -415,7 +415,7 @@ def _space(one: Tried, scope: _Scope, words: str) -> str:
 
 
 def _number(written: Value) -> object:
-    """A bound of a space as a number, whole where it is written so; what is none is left for the language to judge."""
+    """A bound of a space as a number, an int if written so; what is not a number is left for the language to check."""
     for kind in (t.INT, t.FLOAT):
         try:
             return meant(written, kind)
@@ -425,12 +425,12 @@ def _number(written: Value) -> object:
 
 
 def named(metric: str) -> str:
-    """What Katib calls a metric, in which its collector reads words and hyphens: a way into a record has dots."""
+    """A metric's name in Katib, whose collector accepts words and hyphens: a path into a record has dots."""
     return metric.replace(".", "-") or "return"
 
 
 def goal_of(text: str) -> tuple[str, str]:
-    """The name of the metric, empty for the one result of a trial, and its goal."""
+    """The name of the metric, empty for the single result of a trial, and its goal."""
     found = metric(text)
     if found is None:
         raise WrongSearch(f"--metric {text}: {_METRIC}")
@@ -438,7 +438,7 @@ def goal_of(text: str) -> tuple[str, str]:
 
 
 def _learning(search: Search) -> str | None:
-    """The search of a sweep that learns, where its name alone does not say it."""
+    """The learning search of a sweep, if its name alone does not tell that it learns."""
     word = {Tpe.kind: "Tpe", Gp.kind: "Gp"}.get(search.search or "")
     if search.search_image is not None:
         if word is None:

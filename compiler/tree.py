@@ -23,27 +23,27 @@ def _no_constant(name: str) -> Any:
 
 
 def from_json(text: str) -> Any:
-    """The value of a text in JSON, as Go reads it. Raises ValueError, mostly JSONDecodeError, and RecursionError."""
+    """The value of a JSON text, parsed as Go does. Raises ValueError, usually JSONDecodeError, and RecursionError."""
     return json.loads(text, parse_constant=_no_constant)
 
 
 def is_mapping(node: object) -> TypeGuard[Object]:
-    """Whether a value of any kind is a mapping."""
+    """Whether a value of any type is a mapping."""
     return isinstance(node, dict)
 
 
 def is_list(node: object) -> TypeGuard[list[Any]]:
-    """Whether a value of any kind is a list."""
+    """Whether a value of any type is a list."""
     return isinstance(node, list)
 
 
 def byte_count(text: str) -> int:
-    """How many bytes a text is in UTF-8."""
+    """The length of a text in UTF-8, in bytes."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def pairs(node: Any) -> Iterable[tuple[Any, Any]]:
-    """The entries of a mapping with their keys, or of a list with their positions."""
+    """The entries of a mapping with their keys, or of a list with their indices."""
     if is_mapping(node):
         return node.items()
     entries: list[Any] = node
@@ -73,7 +73,7 @@ def string(node: Object, *fields: str) -> str:
 
 
 def value_at(document: Any, path: Sequence[str | int]) -> Any:
-    """What a document has at a path; None where it has no such place."""
+    """The value at a path of a document; None if there is no such path."""
     at = document
     for step in path:
         try:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def claims(volumes: Iterable[Volume], named: Callable[[str], str]) -> tuple[PodVolume, ...]:
-    """The claims that all pods of a run see; `named` says what one is called on the cluster."""
+    """The claims that all pods of a run can mount; `named` gives the name of one on the cluster."""
     found = (_volume(volume_name(one.name), one) for one in volumes)
     return tuple(one._replace(source=named(one.source)) if one.kind == "claim" else one for one in found)
 
 
 def local(settings: Settings) -> tuple[PodVolume, ...]:
-    """The volumes that are made for one pod, each once."""
+    """The volumes that are created for one pod, each once."""
     if not settings.environment.volumes and not any(settings.companions):
         return ()
     found: dict[str, PodVolume] = {}
@@ -34,13 +34,13 @@ def local(settings: Settings) -> tuple[PodVolume, ...]:
 
 
 def environments(settings: Settings) -> list[Environment]:
-    """What the containers of a pod find, that of the step first."""
+    """The environments of the containers of a pod, that of the step first."""
     beside = (*settings.companions.init, *settings.companions.sidecars)
     return [settings.environment, *(one.environment for one in beside)]
 
 
 def together(settings: Settings) -> Settings:
-    """The settings with one name for each empty folder that containers of the pod share, and only for these."""
+    """The settings with one name for each emptyDir that containers of the pod share, and only for these."""
     names: dict[int, str] = {}
 
     def named(environment: Environment) -> Environment:
@@ -61,7 +61,7 @@ def together(settings: Settings) -> Settings:
 
 
 def scratch_name(names: dict[int, str], volume: Scratch) -> str:
-    """The name of an empty folder in its pod; `names` has those that were given."""
+    """The name of an emptyDir in its pod; `names` has those that were assigned."""
     number = len(names) + 1
     usual = "flowdsl-scratch" if number == 1 else f"flowdsl-scratch-{number}"
     return names.setdefault(id(volume.origin), usual)
@@ -89,7 +89,7 @@ def _volume(name: str, made: Mountable) -> PodVolume:
 
 
 def alike(one: Volume, other: Volume) -> bool:
-    """Whether two volumes of one name are one."""
+    """Whether two volumes of the same name are the same."""
     if isinstance(one, NewVolume) and isinstance(other, NewVolume):
         return (one.size, one.mode, one.storage_class) == (other.size, other.mode, other.storage_class)
     return not isinstance(one, NewVolume) and not isinstance(other, NewVolume)
