@@ -81,7 +81,7 @@ class Compiled(NamedTuple):
 
 @contextlib.contextmanager
 def resting_collector() -> Generator[None]:
-    """Disable the cyclic collector: a compilation keeps all that it creates, so it would find nothing.
+    """Disable the cyclic collector: a compilation keeps all that it creates, so there is nothing to collect.
 
     With it, the time grows faster than the number of tasks. What was created becomes the oldest generation,
     for the next full collection; as new, all of it would be traversed as soon as the collector is on.

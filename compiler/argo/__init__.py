@@ -26,9 +26,9 @@ API_VERSION = "argoproj.io/v1alpha1"
 
 
 class Manifest(NamedTuple):
-    """One object for the cluster, where its parts come from, and what patches of it must not touch.
+    """One object for the cluster, the origins of its parts, and what patches of it must not touch.
 
-    `typed`: the templates whose outputs are surely what their types say.
+    `typed`: the templates whose outputs are guaranteed to match their types.
     """
 
     body: Json
@@ -80,7 +80,7 @@ def _document(program: ir.Program, kind: str, patcher: Patcher) -> Json:
     listed = [one for one in program.templates if one.name not in inline and one.name not in foreign]
     spec["templates"] = templates = [writer.template(one) for one in listed]
     for index, one in enumerate(listed):
-        if one.patches:  # what is wrong with a template as a whole, a patch has done
+        if one.patches:  # an error of a template as a whole is caused by a patch
             origins.note(templates, index, one.patches[-1].place)
     whole = objects.around(program, kind, spec, origins)
     document = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": whole}
@@ -88,7 +88,7 @@ def _document(program: ir.Program, kind: str, patcher: Patcher) -> Json:
     origins.note(document, "metadata", program.place)
     begins = any(template.get("dag", {}).get("tasks", True) for template in templates)
     if "workflowTemplateRef" in options.get("argo", {}) and not begins:
-        del spec["entrypoint"], spec["templates"]  # runs are those of that template
+        del spec["entrypoint"], spec["templates"]  # runs use those of that template
     objects.patch(program, spec, document, patcher)
     return document
 
@@ -102,6 +102,6 @@ _SPEC = {
 
 
 def _parameter(one: ir.Parameter) -> Json:
-    """A parameter of the run; Argo refuses what is not in its `enum` before anything runs."""
+    """A parameter of the run; Argo rejects what is not in its `enum` before anything runs."""
     value = {} if one.value is None else {"value": one.value}
     return {"name": one.name, **value, **filled({"enum": list(one.choices)})}

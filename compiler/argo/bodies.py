@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def body(template: ir.Template, spec: Json, origins: Origins) -> tuple[str, Json]:
-    """The field of a template that says what it runs, and what stands there, in a workflow of that `spec`."""
+    """The field of a template with its body, and the body itself, in a workflow of that `spec`."""
     match template.body:
         case ir.Resource() as resource:
             return "resource", _resource(resource, template, origins)
@@ -56,14 +56,14 @@ def _resource(resource: ir.Resource, template: ir.Template, origins: Origins) ->
 
 
 def _owned(data: Any) -> bool:
-    """Put the Workflow as the owner into an object; False where the object hides its metadata.
+    """Make the Workflow an owner of an object; False if the object hides its metadata.
 
-    Argo's `setOwnerReference` writes the object anew, without the escapes that keep a `$` in it as it is.
+    Argo's `setOwnerReference` serializes the object again, without the escapes that protect a `$` in it.
     """
     metadata: Any = data.get("metadata") if is_mapping(data) else None
     owners: Any = metadata.setdefault("ownerReferences", []) if is_mapping(metadata) else None
     if isinstance(owners, list):
-        owners.append(dict(OWNER))  # pyright: ignore[reportUnknownMemberType] -- what a user wrote there
+        owners.append(dict(OWNER))  # pyright: ignore[reportUnknownMemberType] -- written by the user
     return isinstance(owners, list)
 
 

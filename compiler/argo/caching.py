@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 def fields(memo: ir.Memo) -> tuple[Field, ...]:
-    """The fields of a template, each with the options that decide it."""
+    """The fields of a template, each with the options that determine it."""
     return (("memoize", _memoize(memo), ("cache",)),)
 
 
 def _memoize(memo: ir.Memo) -> Json:
-    """The key is a hash in hexadecimal: Argo takes letters, digits and `-`, of any text.
+    """The key is a hash in hexadecimal: Argo accepts letters, digits and `-`, in any text.
 
-    Source: cacheKeyRegex in workflow/controller/cache/cache.go; `maxAge` is read by time.ParseDuration.
+    Source: cacheKeyRegex in workflow/controller/cache/cache.go; `maxAge` is parsed by time.ParseDuration.
     """
     parts = [f"'{memo.digest}'", *(_text(one) for one in memo.ingredients if one.port)]
     return {

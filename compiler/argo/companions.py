@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def fields(companions: ir.Companions) -> tuple[Field, ...]:
-    """The fields of a template, each with the options that decide it."""
+    """The fields of a template, each with the options that determine it."""
     return (
         ("initContainers", [_container(one) for one in companions.init], ("init",)),
         ("sidecars", [_container(one) for one in companions.sidecars], ("sidecars",)),

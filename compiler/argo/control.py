@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def fields(control: ir.Control, *, spot: bool = False) -> tuple[Field, ...]:
-    """The fields of a template, each with the options that decide it; `spot`: its node may be taken away."""
+    """The fields of a template, with the options that determine each; `spot`: its node may be preempted."""
     retries = _spot() if spot and control.retries is None else _retries(control.retries)
     return (
         ("retryStrategy", retries, ("retries", "spot")),
@@ -25,9 +25,9 @@ def fields(control: ir.Control, *, spot: bool = False) -> tuple[Field, ...]:
 
 
 def _spot() -> Json:
-    """Retries of pods whose node was taken away, and of nothing that the program did wrong.
+    """Retries of pods whose node was preempted, but not of failures of the program itself.
 
-    A pod that is told to stop ends with 143, or is gone before it ends. Without a limit Argo skips the pauses.
+    A pod that is told to stop ends with 143, or is gone before it ends. Without a limit Argo skips the backoff.
     Sources: docs/retries.md, "Conditional retries"; argo-workflows #9880, #2881, #13200.
     """
     taken = "imminent node shutdown|pod deleted|[Ee]vict|[Pp]reempt|node was low"
@@ -41,7 +41,7 @@ def _spot() -> Json:
 
 
 def _retries(retry: ir.Retry | None) -> Json | None:
-    """Without a policy also of pods that were evicted, preempted or deleted: to Argo those are errors."""
+    """Without a policy also of pods that were evicted, preempted or deleted: Argo counts those as errors."""
     if retry is None or not retry.limit:
         return None
     times = {

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def fields(daemon: ir.Daemon) -> tuple[Field, ...]:
-    """The fields of a template, each with the options that decide it."""
+    """The fields of a template, each with the options that determine it."""
     return (("daemon", daemon.on, ("daemon",)),)
 
 
 def probe(daemon: ir.Daemon) -> Json:
-    """How Kubernetes asks whether the container serves; empty where it is not asked."""
+    """The readiness probe of the container; empty without one."""
     ready = daemon.ready
     if ready is None:
         return {}

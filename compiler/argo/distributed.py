@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 NAME = f"{{{{inputs.parameters.{WORKERS}}}}}"
 SCRIPT = "FLOWDSL_SCRIPT"
 MEMBERS = "worker"
-"""What the pods of a JobSet are called there."""
+"""The name of the pods of a JobSet in it."""
 MEMBER = "flowdsl/workers"
-"""The label of the pods of one step, by which the Service finds those of each attempt."""
+"""The label of the pods of one step, by which the Service selects those of each attempt."""
 
 _INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 _BEGIN = f"""\
@@ -47,10 +47,10 @@ with open(path, "wb") as file:
     file.write(os.environb.pop(b"{SCRIPT}"))
 os.execv(sys.executable, [sys.executable, path])
 """
-"""The pods of a Job get no script from Argo: it is in a variable, and becomes a file."""
+"""The pods of a Job get no script from Argo: it is passed in a variable, and written to a file."""
 
 _RANKED = 'os.environ["NODE_RANK"] = os.environ.pop("RANK")\n'
-"""The operator calls the number of a pod its rank, which is that of a process here."""
+"""The operator calls the index of a pod its rank, which here is that of a process."""
 
 _CAST = """\
 import json
@@ -59,22 +59,22 @@ roles, task = ["chief", "worker", "ps"], config["task"]
 before = [len(config["cluster"].get(role, ())) for role in roles[: roles.index(task["type"])]]
 os.environ["NODE_RANK"] = str(sum(before) + int(task["index"]))
 """
-"""The operator says which role a pod has, and its number there; of one pod alone it says nothing."""
+"""The operator sets the role of a pod, and its index in it; for a single pod it sets nothing."""
 
 _STARTED = """\
 own = {"RANK": "RANK", "LOCAL_RANK": "LOCAL_RANK", "WORLD_SIZE": "SIZE", "LOCAL_WORLD_SIZE": "LOCAL_SIZE"}
 os.environ.update({name: os.environ["OMPI_COMM_WORLD_" + word] for name, word in own.items()})
 os.environ["NODE_RANK"] = str(int(os.environ["RANK"]) // int(os.environ["LOCAL_WORLD_SIZE"]))
 """
-"""Open MPI says to each process which one it is."""
+"""Open MPI sets the rank of each process."""
 
 _EXPANDED = regex(r"\$(?=[$(])")
-#: What Argo's template and the pods of a Job call alike.
+#: Fields with the same name in Argo's template and in the pods of a Job.
 _POD = (
     *("nodeSelector", "affinity", "tolerations", "priorityClassName", "serviceAccountName", "schedulerName"),
     *("securityContext", "hostAliases", "automountServiceAccountToken"),
 )
-#: What holds for all pods of a run, and how a pod calls it.
+#: Fields that apply to all pods of a run, and their names in a pod.
 _RUN = {
     "serviceAccountName": "serviceAccountName",
     "podPriorityClassName": "priorityClassName",
@@ -83,26 +83,26 @@ _RUN = {
 }
 _TRAINER = "trainer.kubeflow.org"
 _NODE = "node"
-"""What the Trainer calls the pods that train, and their container."""
+"""The Trainer's name for the pods that train, and for their container."""
 _SERVICE: Json = {
     "apiVersion": "v1",
     "kind": "Service",
     "metadata": {"name": NAME, "ownerReferences": [OWNER]},
     "spec": {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": {MEMBER: NAME}},
 }
-"""What gives the pods of a step names, before they are ready."""
+"""Gives the pods of a step host names, before they are ready."""
 _JOB_SET: Json = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": NAME}}
-"""What the Trainer makes of a TrainJob. That says how it ended in a list, whose order is another after a queue."""
+"""What the Trainer creates for a TrainJob, whose own conditions are listed in another order after a queue."""
 _TERMINAL = {
     "successCondition": "status.terminalState == Completed",
     "failureCondition": "status.terminalState == Failed",
 }
 _WAITER = "{{=sprig.trimSuffix('runtime', node.name) + 'workers'}}"
-"""The node that waits for the pods, by the one beside it that says what they are."""
+"""The node that waits for the pods, from the name of the sibling that defines them."""
 
 
 def _train_job(queue: str | None) -> Json:
-    """What begins the pods of a TrainingRuntime."""
+    """The object that starts the pods of a TrainingRuntime."""
     return {
         "apiVersion": f"{_TRAINER}/v1alpha1",
         "kind": "TrainJob",
@@ -116,7 +116,7 @@ def _train_job(queue: str | None) -> Json:
 
 
 def beside(body: ir.Beside, spec: Json) -> Json:
-    """The `resource` of an object beside the one that says what the pods are, in a workflow of that `spec`."""
+    """The `resource` of an object in addition to the one that defines the pods, in a workflow of that `spec`."""
     match body.role:
         case "service":
             return {"action": "apply", "manifest": _text(_SERVICE)}
@@ -130,7 +130,7 @@ def beside(body: ir.Beside, spec: Json) -> Json:
 
 
 def aside(template: ir.Template) -> ir.Template | None:
-    """What the pods of a step that are no workers would be as an ordinary one: chief, parameter servers, Launcher."""
+    """The pods of a step that are not workers, as an ordinary template: chief, parameter servers, Launcher."""
     asked = template.settings.distributed.aside
     if asked is None:
         return None
@@ -141,9 +141,9 @@ def aside(template: ir.Template) -> ir.Template | None:
 def job(
     found: Json, template: ir.Template, spec: Json, claims: Sequence[ir.PodVolume], aside: Json | None = None
 ) -> Json:
-    """The template of a Job, or of what an operator has for one, in a workflow of that `spec`.
+    """The template of a Job, or of an operator's equivalent, in a workflow of that `spec`.
 
-    Its workers are what the template `found` is; its other pods, if there are any, what `aside` is.
+    Its workers are defined by the template `found`; its other pods, if any, by `aside`.
     """
     asked = template.settings.distributed
     made = _FORMS[asked.operator]
@@ -154,7 +154,7 @@ def job(
     ends = filled({"activeDeadlineSeconds": _limit(found.get("timeout"), spec.get("activeDeadlineSeconds"))})
     marks = {} if made.marks is None else made.marks(asked)
     waited: Json = {}
-    if made.conditions is None:  # another object begins them
+    if made.conditions is None:  # another object starts them
         found.pop("timeout", None)
     else:
         marks |= filled({QUEUE: queue})
@@ -166,13 +166,13 @@ def job(
         "spec": made.spec(asked, ends, *pods),
     }
     found["resource"] = {"action": "apply", **waited, "manifest": _text(body)}
-    return found  # the same dict, of which it is noted where its fields come from
+    return found  # the same dict, for which the origins of its fields are noted
 
 
 def _pods(
     found: Json, made: _Form, asked: ir.Distributed, job_name: str, spec: Json, claims: Sequence[ir.PodVolume]
 ) -> Json:
-    """The template of pods out of that of a step, which keeps what is not of its pod."""
+    """Turn the template of a step into that of its pods; the step keeps what is not part of a pod."""
     container: Json = found.pop("container", None) or found.pop("script")
     pod: Json = {theirs: spec[ours] for ours, theirs in _RUN.items() if ours in spec}
     pod |= {field: found.pop(field) for field in _POD if field in found}
@@ -209,15 +209,15 @@ def _indexed(asked: ir.Distributed, ends: Json, template: Json) -> Json:
 
 
 def _set(asked: ir.Distributed, ends: Json, template: Json) -> Json:
-    """One Job, which fails the set when it fails: that begins nothing again unless it is told to."""
+    """One Job, whose failure fails the set: by default a JobSet restarts nothing."""
     inner = {"spec": _indexed(asked, ends, template)}
     return {"replicatedJobs": [{"name": MEMBERS, "replicas": 1, "template": inner}]}
 
 
 def _runtime(asked: ir.Distributed, ends: Json, template: Json) -> Json:
-    """One Job of a set, which the Trainer gives so many pods.
+    """One Job of a set, for which the Trainer sets the number of pods.
 
-    With a policy of PyTorch it would add variables to theirs, and that has other fields in each of its versions.
+    With a policy for PyTorch it would add variables to them, and that has different fields in each of its versions.
     """
     labels = {f"{_TRAINER}/trainjob-ancestor-step": "trainer"}
     job = {"completionMode": "Indexed", "backoffLimit": 0, **ends, "template": template}
@@ -227,7 +227,7 @@ def _runtime(asked: ir.Distributed, ends: Json, template: Json) -> Json:
 
 
 def _pytorch(asked: ir.Distributed, ends: Json, template: Json) -> Json:
-    """Of the pods the first is the Master; when that has ended, the others are ended too."""
+    """The first of the pods is the Master; when it has ended, the others are terminated."""
     replicas = _replicas({"Master": (1, template), "Worker": (asked.workers - 1, template)})
     return {
         "nprocPerNode": str(asked.processes),
@@ -237,7 +237,7 @@ def _pytorch(asked: ir.Distributed, ends: Json, template: Json) -> Json:
 
 
 def _tensorflow(asked: ir.Distributed, ends: Json, template: Json, aside: Json | None = None) -> Json:
-    """With parameter servers the Chief ends the others, which serve for ever; else all Workers have to succeed."""
+    """With parameter servers the Chief ends the others, which serve forever; else all Workers have to succeed."""
     policy = {"cleanPodPolicy": "Running", **ends}
     workers = (asked.workers, template)
     if aside is None:
@@ -251,7 +251,7 @@ def _tensorflow(asked: ir.Distributed, ends: Json, template: Json, aside: Json |
 
 
 def _mpi(asked: ir.Distributed, ends: Json, template: Json, aside: Json) -> Json:
-    """The Launcher starts the processes on the Workers, each of which is an SSH server: it gives them what it has."""
+    """The Launcher starts the processes on the Workers, which are SSH servers, and passes them its environment."""
     (worker,) = template["spec"]["containers"]
     (launcher,) = aside["spec"]["containers"]
     names = [*(one["name"] for one in launcher["env"]), "PATH", "LD_LIBRARY_PATH"]
@@ -273,7 +273,7 @@ def _mpi(asked: ir.Distributed, ends: Json, template: Json, aside: Json) -> Json
     aside["spec"] = {**aside["spec"], "containers": [launcher]}
     return {
         "slotsPerWorker": asked.processes,
-        "launcherCreationPolicy": "WaitForWorkersReady",  # it would fail: a Worker has no name before
+        "launcherCreationPolicy": "WaitForWorkersReady",  # it would fail: a Worker has no host name before
         "runPolicy": {"cleanPodPolicy": "Running", "backoffLimit": 0, **ends},
         "mpiReplicaSpecs": _replicas({"Launcher": (1, aside), "Worker": (asked.workers, template)}),
     }
@@ -288,7 +288,7 @@ def _replicas(roles: Mapping[str, tuple[int, Json]]) -> Json:
 
 
 def _framework(asked: ir.Distributed) -> dict[str, str]:
-    """What the Trainer's own tools look for."""
+    """The variables that the Trainer's own tools read."""
     return {f"{_TRAINER}/framework": asked.framework}
 
 
@@ -315,19 +315,20 @@ def _cast(asked: ir.Distributed) -> tuple[str, str]:
 
 
 def _roles(first: str, count: int, roles: Sequence[str]) -> tuple[str, str]:
-    """So many pods of one role have to succeed, and none of any role may fail."""
+    """All pods of one role have to succeed, and none of any role may fail."""
     failed = ", ".join(f"status.replicaStatuses.{role}.failed > 0" for role in roles)
     return f"status.replicaStatuses.{first}.succeeded == {count}", failed
 
 
 class _Form(NamedTuple):
-    """An object that makes the pods of a step: what it is, and when it has ended.
+    """A kind of object that creates the pods of a step, and the conditions of its end.
 
-    `container`, `port`: names that the one of the step, and the port at which it listens, must have. `pod`, `labels`:
-    what its pods have besides. `host`: where a pod is found, by the name of the object; empty where the operator says
-    it. `indexed`: whether each knows its number, by the annotation of an Indexed Job; else a line of Python finds it,
-    `number`. `spec`: of the ends of a step and the templates of its pods. `conditions`: of success, and of failure;
-    None where the pods are begun by another object, and waited for there, by the node `waiter`. `marks`: its labels.
+    `container`, `port`: the names that the container of the step, and the port on which it listens, must have. `pod`,
+    `labels`: additional fields of its pods. `host`: the host name of a pod, from the name of the object; empty where
+    the operator sets it. `indexed`: whether each knows its index, by the annotation of an Indexed Job; else a line of
+    Python, `number`, finds it. `spec`: from the ends of a step and the templates of its pods. `conditions`: of success
+    and of failure; None where another object starts the pods, and they are waited for there, by the node `waiter`.
+    `marks`: its labels.
     """
 
     version: str
@@ -410,7 +411,7 @@ _FORMS: dict[str, _Form] = {
 
 
 def _container(found: Json, made: _Form, asked: ir.Distributed, job_name: str) -> Json:
-    """A container of a Job, with the variables by which it finds the others."""
+    """A container of a Job, with the variables by which its pod finds the others."""
     env = [*_meeting(made, asked, job_name, python="source" in found), *found.pop("env", [])]
     if "source" in found:
         source = _EXPANDED.sub("$$", found.pop("source"))
@@ -456,7 +457,7 @@ def _meeting(made: _Form, asked: ir.Distributed, job_name: str, *, python: bool)
 
 
 def _claim(found: ir.PodVolume) -> Json:
-    """A claim as a pod declares it. Argo names one that it makes for a run after that."""
+    """A claim as a volume of a pod. Argo names one that it creates for a run after the run."""
     if found.kind == "new":
         return {
             "name": found.name,
@@ -466,15 +467,15 @@ def _claim(found: ir.PodVolume) -> Json:
 
 
 def _limit(timeout: object, deadline: object) -> int | None:
-    """The seconds after which the pods are ended, if a patch has put no other thing there: Argo ends its own only."""
+    """The seconds after which the pods are terminated, unless a patch sets something else: Argo ends only its own."""
     limits = [deadline] if isinstance(deadline, int) else []
-    with contextlib.suppress(GrammarError):  # which is told of the template
+    with contextlib.suppress(GrammarError):  # reported for the template
         limits += [max(1, round(seconds_in(timeout)))] if isinstance(timeout, str) else []
     return min(limits, default=None)
 
 
 def _marks(*several: object) -> tuple[dict[str, str], dict[str, str]]:
-    """The labels and annotations that pods are to have; what a patch has put in their place stays where it is."""
+    """The labels and annotations for pods; what a patch has replaced them by is left where it is."""
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
     for one in several:
@@ -485,14 +486,14 @@ def _marks(*several: object) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _is_marked(metadata: object) -> TypeGuard[Json]:
-    """Whether this is metadata as pods have it."""
+    """Whether this is metadata with labels and annotations as pods have them."""
     return is_mapping(metadata) and all(
         is_mapping(metadata.get(field, {})) for field in ("labels", "annotations")
     )
 
 
 def _text(body: Json) -> str:
-    """An object as YAML, whose texts may hold tags."""
+    """An object as YAML, whose texts may contain tags."""
     data, marks = plain_data(_tagged(body))
     return yaml_text(data, marks)
 

@@ -30,25 +30,25 @@ _WORDS = frozenset(
         *(f"inputs.parameters.{name}" for name in (AT, INDEX, WORKERS)),
     )
 )
-"""Tags of texts that mean nothing anywhere."""
+"""Tags of texts without special characters."""
 
-#: What has a meaning in a part of a URL, and is left by `sprig.urlJoin`, which escapes all else as Go's net/url does.
+#: Special characters in a part of a URL that `sprig.urlJoin` keeps; it escapes all others as Go's net/url does.
 _RESERVED = {"/": "%2F", "&": "%26", "+": "%2B", "=": "%3D", ";": "%3B"}
 
 
 class Tagged(str):
-    """A text with tags of Argo's in it, where a text as such stands for itself."""
+    """A text with Argo tags in it; a plain text has none."""
 
     __slots__ = ()
 
 
 class Source(str):
-    """A script, in which braces mean nothing to Argo."""
+    """A script, in which Argo ignores braces."""
 
     __slots__ = ()
 
 
-#: The owner of what a run makes, which is gone with it.
+#: The owner of what a run creates, which is deleted with the run.
 OWNER = {
     "apiVersion": "argoproj.io/v1alpha1",
     "kind": "Workflow",
@@ -60,13 +60,13 @@ OWNER = {
 
 
 def plain_data(expr: object) -> tuple[Any, dict[str, str]]:
-    """An object as plain data, in which words of their own stand for values of the run; and these values."""
+    """An object as plain data with placeholders for values of the run; and these values by placeholder."""
     marks: dict[str, str] = {}
     return _marked(expr, marks), marks
 
 
 def yaml_text(data: object, marks: Mapping[str, str]) -> str:
-    """Such data as YAML with tags in it."""
+    """Such data as YAML with the tags filled in."""
     text = emit_one(data)
     for mark, value in marks.items():
         text = text.replace(mark, value)
@@ -74,7 +74,7 @@ def yaml_text(data: object, marks: Mapping[str, str]) -> str:
 
 
 def _marked(thing: object, marks: dict[str, str]) -> Any:
-    """Plain data, with a word of its own for each value that is written otherwise."""
+    """Plain data, with a placeholder for each value that is written differently."""
     match thing:
         case Const(value):
             return _marked(value, marks)
@@ -97,14 +97,14 @@ def _marked(thing: object, marks: dict[str, str]) -> Any:
             value = _value(thing)
         case _:
             return thing
-    # As long as the value, so that lines are broken for the value.
+    # As long as the value, so that lines are wrapped for the value.
     mark = _MARK.format(len(marks)).ljust(len(value), "_")
     marks[mark] = value
     return mark
 
 
 def _tagged(text: str) -> str:
-    """A text with tags as JSON, made by Argo where a value may hold more than a word."""
+    """A text with tags as JSON, encoded by Argo where a value may contain more than a word."""
     pieces: list[str] = []
     end = 0
     for tag in tags(text):
@@ -131,7 +131,7 @@ def json_text(expr: Expr) -> str:
 
 
 def url_text(expr: Expr) -> str:
-    """A URL with tags in it; a text that does not stand at its beginning is one part of a path or query."""
+    """A URL with tags in it; a text that is not at its beginning is one part of a path or query."""
     if not isinstance(expr, Join):
         return text_of(expr, t.TEXT)
     first, *rest = expr.parts
@@ -142,7 +142,7 @@ def url_text(expr: Expr) -> str:
         elif _is_word(part):
             pieces.append(text_of(part, part.type))
         else:
-            # Without the `/`, a text with a `:` would get `./` in front.
+            # Without the `/`, a text with a `:` would get a `./` prefix.
             found = f"sprig.urlJoin({{'path': '/' + {raw(part)}}})[1:]"
             for sign, code in _RESERVED.items():
                 found = f"replace({found}, '{sign}', '{code}')"
@@ -151,7 +151,7 @@ def url_text(expr: Expr) -> str:
 
 
 def _value(expr: Expr) -> str:
-    """A value of the run as JSON, made by Argo."""
+    """A value of the run as JSON, encoded by Argo."""
     if isinstance(expr, Join):
         if all(isinstance(part, str) or _is_word(part) for part in expr.parts):
             pieces = (
@@ -172,7 +172,7 @@ def _quoted(formula: str) -> str:
 
 
 def _is_word(expr: Expr) -> bool:
-    """Whether the text of a value holds nothing that has a meaning anywhere."""
+    """Whether the text of a value has no characters that are special anywhere."""
     if isinstance(expr, RunField):
         return expr.name in ("name", "namespace")
     match expr.type:

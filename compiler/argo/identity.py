@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def write(found: Json, template: ir.Template, origins: Origins) -> None:
-    """Write the account and the marks of a template's pods."""
+    """Write the service account, labels and annotations of a template's pods."""
     identity = template.settings.identity
     origins.write(found, (("serviceAccountName", identity.service_account, ("service_account",)),), template)
     metadata: Json = {}

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from flowdsl.values.expr import Expr
 
 MOST = 200
-"""Templates of one workflow. Source: Argo's full CRDs, maxItems of templates."""
+"""Maximum number of templates of one workflow. Source: Argo's full CRDs, maxItems of templates."""
 
 
 def inlined(program: ir.Program) -> tuple[ir.Program, frozenset[str]]:
-    """The templates to be written inside the one task that uses them, so that at most 200 stand by themselves.
+    """The templates to be written inline in the one task that uses them, so that at most 200 others remain.
 
-    With them the program, in which their inputs have names that nothing around them has. To Argo an inline
-    template is text of its task: inputs of the graph around it are put into it first, a loop knows no inputs,
-    and a WorkflowTemplate keeps it by the name of the task. Source: Argo's full CRDs, maxItems of templates,
-    which do not look into `inline`; ProcessArgs, processItem and resolveTemplateReference of Argo 4.1.
+    Also returns the program, in which their inputs have names that nothing around them has. To Argo an inline
+    template is text of its task: inputs of the graph around it are substituted first, a loop knows no inputs,
+    and a WorkflowTemplate stores it by the name of the task. Source: Argo's full CRDs, maxItems of templates,
+    which do not count `inline`; ProcessArgs, processItem and resolveTemplateReference of Argo 4.1.
     """
     excess = sum(not isinstance(one.body, ir.Reference) for one in program.templates) - MOST
     if excess <= 0:
@@ -57,7 +57,7 @@ def _alone(task: ir.Task, names: Mapping[str, int]) -> bool:
 
 
 def _renamed(template: ir.Template, names: Mapping[str, Mapping[str, str]]) -> ir.Template:
-    """A template with the inputs of those that are written inline by their new names."""
+    """A template with the inputs of inline templates renamed."""
     body = template.body
     if isinstance(body, ir.Graph):
         tasks = tuple(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def declared(program: ir.Program) -> list[Json]:
-    """The objects with templates that a pipeline calls, as its functions declare them: nothing says what they do."""
+    """The objects with templates that a pipeline calls, as its functions declare them: their bodies are unknown."""
     found: dict[tuple[str, bool], dict[str, Json]] = {}
     for template in program.templates:
         if isinstance(template.body, ir.Reference):
@@ -40,5 +40,5 @@ def _outputs(program: ir.Program, template: ir.Template) -> Json:
             artifacts.append({"name": name, "path": f"/{name}"})
         else:
             parameters.append({"name": name, "valueFrom": {"path": f"/{name}"}})
-    # A container of no image, as every template has a body.
+    # A container without an image, as every template has a body.
     return {"outputs": {"parameters": parameters, "artifacts": artifacts}, "container": {"image": ""}}

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def write_run(spec: Json, program: ir.Program, kind: str, origins: Origins) -> None:
-    """Write what holds for all pods of a run, and what is left of it.
+    """Write what applies to all pods of a run, and how long the run is kept.
 
-    A schedule that is suspended starts no runs, so they are not suspended themselves. The runs of a template
+    A suspended schedule starts no runs, so these are not suspended themselves. The runs of a template
     get its labels and annotations.
     """
     options, places = program.options, program.places
@@ -43,7 +43,7 @@ def _ttl(seconds: Any) -> Json:
 
 
 def _user(number: Any) -> Json:
-    """A user, and the group that files on volumes are given. Source: Kubernetes, PodSecurityContext."""
+    """A user, and the group that owns files on volumes. Source: Kubernetes, PodSecurityContext."""
     return {"runAsUser": number, "runAsGroup": number, "fsGroup": number, "runAsNonRoot": number != 0}
 
 
@@ -67,7 +67,7 @@ _TEMPLATES = ("WorkflowTemplate", "ClusterWorkflowTemplate")
 def _marked(
     holder: Json, program: ir.Program, options: Mapping[str, str], origins: Origins, runs: bool = False
 ) -> Json:
-    """An object with the labels and annotations that options give to it; `runs` of something have its own too."""
+    """An object with the labels and annotations set by options; `runs` of something have their own too."""
     if runs:
         holder["labels"] = {}
     for field, option in options.items():
@@ -80,7 +80,7 @@ def _marked(
 
 
 def metadata(program: ir.Program, kind: str, origins: Origins) -> Json:
-    """The metadata of the object. A Workflow is created again and again, everything else is applied."""
+    """The metadata of the object. A Workflow is created for each run, everything else is applied."""
     field = "generateName" if kind == "Workflow" else "name"
     found: Json = {field: f"{program.name}-" if kind == "Workflow" else program.name}
     if "name" in program.places:
@@ -93,7 +93,7 @@ def metadata(program: ir.Program, kind: str, origins: Origins) -> Json:
 
 
 def around(program: ir.Program, kind: str, spec: Json, origins: Origins) -> Json:
-    """The spec of an object of that kind around the spec of its workflows."""
+    """The spec of an object of that kind, wrapped around the spec of its workflows."""
     if kind != "CronWorkflow":
         return spec
     options, places = program.options, program.places
@@ -108,7 +108,7 @@ def around(program: ir.Program, kind: str, spec: Json, origins: Origins) -> Json
 
 
 def everywhere(program: ir.Program, patcher: Patcher) -> Json:
-    """What the patch of the pipeline says of where all pods run."""
+    """What the patch of the pipeline says about where all pods run."""
     whole: Mapping[str, Any] = program.options.get("argo", {})
     found: Json = {}
     said = {field: whole[field] for field in PLACES if whole.get(field)}
@@ -118,7 +118,7 @@ def everywhere(program: ir.Program, patcher: Patcher) -> Json:
 
 
 def patch(program: ir.Program, spec: Json, document: Json, patcher: Patcher) -> None:
-    """Merge the patch of the pipeline: of the spec of its workflows, of its metadata, of its schedule."""
+    """Merge the patch of the pipeline: into the spec of its workflows, its metadata, and its schedule."""
     whole: Mapping[str, Any] = program.options.get("argo", {})
     if not whole:
         return

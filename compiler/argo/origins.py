@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 Json: TypeAlias = dict[str, Any]
 
-#: A field of an object, its value, and the options that decide it.
+#: A field of an object, its value, and the options that determine it.
 Field: TypeAlias = tuple[str, Any, tuple[str, ...]]
 
 
 class Origins(dict[tuple[int, "str | int"], "Place"]):
-    """For each part that a user's text decides the place of that text.
+    """For each part that a user's text determines, the place of that text.
 
-    Its key is the identity of the dict or list that holds the part, and the part's key in it. All of these are kept,
-    also what is not in the manifest in the end, so that no identity is given to something else.
+    The key is the identity of the dict or list that contains the part, and the part's key in it. All of these are kept,
+    also what is not in the manifest in the end, so that no identity is reused.
     """
 
     def __init__(self) -> None:
@@ -28,12 +28,12 @@ class Origins(dict[tuple[int, "str | int"], "Place"]):
         self.holders: list[object] = []
 
     def note(self, holder: object, key: str | int, place: Place) -> None:
-        """Say where a part comes from."""
+        """Record where a part comes from."""
         self.holders.append(holder)
         self[id(holder), key] = place
 
     def option(self, holder: Json, key: str, template: ir.Template, *options: str) -> None:
-        """Say which option of a template decides a part: the first of these that was written."""
+        """Record which option of a template determines a part: the first of these that was written."""
         places = template.places
         written = [places[option] for option in options if option in places]
         self.note(holder, key, written[0] if written else template.place)

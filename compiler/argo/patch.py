@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class Target(NamedTuple):
-    """What can be patched: its type in the schema, and what flowdsl has to be sure of.
+    """What can be patched: its type in the schema, and what flowdsl relies on.
 
-    `fixed` fields are flowdsl's, with what decides them in the language. In those that are `kept`, what stands
-    stays as it is, and more may be added.
+    `fixed` fields belong to flowdsl, with what determines them in the language. Those that are `kept` must not be
+    changed, but may be extended.
     """
 
     type: str
@@ -72,12 +72,12 @@ SPEC = Target(
     {("entrypoint",): "the pipeline"},
     frozenset({("arguments",), ("templates",), ("volumes",)}),
 )
-#: What a pipeline may say anew of a task, by its path in the spec: in Argo's expressions, of which flowdsl has a part.
+#: What a pipeline may redefine in a task, by its path in the spec: in Argo's expressions, of which flowdsl has a part.
 _ANEW = frozenset(
     (*("templates", "dag", "tasks"), *field) for field in (("depends",), ("arguments", "parameters", "value"))
 )
 REFERRING = SPEC._replace(fixed={})
-"""A spec whose runs are those of a template of the cluster, and begin with any of its templates."""
+"""A spec whose runs use a template of the cluster, and may start with any of its templates."""
 
 METADATA = Target(
     "ObjectMeta",
@@ -90,12 +90,12 @@ METADATA = Target(
 )
 CRON = Target("CronWorkflowSpec", {("workflowSpec",): "the pipeline"})
 
-#: One may be changed, and only a container may go, for another one.
+#: One may be changed, and only a container may be replaced by another body.
 _BODIES = frozenset(BODIES) - GRAPH_BODIES
 
 
 class Patcher:
-    """Merges patches into one manifest, and says what they must not touch."""
+    """Merges patches into one manifest, and reports what they must not touch."""
 
     def __init__(self, origins: Origins) -> None:
         self.origins = origins
@@ -104,13 +104,13 @@ class Patcher:
     def merge(
         self, holder: Json, patch: Mapping[str, Any], target: Target, place: Place, path: Path = ()
     ) -> None:
-        """Merge a patch; `place` is that of the option, and `path` leads in it to the patch."""
+        """Merge a patch; `place` is that of the option, and `path` leads from there to the patch."""
         if patch:
             _Merge(self, target, place, path).into(holder, patch, target.type, (), False)
 
 
 class _Merge:
-    """One patch on its way into what it patches. Paths begin there, with the positions of the patch's lists."""
+    """The merge of one patch into its target. Paths begin there, with the indices of the patch's lists."""
 
     def __init__(self, patcher: Patcher, target: Target, place: Place, before: Path) -> None:
         self.patcher = patcher
@@ -118,7 +118,7 @@ class _Merge:
         self.target = target
         self.place = place
         self.before = before
-        self.replaced = False  # whether another body takes the place of a container
+        self.replaced = False  # whether another body replaces a container
 
     def into(self, holder: Json, patch: Mapping[str, Any], kind: str, path: Path, kept: bool) -> None:
         known = fields(kind) if kind and is_type(kind) else None
@@ -145,7 +145,7 @@ class _Merge:
                 self.put(holder, key, value, here)
 
     def is_anew(self, path: Path) -> bool:
-        """Whether what stands at a path may be said anew."""
+        """Whether the value at a path may be redefined."""
         return (
             self.target.type == SPEC.type and tuple(part for part in path if isinstance(part, str)) in _ANEW
         )
@@ -160,7 +160,7 @@ class _Merge:
         path: Path,
         kept: bool,
     ) -> None:
-        """Merge lists by what tells their entries apart; where nothing does, the new one takes the place."""
+        """Merge lists by the keys of their entries; without such keys, the new list replaces the old."""
         old: list[Any] = holder[key]
         known, given = _told(old, keys), _told(value, keys)
         if not known or not given:
@@ -186,7 +186,7 @@ class _Merge:
             del holder[key]
             self.note(holder, key, path)
         elif known is not None and key not in known:
-            holder[key] = None  # for the schema to say that there is no such field
+            holder[key] = None  # so that the schema reports an unknown field
             self.note(holder, key, path)
 
     def put(self, holder: Json, key: str, value: Any, path: Path) -> None:
@@ -194,7 +194,7 @@ class _Merge:
         self.note(holder, key, path)
 
     def copy(self, value: Any, path: Path) -> Any:
-        """A value of the patch as one of the manifest, the places of its parts noted."""
+        """A copy of a value of the patch for the manifest, with the places of its parts noted."""
         if is_mapping(value):
             found: Json = {}
             for key, one in value.items():
@@ -223,7 +223,7 @@ class _Merge:
 
 
 def _told(entries: list[Any], keys: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """What tells the entries of a list apart; nothing if some entry does not have it."""
+    """The keys of the entries of a list; empty if some entry lacks one."""
     found: list[tuple[Any, ...]] = []
     for entry in entries:
         if not is_mapping(entry):

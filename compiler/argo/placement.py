@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 PLACES = ("nodeSelector", "affinity", "tolerations", "schedulerName")
-"""What Argo takes from the workflow where a template says nothing."""
+"""The fields that Argo takes from the workflow if a template does not set them."""
 
 PACKED, SPREAD = "flowdsl/pack", "flowdsl/step"
 """Labels of pods: of all that are packed, and of those of one template that are spread."""
@@ -25,7 +25,7 @@ _REQUIRED, _ALL = "requiredDuringSchedulingIgnoredDuringExecution", "matchExpres
 
 
 def fields(placement: ir.Placement, template: str) -> tuple[Field, ...]:
-    """The fields of a template, each with the options that decide it."""
+    """The fields of a template, each with the options that determine it."""
     return (
         ("nodeSelector", dict(placement.node), ("node", "pool", "spot")),
         ("affinity", _affinity(placement, template), ("where", "gpu", "placement")),
@@ -37,9 +37,9 @@ def fields(placement: ir.Placement, template: str) -> tuple[Field, ...]:
 def beside(
     fields: Iterable[Field], everywhere: Mapping[str, Any], written: Container[str]
 ) -> Iterator[Field]:
-    """Those fields with what the pipeline says of all pods, where words such as `gpu` and `spot` only add to it.
+    """Those fields, merged with what the pipeline sets for all pods, where options such as `gpu` and `spot` only add.
 
-    Of what a workflow and a template say, Argo takes the latter alone: addSchedulingConstraints in workflowpod.go.
+    Argo does not merge a workflow's and a template's, but uses the latter: addSchedulingConstraints in workflowpod.go.
     """
     for field, value, options in fields:
         around, whole = everywhere.get(field), value
@@ -55,7 +55,7 @@ def beside(
 
 
 def _both(around: Json, own: Json) -> Json:
-    """What nodes have to be by two conditions: each is a list of terms, of which one has to hold."""
+    """The conjunction of two node affinities: each is a list of terms, of which one has to match."""
     terms = value_at(around, (_REQUIRED, "nodeSelectorTerms"))
     if not is_list(terms):
         return own
@@ -70,7 +70,7 @@ def _both(around: Json, own: Json) -> Json:
 
 
 def placed(found: Json, everywhere: Mapping[str, Any]) -> Json:
-    """What the pods of a Job are, which Argo does not make, with where the pipeline wants all pods."""
+    """Add to the pods of a Job, which are not Argo's, the placement that the pipeline sets for all pods."""
     for field in PLACES:
         if field in everywhere:
             found.setdefault(field, everywhere[field])
@@ -78,7 +78,7 @@ def placed(found: Json, everywhere: Mapping[str, Any]) -> Json:
 
 
 def labels(placement: ir.Placement, template: str) -> dict[str, str]:
-    """The labels of the pods of a template, which queues and other pods look for."""
+    """The labels of the pods of a template, which queues and other pods select."""
     found = {} if placement.queue is None else admission(placement.queue)
     if placement.near == "pack":
         found[PACKED] = "true"
@@ -104,9 +104,9 @@ def _affinity(placement: ir.Placement, template: str) -> Json | None:
 
 
 def _others(labels: dict[str, str]) -> Json:
-    """A wish, not a condition, about the node where pods with the labels are.
+    """A preference, not a requirement, for the node where pods with the labels are.
 
-    A wish packs and spreads with the default scheduler, and never leaves a pod waiting beside a free node.
+    With the default scheduler it packs and spreads, and never leaves a pod pending beside a free node.
     """
     term = {"labelSelector": {"matchLabels": labels}, "topologyKey": "kubernetes.io/hostname"}
     return {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": term}]}

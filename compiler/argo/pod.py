@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.argo.origins import Field, Json, Origins
 
 OUTPUTS = "flowdsl-outputs"
-"""The empty folder that a container step writes its outputs to: Argo makes none."""
+"""The emptyDir that a container step writes its outputs to: Argo provides none."""
 
 
 def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
@@ -74,7 +74,7 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
 
 
 def referred(value: Config | Secret) -> Json:
-    """Where the value of a variable comes from."""
+    """The source of a variable's value."""
     field = "secretKeyRef" if isinstance(value, Secret) else "configMapKeyRef"
     return {field: {"name": value.name, "key": value.key}}
 
@@ -83,9 +83,9 @@ _DOLLAR = regex(r"\$(?=[$(]|\Z)")
 
 
 def pod_text(expr: Expr) -> str:
-    """A word of a command line or a variable's value, such that the pod sees it as it is.
+    """A word of a command line or a variable's value, escaped so that the pod sees it unchanged.
 
-    The kubelet replaces `$(NAME)` and `$$`; a `$` that may begin either is doubled. Source: Kubernetes, the
+    The kubelet expands `$(NAME)` and `$$`; a `$` that may begin either is doubled. Source: Kubernetes, the
     expansion of variables in command, args and env.
     """
     match expr:
@@ -102,7 +102,7 @@ def pod_text(expr: Expr) -> str:
 
 
 def may_hold_dollar(kind: t.Type) -> bool:
-    """Whether the text of a value of the type may hold a `$`."""
+    """Whether the text of a value of the type may contain a `$`."""
     match kind:
         case t.Number() | t.Flag() | t.Nothing() | t.Enumeration() | t.Moment():
             return False

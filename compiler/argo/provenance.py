@@ -18,13 +18,13 @@ PIPELINE = f"{MARKS}/pipeline"
 """A label: the name of the pipeline; runs of templates and schedules have it too."""
 
 SPEC = f"{MARKS}/spec"
-"""A label: the digest of the spec. Objects that have it in common do the same."""
+"""A label: the digest of the spec. Objects with the same digest do the same."""
 
 SOURCE = f"{MARKS}/source"
 """An annotation: the digest of the files in which the pipeline and its steps are defined."""
 
 EMITTER = f"{MARKS}/format"
-"""An annotation: the version of the form in which flowdsl writes a program, raised when that changes."""
+"""An annotation: the version of flowdsl's output format, increased when that changes."""
 
 FORMAT = "1"
 
@@ -33,7 +33,7 @@ _DIGITS = 32
 
 
 def source_digest(texts: Iterable[str]) -> str:
-    """The digest of source files, whatever their order."""
+    """The digest of source files, independent of their order."""
     each = sorted(sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts)
     return sha256(b"".join(each)).hexdigest()[:_DIGITS]
 
@@ -44,19 +44,19 @@ def spec_digest(text: str) -> str:
 
 
 def of_runs(program: ir.Program) -> Json:
-    """The labels that the runs of a template or schedule are given."""
+    """The labels for the runs of a template or schedule."""
     return {PIPELINE: program.name}
 
 
 def mark(metadata: Json, program: ir.Program) -> None:
-    """Say in an object's metadata where it comes from; the digest of its spec is filled in at the end."""
+    """Add the provenance to an object's metadata; the digest of its spec is filled in at the end."""
     labels = {PIPELINE: program.name, SPEC: ""}
     for field, marks in (("labels", labels), ("annotations", {SOURCE: program.source, EMITTER: FORMAT})):
         metadata[field] = {**metadata.get(field, {}), **marks}
 
 
 def sealed(document: Json) -> str:
-    """The YAML of an object, in whose metadata the digest of its spec is filled in; of others as they are."""
+    """The YAML of an object, with the digest of its spec filled in in its metadata; others are unchanged."""
     labels = document["metadata"].get("labels", {})
     if SPEC not in labels:
         return emit_one(document)

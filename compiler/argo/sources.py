@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from flowdsl.values.expr import Stored
 
 AMAZON = "s3.amazonaws.com"
-"""The endpoint of a bucket without one. Argo takes a bucket without an endpoint for none at all, and reads from its
+"""The endpoint of a bucket without one. Argo ignores a bucket without an endpoint, and reads from its own
 repository instead. Source: S3Artifact.HasLocation and ArtifactLocation.Relocate of Argo 4.1."""
 
-#: Of each source the name of its location, and the fields of its words in the order they are written.
+#: For each source the name of its location, and the fields of its arguments in the order they are written.
 _FIELDS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "S3": (
         "s3",
@@ -75,7 +75,7 @@ def location(stored: Stored) -> Json:
         case "s3" if "bucket" in found:
             found = {"endpoint": AMAZON, **found}
             if words["access_key"] is None:
-                found["useSDKCreds"] = True  # else Argo asks the node for its role, and nothing else
+                found["useSDKCreds"] = True  # else Argo only asks the node for its role
         case "azure" if words["account_key"] is None:
             found["useSDKCreds"] = True
         case "git":
@@ -120,7 +120,7 @@ def _key(secret: Secret) -> Json:
 
 
 def packing(archive: str | int | None) -> Json:
-    """How a file is packed, as a part of an artifact; without it Argo packs with tar and gzip."""
+    """How a file is compressed, as a part of an artifact; by default Argo uses tar and gzip."""
     match archive:
         case None:
             return {}

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 
 USUAL = ir.Settings()
-"""What a step comes to that asks for nothing: a concern that is this very one writes nothing."""
+"""The settings of a step without options: a concern that is identical to its default writes nothing."""
 
 
 class Writer:
-    """Writes templates; those `inline` are written inside the one task that uses them.
+    """Writes templates; those in `inline` are written inside the one task that uses them.
 
-    Those that are `foreign` are not written: their tasks name what is in the cluster. `spec` and `claims` hold for
+    Those in `foreign` are not written: their tasks refer to the cluster. `spec` and `claims` apply to
     all pods of the run, and so does what the pipeline patches: `everywhere`.
     """
 
@@ -152,7 +152,7 @@ class Writer:
                     artifact["archive"] = {"none": {}}  # else Argo unpacks a file that is an archive
                     artifact["s3"] = {"key": f"{{{{inputs.parameters.{one.name}}}}}"}
                 if one.kind == "text":
-                    # The JSON of a loop: a `$` stands only inside its texts, where it may be escaped.
+                    # The JSON of a loop: a `$` occurs only inside its texts, where it may be escaped.
                     data = f"{{{{=replace(inputs.parameters['{one.name}'], '$', '\\\\u0024')}}}}"
                     artifact["raw"] = {"data": data}
                 artifacts.append(artifact)
@@ -200,7 +200,7 @@ class Writer:
         return found
 
     def _called(self, name: str) -> Json:
-        """What a task says of the template that it calls."""
+        """The reference of a task to the template that it calls."""
         if name == ir.NOTHING:
             return {"inline": {"suspend": {}}}
         if name in self.foreign:
@@ -214,7 +214,7 @@ class Writer:
         return {"template": name}
 
     def _arguments(self, task: ir.Task) -> Json:
-        """What a task hands to its template; one that is not ours has names of its own."""
+        """The arguments of a task for its template; one of the cluster has its own names for them."""
         foreign = self.foreign.get(task.template)
         names: Mapping[str, str] = {} if foreign is None else foreign.settings.library.names
         parameters: list[Json] = []
@@ -224,7 +224,7 @@ class Writer:
             if kind == "artifact":
                 optional = isinstance(value.type, t.Maybe)
                 artifacts.append({"name": name, **_from(value), **_optional(optional)})
-            elif kind == "key" and foreign is not None:  # it is told where the file lies
+            elif kind == "key" and foreign is not None:  # it is passed the location of the file
                 stored: Json = {"archive": {"none": {}}, "s3": {"key": text_of(value, typed)}}
                 artifacts.append({"name": name, **stored})
             else:
@@ -233,7 +233,7 @@ class Writer:
 
 
 def _items(loop: ir.Loop) -> Json:
-    """What a task runs over."""
+    """What a task iterates over."""
     if loop.items is not None:
         return {"withItems": list(loop.items)}
     if loop.elements:
@@ -252,7 +252,7 @@ def _depends(task: ir.Task) -> str:
 
 
 def _count(loop: ir.Loop) -> str:
-    """How many elements a list has; lists that are walked together must have as many."""
+    """The number of elements of a list; lists that are iterated in parallel must have the same length."""
     assert loop.over is not None
     count, *others = [f"len(fromJSON({raw(one)}))" for one in (loop.over, *loop.beside)]
     if not others:
@@ -262,7 +262,7 @@ def _count(loop: ir.Loop) -> str:
 
 
 def _question(one: ir.Input) -> Json:
-    """What a person sees who is asked. Without a default it is empty: Argo would take one for the answer."""
+    """What the person who is asked sees. Without a default it is empty: Argo would take one as the answer."""
     if one.asked is None:
         return {}
     value = {} if one.default is not None or not one.asked.answered else {"value": ""}

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def declare(spec: Json, found: Sequence[ir.PodVolume], origins: Origins) -> None:
-    """Write the volumes that all pods see: existing claims, and those that are made for the run.
+    """Write the volumes that all pods can mount: existing claims, and those that are created for the run.
 
-    Argo deletes the claims it made when the run has ended; by default it would keep them after a failure.
+    Argo deletes the claims it created when the run has ended; by default it would keep them after a failure.
     Source: Argo 4.1, volumeClaimGC.
     """
     kept = [one for one in found if one.kind != "new"]
@@ -39,7 +39,7 @@ def _note(written: list[Json], found: Sequence[ir.PodVolume], origins: Origins) 
 
 
 def volume(found: ir.PodVolume) -> Json:
-    """A volume as a pod declares it."""
+    """A volume as declared in a pod."""
     match found.kind:
         case "claim" | "new":
             source: Json = {"persistentVolumeClaim": {"claimName": found.source}}
@@ -57,7 +57,7 @@ def volume(found: ir.PodVolume) -> Json:
 
 
 def _template(found: ir.PodVolume) -> Json:
-    """A claim that Argo makes for a run."""
+    """A claim that Argo creates for a run."""
     spec: Json = {"accessModes": [found.mode], "resources": {"requests": {"storage": str(found.size)}}}
     if found.storage_class is not None:
         spec["storageClassName"] = found.storage_class

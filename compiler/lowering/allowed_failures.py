@@ -23,9 +23,9 @@ NONE: frozenset[str] = frozenset()
 
 
 def borne(templates: list[ir.Template], name: Callable[[], str]) -> list[ir.Template]:
-    """The templates, with an end for each graph whose failures would fail a graph that bears them.
+    """The templates, with an end task in each graph whose failures would fail a graph that tolerates them.
 
-    `name` gives one for the template of these ends.
+    `name` returns a name for the template of these end tasks.
     """
     if not any(
         _bears(task) for one in templates if isinstance(one.body, ir.Graph) for task in one.body.tasks
@@ -51,7 +51,7 @@ def _ended(template: ir.Template, end: str) -> ir.Template:
     body = template.body
     assert isinstance(body, ir.Graph)
     (task,) = body.tasks
-    # A loop over a list that is found in the run may have no items.
+    # A loop over a list that is only known at run time may have no items.
     empty = ("Skipped",) if task.loop is not None and task.loop.items is None else ()
     results = ("Succeeded", "Failed", "Errored", *empty)
     last = ir.Task(f"{task.name}-ended", end, (), task.place, ended=((task.name, results),))
@@ -59,7 +59,7 @@ def _ended(template: ir.Template, end: str) -> ir.Template:
 
 
 class _Reach:
-    """Which failures that are borne reach a last task that may not run."""
+    """Which tolerated failures reach a last task that may be skipped."""
 
     def __init__(self, graphs: dict[str, ir.Graph]) -> None:
         self.graphs = graphs
@@ -67,7 +67,7 @@ class _Reach:
         self._after: dict[str, frozenset[str]] = {}
 
     def after(self, name: str) -> frozenset[str]:
-        """The graphs whose failures are the last nodes of a template."""
+        """The graphs whose failures determine the last nodes of a template."""
         known = self._after.get(name)
         if known is not None:
             return known
@@ -102,12 +102,12 @@ class _Reach:
 
     @staticmethod
     def _both(before: ir.Task, task: ir.Task, omitted: set[str]) -> bool:
-        """Whether a task is skipped only if the one before it is."""
+        """Whether a task is skipped only if its predecessor is."""
         return task.name not in omitted and before.when == task.when
 
     @staticmethod
     def _only_if_failed(task: ir.Task, before: str) -> bool:
-        """Whether a task is skipped only if the one before it, which may fail, succeeded."""
+        """Whether a task is skipped only if its predecessor, which may fail, succeeded."""
         match task.when:
             case Op("not", (Op("==", (asked, Const("Succeeded"))),)):
                 outputs = {(one.task, one.name) for one in leaves(asked) if isinstance(one, Out)}

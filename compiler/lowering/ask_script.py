@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Sampler(NamedTuple):
-    """What chooses points: the call that makes it of the `library` and a `seed`, and what it needs.
+    """An implementation of a search: the call that creates it from the `library` and a `seed`, and its needs.
 
-    `needed` are the names of modules, each with its name in a message, `packages` what pip installs where the search
-    names no image. `tries`: after so many known points for each that is wanted, the others are random.
+    `needed` are module names, each with its name in a message, `packages` what pip installs where the search
+    names no image. `tries`: after so many duplicates for each wanted point, the others are random.
     """
 
     made: str
@@ -43,17 +43,17 @@ SAMPLERS = {
         3,
     ),
 }
-"""By the kind of a search."""
+"""By the kind of search."""
 POINTS = "flowdsl-points"
 """The input of a round: its points."""
 
 
 class Texts(NamedTuple):
-    """The points of a search as they travel.
+    """The points of a search as they are passed between tasks.
 
-    `number` is the name of the number of a point, `first` are the points that begin the search, with it. `choices` are
+    `number` is the name of a point's number, `first` are the initial points, with their numbers. `choices` are
     the texts of parameters with few values, and `defaults` those of parameters that are not always searched; `integers`
-    are parameters that are whole numbers. `whole`: each point travels as one text.
+    are the integer parameters. `whole`: each point is passed as one text.
     """
 
     number: str
@@ -250,7 +250,7 @@ _BODY = _SOURCE.replace("@pip", PIP).replace("@folder", PACKAGES).replace("@in",
 
 
 def ask(learnt: Learnt, objective: Objective, texts: Texts, trials: int) -> str:
-    """The source of the script: of the trials before the points of the next round, of none the first ones."""
+    """The source of the script: from the trials so far to the points of the next round, without any to the first."""
     dimensions = learnt.dimensions
     choices, sampler = texts.choices, SAMPLERS[learnt.kind]
     head = (

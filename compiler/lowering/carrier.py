@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 
 class Carrier:
-    """Decides the forms of the values of one graph, and which files of its steps need a place."""
+    """Decides the forms of the values of one graph, and which files of its steps need a fixed location."""
 
     def __init__(self, resolver: Resolver, code: CodeType) -> None:
         self.resolver = resolver
@@ -77,14 +77,14 @@ class Carrier:
         self.code = code
 
     def carry(self, expr: Expr, kind: t.Type, call: Call | None, *, crossing: bool) -> Carried:
-        """The form a value takes on its way, and the values of its ports."""
+        """The form in which a value is passed, and the values of its ports."""
         if type(expr) is Const and not t.holds_file(kind):
             return Carried(PLAIN, [expr], kind)
         form, values = self._carry(expr, kind, call, crossing)
         if isinstance(form, Gathered) and call is not None and not _reads_rows(call, form):
             return Carried(PLAIN, [listed(values[0], form)], kind)
         if call is not None and is_distributed(call):
-            form = in_variables(form)  # Argo does not make its pods, so they get no files from it
+            form = in_variables(form)  # Argo does not create its pods, so they get no files from it
         return Carried(form, values, kind)
 
     def _carry(self, expr: Expr, kind: t.Type, call: Call | None, crossing: bool) -> tuple[Form, list[Expr]]:
@@ -141,13 +141,13 @@ class Carrier:
                 return Parts((), ()), []
             case Get() | Param() if (
                 found is not None and self.shared.diagnostics
-            ):  # it was refused where it is given
+            ):  # reported where it is passed
                 return PLAIN, [Const("", t.TEXT)]
             case _:
                 raise AssertionError(f"no form for {expr}")
 
     def _made(self, maker: CallPlan, name: str) -> Form:
-        """The form of a file that a call hands on to where it was not made."""
+        """The form of a file that a call outputs, to be used elsewhere."""
         if maker.sub is not None:
             return maker.sub.results[name].form
         target = maker.call.target
@@ -161,7 +161,7 @@ class Carrier:
         return File(True, "digest" if self._digested(maker) else "")
 
     def _digested(self, maker: CallPlan) -> bool:
-        """Whether a step hands on the digests of its files: where some step is cached, if it is one of Python."""
+        """Whether a step outputs the digests of its files: if any step is cached, and this one is a Python step."""
         target = maker.call.target
         python = not isinstance(target, PipelineDef) and target.kind == "python"
         return bool(self.shared.cached) and python and not maker.large and maker.store is None
@@ -183,7 +183,7 @@ class Carrier:
                 found: list[Expr] = [Out(maker.name, one, expr.type) for one in (name, DIGEST + name)]
                 return File(False, "digest"), found
         form = self._made(maker, name)
-        if isinstance(form, File) and not form.keyed:  # a file that the pipeline was given
+        if isinstance(form, File) and not form.keyed:  # a file passed to the pipeline
             if task.region is not None:
                 finding = SourceHanded(task.target.name, "it may not run")
                 self.shared.diagnostics.append(Diagnostic(finding, task.site))
@@ -220,7 +220,7 @@ class Carrier:
         return form, values
 
     def _folder(self, maker: CallPlan, name: str) -> tuple[str, str]:
-        """Where below its place a call keeps the files of an output: the tasks inside, and their output."""
+        """Where below its place a call stores the files of an output: the tasks inside, and their output."""
         at, place = "", maker.call.site
         while maker.sub is not None:
             value = maker.sub.results[name].values[0]
@@ -270,7 +270,7 @@ class Carrier:
         return _together(carried), [self.resolver.resolve(Either(choices, kind), region)]
 
     def _or_nothing(self, file: Expr, kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
-        """A file of which another or None stands in: no text where the loop that it is taken out of did not run."""
+        """A file with another or None as its default: an empty text if the loop that it comes from did not run."""
         form, values = self._carry(file, kind, call, branched(file))
         return form, [self.resolver.or_nothing(file, value) for value in values]
 
@@ -281,7 +281,7 @@ class Carrier:
         call: Call | None,
         carried: list[tuple[Form, list[Expr]]],
     ) -> tuple[Form, list[Expr]]:
-        """A choice that the step makes: between files of different places, or one that may be missing."""
+        """A choice made by the step: between files in different places, or one that may be missing."""
         plain = kind.item if isinstance(kind, t.Maybe) else kind
         where = ""
         if call is None:
@@ -314,7 +314,7 @@ class Carrier:
 
 
 def _together(carried: list[tuple[Form, list[Expr]]]) -> Form:
-    """The form of a choice between files of one kind: of those on volumes, it may be on any of these."""
+    """The form of a choice between files of one kind: those on volumes may be on any of their volumes."""
     form = carried[0][0]
     if isinstance(form, Mounted):
         names = [name for one, _ in carried if isinstance(one, Mounted) for name in one.volumes]
@@ -323,7 +323,7 @@ def _together(carried: list[tuple[Form, list[Expr]]]) -> Form:
 
 
 def _reads_rows(call: Call, form: Gathered) -> bool:
-    """Whether what is called can take the results of a loop as rows: a program in another language wants a list."""
+    """Whether the callee accepts the results of a loop as rows: a program in another language expects a list."""
     in_python = isinstance(call.target, PipelineDef) or call.target.kind == "python"
     return in_python or rows_within(form) is None
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def flat(choices: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """Choices inside choices, in order."""
+    """Nested choices, flattened in order."""
     return tuple(
         inner
         for choice in choices
@@ -24,12 +24,12 @@ def flat(choices: tuple[Expr, ...]) -> tuple[Expr, ...]:
 
 
 def branched(choice: Expr) -> bool:
-    """Whether a file travels by its key because the task that makes it may not run."""
+    """Whether a file is passed by its key because the task that creates it may not run."""
     return isinstance(choice, Out) and isinstance(choice.task, Call) and choice.task.region is not None
 
 
 def apart(carried: Carried) -> bool:
-    """Whether no one expression can choose between files: their forms differ, or it has no text."""
+    """Whether no single expression can choose between files: their forms differ, or one has no text."""
     forms = {type(form) for form, _ in carried}
     alike = len(forms) == 1 and all(len(values) == 1 for _, values in carried)
     return not alike or any(
@@ -38,5 +38,5 @@ def apart(carried: Carried) -> bool:
 
 
 def mixed(carried: Carried) -> bool:
-    """Whether some of the files lie on a volume, and the others in the repository."""
+    """Whether some of the files are on a volume, and others in the repository."""
     return {type(form) for form, _ in carried} == {File, Mounted}

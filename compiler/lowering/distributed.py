@@ -38,18 +38,18 @@ if TYPE_CHECKING:
     from flowdsl.volume import Volume
 
 _KEYS = "/root/.ssh"
-"""Where the MPI Operator mounts the keys of SSH."""
+"""Where the MPI Operator mounts the SSH keys."""
 
 PODS, RESULTS = "workers", "results"
-"""The tasks that wait for the pods, and that have what these return."""
+"""The tasks that wait for the pods, and that output what these return."""
 _TOLD = {"trainjob": "runtime"}
-"""The task that says what the pods are, where that is not the one that waits for them."""
+"""The task that defines the pods, if it is not the one that waits for them."""
 #: The tasks up to the one that waits for the pods, by the operator; else it is the only one.
 _PARTS: dict[str, tuple[str, ...]] = {
     "": ("service", PODS),
     "trainjob": ("runtime", "job", "jobset", PODS),
 }
-#: Fields of a template that are about how it runs, and the option that says the same.
+#: Fields of a template about its execution, and the options for the same.
 _OF_WAITING = {
     "retryStrategy": "retries",
     "timeout": "timeout",
@@ -64,13 +64,13 @@ _SOON = ir.Retry(
     factor=2,
     expression="lastRetry.status == 'Error' || lastRetry.message contains '(NotFound)'",
 )
-"""An object that a controller makes of another is not there at once."""
+"""An object that a controller creates for another does not exist immediately."""
 
 
 def refused(
     call: Call, template: ir.Template, stored: bool, volumes: Iterable[Volume]
 ) -> Iterator[Diagnostic]:
-    """What the pods of a step cannot be given, cannot return, and cannot mount at once."""
+    """What the pods of a step cannot be passed, cannot return, and cannot mount at once."""
     for one in template.inputs:
         if one.kind != "parameter":
             name = next(
@@ -118,7 +118,7 @@ def _shared(
 
 
 def _unreached(fields: Mapping[str, object], own: str) -> Iterator[tuple[str, str]]:
-    """What of a patch does not reach the pods, and what to do instead; the body of the step is its `own`."""
+    """The parts of a patch that do not reach the pods, and the remedy; the body of the step is its `own`."""
     if "podSpecPatch" in fields:
         reason = "`podSpecPatch` is for pods of Argo, and these are pods of a Job"
         way = (
@@ -141,7 +141,7 @@ def _unreached(fields: Mapping[str, object], own: str) -> Iterator[tuple[str, st
 
 
 def _misled(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """What of a patch would be about the object that says what the pods are, and what to do instead."""
+    """The parts of a patch that would apply to the object that defines the pods, and the remedy."""
     for name, option in _OF_WAITING.items():
         if fields.get(name) is not None:
             way = f"use `{option}`" if option else "leave it out"
@@ -157,8 +157,8 @@ def spread(
 ) -> list[ir.Template]:
     """The templates of a step of which `template` is one pod, the one that its tasks run first.
 
-    `command` is what the pod with the outputs runs, in the image of the step; `store` is where the pods leave what is
-    returned; `named` gives names to the others.
+    `command` is what the pod with the outputs runs, in the image of the step; `store` is where the pods write
+    the results; `named` returns names for the others.
     """
     place, settings = template.place, template.settings
     asked, control = settings.distributed, settings.control
@@ -180,7 +180,7 @@ def spread(
     graph = ir.Graph(tuple(tasks), around=True)
     around = ir.Template(template.name, template.inputs, handed, graph, place)
     workers = template._replace(name=names[told], inputs=(hidden, *template.inputs), outputs=())
-    if told != PODS:  # the parts are tried again together
+    if told != PODS:  # the parts are retried together
         whole = ir.Control(retries=control.retries, locks=control.locks)
         around = around._replace(places=template.places, settings=ir.Settings(control=whole))
         once = ir.Control(retries=ir.Retry(0), timeout=control.timeout)
@@ -206,7 +206,7 @@ def spread(
 
 
 def _unique(template: ir.Template, here: Iterable[ir.Input], again: bool) -> Expr:
-    """What the objects of a step are called in one run, at one place of it, and in one attempt if it is tried again."""
+    """The name of a step's objects, unique by run, place in it, and attempt if the step is retried."""
     run: tuple[str | Expr, ...] = (RunField("uid"), "/", *(Param(one.name, t.TEXT) for one in here))
     attempt: tuple[str | Expr, ...] = ("-", Attempt()) if again else ()
     short = _short(template.name, template.settings.distributed.operator)
@@ -220,7 +220,7 @@ def _collecting(
     command: tuple[str, ...],
     store: ir.Mount | None,
 ) -> ir.Template:
-    """The template of the pod with the outputs of a step, which the others have left behind."""
+    """The template of the pod that outputs the results of a step, which the other pods have stored."""
     environment = template.settings.environment
     words = tuple(Const(word, t.TEXT) for word in command)
     mounts = () if store is None else (store._replace(read_only=True),)
@@ -229,19 +229,19 @@ def _collecting(
     return ir.Template(name, here, template.outputs, pod, template.place, template.places, settings)
 
 
-#: How long the beginning of a name may be, before what an operator puts there: `-worker-999`, `-worker-0-999-abcde`.
+#: The longest prefix, before what an operator appends: `-worker-999`, `-worker-0-999-abcde`.
 _ROOM = {"": 40, "jobset": 29, "trainjob": 31, "pytorchjob": 33, "tfjob": 33, "mpijob": 33}
 
 
 def _short(name: str, operator: str) -> str:
-    """The beginning of names of Services and Jobs: with digest, attempt and number a host name of 63 characters.
+    """The prefix for names of Services and Jobs: with digest, attempt and number a host name of 63 characters.
 
-    A Service and a JobSet have a name that begins with a letter. Source: Kubernetes, RFC 1035 label names; JobSet,
+    The name of a Service or JobSet begins with a letter. Source: Kubernetes, RFC 1035 label names; JobSet,
     pkg/webhooks.
     """
     return f"{'' if name[0].isalpha() else 'step-'}{name[: _ROOM[operator]]}".rstrip("-")
 
 
 def _given(inputs: tuple[ir.Input, ...]) -> tuple[ir.Argument, ...]:
-    """What a graph hands on to a template that takes the same."""
+    """The inputs of a graph as the arguments of a template with the same inputs."""
     return tuple(ir.Argument(one.name, "parameter", Param(one.name, t.TEXT), t.TEXT) for one in inputs)

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def musts(tasks: tuple[ir.Task, ...]) -> Iterator[ir.Task]:
-    """What makes a graph fail with its tasks: one task for each that only those wait for that mind no failure.
+    """The tasks that make a graph fail with its own: one for each whose successors all tolerate its failure.
 
-    To Argo a graph is what its last tasks are. One that runs after a failure hides it, and one that is left
-    out because of it does not. Source: assessDAGPhase in workflow/controller/dag.go of Argo 4.1.
+    Argo determines the phase of a graph from its last tasks. One that runs after a failure hides it, and one
+    omitted because of it does not. Source: assessDAGPhase in workflow/controller/dag.go of Argo 4.1.
     """
     minded = {name for task in tasks for name in task.after}
     taken = {task.name for task in tasks}
@@ -32,7 +32,7 @@ def musts(tasks: tuple[ir.Task, ...]) -> Iterator[ir.Task]:
 
 
 def apart(name: str, taken: Collection[str]) -> str:
-    """The name, or one like it that no task has."""
+    """The name, or one derived from it that no task has."""
     while name in taken:
         name += "-2"
     return name
@@ -46,7 +46,7 @@ def parameters_of(tasks: Iterable[ir.Task]) -> frozenset[str]:
 
 
 def too_large(program: ir.Program) -> Iterator[Diagnostic]:
-    """Graphs that would be parted between a task and what runs when it has ended."""
+    """Graphs that would be split between a task and what runs when it has ended."""
     for template in program.templates:
         body = template.body
         if isinstance(body, ir.Graph) and len(body.tasks) > split.LIMIT and body.whole:

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.ir import Memo, Program
 
-_SHOWN = 12  # digits of a digest in the table: enough to tell two apart
+_SHOWN = 12  # digits of a digest in the table: enough to distinguish two
 _AT_RUN_TIME = "at run time"
 
 
 def explained(programs: Sequence[Program], *, as_json: bool = False) -> str:
-    """For each cached step the parts of its key: the name, the digest, and where it comes from.
+    """The parts of the key of each cached step: the name, the digest, and where it comes from.
 
     As JSON a list of objects with `pipeline`, `step`, `cache` (the ConfigMap), `max_age`, `digest` (of all that
     is known before the run) and `parts`; a part that is known only at run time has the digest null.

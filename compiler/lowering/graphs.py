@@ -69,7 +69,7 @@ class Graphs:
             for p in signature.parameters
             for one in inputs(p.name, plan.forms.get(p.name, PLAIN), p.type, in_pod=False)
         ]
-        if plan.prefix:  # Argo gives it the parameters of the run
+        if plan.prefix:  # Argo passes it the parameters of the run
             used = parameters_of(tasks)
             ins = [one for one in ins if one.name in used]
         ins.extend(hidden(plan.needs_at and not plan.root, plan.needs_index))
@@ -147,7 +147,7 @@ class Graphs:
         )
 
     def _wants(self, graph: GraphPlan, plan: CallPlan) -> tuple[bool, bool]:
-        """Whether the template of a call takes the place and the number of the item."""
+        """Whether the template of a call has inputs for the place and the index of the item."""
         looped = plan.call.loop is not None
         if plan.sub is not None:
             return plan.sub.needs_at, looped or plan.sub.needs_index
@@ -155,9 +155,9 @@ class Graphs:
         return placed, looped or (graph.looped and placed)
 
     def _places(self, graph: GraphPlan, plan: CallPlan) -> tuple[ir.Argument, ...]:
-        """The place and the number of the item, as far as the template of a call takes them."""
+        """The place and the index of the item, as far as the template of a call has inputs for them."""
         at, counted = self._wants(graph, plan)
-        alone = plan.call.loop is not None or plan.call.may_fail  # in a graph of its own
+        alone = plan.call.loop is not None or plan.call.may_fail  # in a separate graph
         found: list[ir.Argument] = []
         if at and not (alone and graph.root):
             found.append(ir.Argument(AT, "parameter", Join(graph.place(plan)), t.TEXT))
@@ -167,13 +167,13 @@ class Graphs:
 
     @staticmethod
     def _here(graph: GraphPlan, plan: CallPlan) -> ir.Argument:
-        """The place of a call, for what runs in a graph of its own."""
+        """The place of a call, for what runs in a separate graph."""
         here: Expr = Const(graph.prefix + plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
         return ir.Argument(AT, "parameter", here, t.TEXT)
 
     @staticmethod
     def _inputs(plan: CallPlan) -> list[ir.Input]:
-        """The inputs of a graph of its own around a call."""
+        """The inputs of a separate graph around a call."""
         return [
             one
             for parameter, (form, _, kind) in plan.arguments.items()
@@ -198,7 +198,7 @@ class Graphs:
         return name
 
     def _loop(self, graph: GraphPlan, plan: CallPlan) -> str:
-        """The template of a loop: a graph of its own with one looped task that hands on all rows."""
+        """The template of a loop: a separate graph with one looped task that outputs all rows."""
         call = plan.call
         loop = call.loop
         assert loop is not None
@@ -240,7 +240,7 @@ class Graphs:
         return whole
 
     def _around(self, plan: CallPlan, leaf: str) -> str:
-        """The template of a graph around one step: what Argo has as a variable becomes a parameter there."""
+        """The template of a graph around one step: what is a variable in Argo becomes an output parameter."""
         call = plan.call
         step = call.target
         assert isinstance(step, StepDef)
@@ -278,12 +278,12 @@ class Graphs:
         return name
 
     def _within(self, graph: GraphPlan) -> str:
-        """A graph, for the difference of what stands in it: a pipeline may come in several forms."""
+        """A graph, by the content that distinguishes it: a pipeline may be called with several forms."""
         name = self.variants.graphs[id(graph)]
         return graph.owner.name if name == slug(graph.owner.name) else f"{graph.owner.name} as {name}"
 
     def _guarded(self, graph: GraphPlan, plan: CallPlan) -> str:
-        """The template of a call that may fail: a graph of its own, which then succeeds and says how it went."""
+        """The template of a call that may fail: a separate graph, which then succeeds and outputs the status."""
         call = plan.call
         name = self.variants.names.name(f"try-{plan.name}", f"try {self._within(graph)} {plan.name}")
         position = len(self.written.templates)
@@ -312,7 +312,7 @@ class Graphs:
 
     @staticmethod
     def _handed(plan: CallPlan) -> list[str]:
-        """The parameters that a call hands on: values, and where its files are."""
+        """The parameters that a call outputs: values, and the locations of its files."""
         if plan.sub is not None:
             return [port for name, one in plan.sub.results.items() for port, _ in ports(name, one.form)]
         outs = t.outputs(plan.call.target.signature.returns)
@@ -321,7 +321,7 @@ class Graphs:
 
 
 def _of_type(value: Expr, kind: t.Type) -> Expr:
-    """A value as one of a type that it is assigned to: a text where there may be something else is JSON."""
+    """A value as one of the type it is assigned to: a text is JSON if the type permits other values, too."""
     match value:
         case Const(plain):
             return Const(plain, kind)
@@ -350,7 +350,7 @@ def _is_part(value: Expr) -> bool:
 
 
 def _is_scheduled(value: Expr) -> bool:
-    """Whether a value takes an expression over `workflow`, which the outputs of a graph do not have."""
+    """Whether a value needs an expression over `workflow`, which outputs of a graph do not have."""
     return value == RunField("scheduled_time") or any(map(_is_scheduled, children(value)))
 
 

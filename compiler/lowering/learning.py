@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from flowdsl.values.expr import Expr
 
 _RETRIES = ir.Retry(2, policy="OnError")
-"""Of a pod that chooses points: hours of trials shall not be lost with the node that it ran on."""
+"""The retries of a pod that chooses points: hours of trials must not be lost with the node that it ran on."""
 
 
 def learning(name: str, trials: ir.Template, asks: str, loop: Loop, texts: Texts) -> list[ir.Template]:
-    """The templates of a sweep of that name: rounds run `trials`, and `asks` is the one that chooses."""
+    """The templates of a sweep of that name: rounds run `trials`, and `asks` chooses the points."""
     assert loop.learnt is not None
     assert loop.objective is not None
     assert loop.rows is not None
@@ -48,7 +48,7 @@ def learning(name: str, trials: ir.Template, asks: str, loop: Loop, texts: Texts
         tasks.append(ir.Task(f"round-{number}", trials.name, given, place, after=(points,)))
         told = Out(points, "told", t.JSON)
         results.append(Out(f"round-{number}", "results", t.JSON))
-    # With a default: where such an expression fails, the tasks behind it would never begin.
+    # With a default: if such an expression fails, the tasks after it would never start.
     whole = ir.Output("results", "parameter", value=Op("concat", tuple(results), t.JSON), default="[]")
     ins = tuple(ir.Input(one, "text", f"{IN}/{one}") for one in ("told", "results"))
     outs = tuple(ir.Output(one, "parameter", f"{OUT}/{one}") for one in ("points", "told"))

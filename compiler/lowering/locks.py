@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from flowdsl.places.place import Place
 
-#: Where each lock that is held was asked for, and by what.
+#: Where each lock that is held was requested, and by what.
 Held = dict[ir.Lock, tuple[str, "Place"]]
 
 
 def locks_inside(program: ir.Program) -> Iterator[Diagnostic]:
     """Every lock that a template waits for while a graph around it, or the run, holds it.
 
-    Argo gives a lock to a node or to a whole workflow, and knows no holder inside another.
+    Argo gives a lock to a node or to a whole workflow, and does not know of nested holders.
     """
     templates = {one.name: one for one in program.templates}
     locked = [one for one in program.templates if one.settings.control.locks]

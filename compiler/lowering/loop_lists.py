@@ -10,14 +10,14 @@ from flowdsl.values.expr import Const, Expr, Op
 
 
 def listed(rows: Expr, form: Gathered) -> Expr:
-    """The rows of a loop, in which there are no files, as a list."""
+    """The rows of a loop, without files in them, as a list."""
     return Op("listed", (rows, Const(rows_within(form), t.JSON)), t.Sequence(form.item))
 
 
 def rows_within(form: Form) -> dict[str, Any] | None:
-    """Which outputs in the rows of a loop are the results of loops, by name, and the same of these.
+    """Which outputs in the rows of a loop are themselves results of loops, by name, recursively.
 
-    None where there are files among them.
+    None if there are files among them.
     """
     if not isinstance(form, Gathered) or form.folders:
         return None

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 class Loops:
-    """Decides what the calls of a loop run over, and what each item is given."""
+    """Decides what the calls of a loop iterate over, and what each item is passed."""
 
     def __init__(self, carrier: Carrier, signature: Signature) -> None:
         self.carrier = carrier
@@ -121,7 +121,7 @@ class Loops:
         for name, column in lists.items():
             plan.wait(self.resolver.awaited(column))
             self._column(plan, name, column, kinds[name])
-        # The parts of one list are as many as its items.
+        # There are as many parts of one list as items.
         own = [name for name in plan.arguments if name not in plan.call.arguments]
         walked = {name.partition("-")[0]: name for name in reversed(own)}
         plan.over, *plan.beside = [
@@ -129,7 +129,7 @@ class Loops:
         ]
 
     def shared_argument(self, plan: CallPlan, name: str, expr: Expr, kind: t.Type) -> None:
-        """An argument that is the same for all items: a constant is written inside, the rest comes in."""
+        """An argument that is the same for all items: a constant is written inside, others become inputs."""
         if _is_static(expr) or isinstance(expr, Checkpoint):
             plan.inner[name] = self.carrier.carry(expr, kind, plan.call, crossing=True)
             return
@@ -155,7 +155,7 @@ class Loops:
         number = "i" if "i" not in names else INDEX
         keys = (number, *names)
         cells = zip([f"/{index}" for index in range(len(rows))], *columns, strict=True)
-        texts = [dict(zip(keys, row)) for row in cells]  # noqa: B905 -- as many, always
+        texts = [dict(zip(keys, row)) for row in cells]  # noqa: B905 -- always equally long
         learnt = plan.call.loop.learnt if plan.call.loop is not None else None
         points = None if learnt is None else _points(learnt, number, texts, kinds)
         choices = [] if points is None else [*points.choices.values(), [*points.defaults.values()]]
@@ -164,7 +164,7 @@ class Loops:
             fields: dict[str, Expr] = {name: Item(name, kinds[name]) for name in names}
             fields[INDEX] = Item(number, t.TEXT)
         else:
-            # Argo escapes what stands in a map's texts; one JSON text for each item arrives as it is.
+            # Argo escapes the texts in a map; a single JSON text per item is passed unchanged.
             whole = Item("", t.JSON)
             plan.items = tuple(encode(row, t.JSON) for row in texts)
             fields = {name: Cell(whole, whole, name, kinds[name]) for name in names}
@@ -177,7 +177,7 @@ class Loops:
         plan.inner[INDEX] = Carried(PLAIN, [fields[INDEX]], t.TEXT)
 
     def _column(self, plan: CallPlan, name: str, column: Expr, kind: t.Type) -> None:
-        """A list that is known only at run time: the loop runs over the numbers of its elements."""
+        """A list that is known only at run time: the loop iterates over the indices of its elements."""
         number = Item("", t.INT)
         plan.inner[INDEX] = Carried(PLAIN, [Join(("/", number))], t.TEXT)
         carried = self.carrier.carry(column, t.Sequence(kind), plan.call, crossing=True)
@@ -188,7 +188,7 @@ class Loops:
             plan.inner[name] = self._parts(plan, name, form.forms, values, kind)
             return
         if isinstance(form, Gathered):
-            # Only the rows go in: each holds the keys of its own files.
+            # Only the rows are passed: each contains the keys of its own files.
             plan.arguments[name] = Carried(PLAIN, values[:1], t.JSON)
             plan.inner[name] = self._row(form, Param(name, t.JSON), number, kind)
             return
@@ -205,7 +205,7 @@ class Loops:
     def _parts(
         self, plan: CallPlan, name: str, forms: tuple[Form, ...], values: list[Expr], kind: t.Type
     ) -> Carried:
-        """An item of a list whose items have forms of their own: of one list of texts, or of one for each part."""
+        """An item of a list whose items have their own forms: from one list of texts, or from one for each part."""
         number = Item("", t.INT)
         if all(form == PLAIN for form in forms):
             whole = t.Sequence(kind)
@@ -230,7 +230,7 @@ class Loops:
             plan.arguments[name] = Carried(PLAIN, [Const([], t.JSON)], t.JSON)
             return Carried(first, [Const("", t.TEXT)] * len(ports("", first)), kind)
         nothing, rest = Const("", t.TEXT), iter(values)
-        # A file's key or path is a text.
+        # The key or path of a file is a text.
         items = [nothing if isinstance(each, Absent) else Join((next(rest),)) for each in forms]
         texts = t.Sequence(t.TEXT)
         plan.arguments[name] = Carried(PLAIN, [Many(tuple(items), (), texts)], texts)
@@ -238,7 +238,7 @@ class Loops:
         return Carried(one, [] if isinstance(one, Absent) else inner, kind)
 
     def _folder_items(self, plan: CallPlan, name: str, column: Expr, carried: Carried, kind: t.Type) -> None:
-        """A list with files that a step made, a folder: the loop runs over the rows that say what is in it."""
+        """A list with files created by a step, a folder: the loop iterates over the rows that describe its content."""
         task = column.task if isinstance(column, Out) else None
         python = isinstance(task, Call) and isinstance(task.target, StepDef) and task.target.kind == "python"
         item = column.type.item if isinstance(column.type, t.Sequence) else kind
@@ -288,7 +288,7 @@ class Loops:
         return Carried(PLAIN, [Many(tuple(cells), names, form.item)], kind)
 
     def _rounded(self, items: Expr) -> int | None:
-        """A whole number of a list known now, or of the default of a parameter, that Argo would round."""
+        """An integer in a list known at compile time, or in a parameter's default, that Argo would round."""
         match items:
             case Const(value, kind):
                 return too_large(plain(value, kind))
@@ -313,7 +313,7 @@ def _alike(forms: tuple[Form, ...]) -> bool:
 
 
 def _shares(forms: Iterable[Form], values: list[Expr]) -> list[list[Expr]]:
-    """The values of several forms, each with its own."""
+    """The values of several forms, split by form."""
     left = iter(values)
     return [[next(left) for _ in ports("", form)] for form in forms]
 
@@ -325,7 +325,7 @@ def _is_static(expr: Expr) -> bool:
 
 
 def _points(learnt: Learnt, number: str, rows: list[dict[str, str]], kinds: dict[str, t.Type]) -> Texts:
-    """The points of a search that learns as they travel, those that it begins with out of the rows."""
+    """The points of a learning search as they are passed, with the initial ones from the rows."""
     choices = {one.name: _texts([*one.values], kinds[one.name]) for one in learnt.dimensions if one.values}
     defaults = {
         one.name: _texts([one.default], kinds[one.name])[0]
@@ -347,5 +347,5 @@ def _texts(column: list[Expr], kind: t.Type) -> list[str]:
 
 
 def _plain(text: str) -> bool:
-    """Whether Argo hands on a text of a map's value as it is: nothing in it needs escaping in JSON."""
+    """Whether Argo passes on a text in a map unchanged: nothing in it needs escaping in JSON."""
     return '"' not in text and "\\" not in text and text.isprintable()

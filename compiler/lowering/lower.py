@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Lowering:
-    """Writes the program of a root pipeline; `diagnostics` are what is found wrong on the way."""
+    """Compiles the program of a root pipeline; `diagnostics` are the errors found."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Lowering:
         if self.planner.cached:
             self._cache(name)
         templates = borne(self.written.templates, lambda: names.name("succeed", "ends of graphs"))
-        # Graphs as they are met, then the steps as they are defined: a call more moves no template.
+        # Graphs in the order they are reached, then steps as they are defined: one more call moves no template.
         graphs = [one for one in templates if isinstance(one.body, ir.Graph)]
         pods = [one for one in templates if not isinstance(one.body, ir.Graph)]
         pods.sort(key=lambda one: (self.written.defined.get(one.name, ("~", 0)), one.name))
@@ -89,7 +89,7 @@ class Lowering:
         )
 
     def _graphs(self) -> tuple[str, str | None]:
-        """The names of the graph that a run begins with, and of the one it ends with, if there is one; both written."""
+        """Write the graph at which a run begins, and the one at its end, if there is one; their names."""
         owner, names = self.root.owner, self.variants.names
         roots = {names.name(owner.name, f"pipeline {owner.name}"): self.root}
         ending = self.planner.ending(self.root)
@@ -103,7 +103,7 @@ class Lowering:
         return entry, leave[0] if leave else None
 
     def _arguments(self) -> tuple[list[ir.Parameter], list[tuple[str, Expr]]]:
-        """The parameters of a run, and the files that it begins with."""
+        """The parameters of a run, and its input files."""
         parameters: list[ir.Parameter] = []
         artifacts: list[tuple[str, Expr]] = []
         for one in self.root.owner.signature.parameters:
@@ -119,7 +119,7 @@ class Lowering:
         return parameters, artifacts
 
     def _cache(self, pipeline: str) -> None:
-        """Say under which keys results are kept, and write the scripts, which hand on digests that a key needs."""
+        """Determine the cache keys of results, and write the scripts, which output the digests that a key needs."""
         from flowdsl.compiler.lowering.memo import completed, memo, pruned
 
         made: list[ir.Template] = []

@@ -19,9 +19,9 @@ _ELSEWHERE = ("headers", *(word for words in TEXTS.values() for word in words))
 
 
 def marked(file: Stored) -> tuple[File, list[Expr]]:
-    """The form and the values of a file that is known by where it lies.
+    """The form and the values of a file that is identified by its location.
 
-    What is known now is in it as a digest, since the text of a file may be long.
+    What is known at compile time is included as a digest, since the text of a file may be long.
     """
     artifact = file.artifact
     words = sorted(artifact.words.items())
@@ -41,7 +41,7 @@ def marked(file: Stored) -> tuple[File, list[Expr]]:
 
 
 def of_run(file: Expr, origin: str | Out) -> tuple[File, list[Expr]]:
-    """The form and the values of a file of which only the run that has it knows anything: `origin` is its own there."""
+    """The form and the values of a file that is known only in its run: `origin` is unique there."""
     named = Const(origin, t.TEXT) if isinstance(origin, str) else origin
     return File(False, "run"), [file, Many((RunField("name"), named), (), t.Sequence(t.TEXT))]
 
@@ -51,7 +51,7 @@ def _counts(name: str, value: object) -> bool:
 
 
 def _is_fixed(file: Stored) -> bool:
-    """Whether no other content can lie there."""
+    """Whether the content at that location can never change."""
     if file.artifact.kind == "Git":
         revision = dict(zip(file.names, file.texts, strict=True)).get("revision")
         return isinstance(revision, Const) and is_pinned(revision.value)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from flowdsl.places.place import Place
 
 FORMAT = "1"
-"""Stands for how scripts read, call and write: another number where a result could become another one."""
+"""The version of how scripts read, call and write: it changes when the result could be another one."""
 
 Port = TypeVar("Port", ir.Input, ir.Output, ir.Argument)
 
@@ -72,7 +72,7 @@ def memo(
     forms: tuple[tuple[str, Form], ...],
     carried: Carried | None,
 ) -> ir.Memo | None:
-    """Where the results of a template are kept, and under which key; None if they are not."""
+    """Where the results of a template are cached, and under which key; None if they are not."""
     caching = template.settings.caching
     if caching.max_age is None:
         return None
@@ -102,13 +102,13 @@ def memo(
     for name, form in forms:
         found += _given(name, form)
     if any(one.name == INDEX for one in template.outputs):
-        # Rows of a loop are told apart by the number that they hand on.
+        # Rows of a loop are distinguished by the index that they output.
         found.append(ir.Ingredient("number of the item", None, "the place in the loop", INDEX))
     return ir.Memo(_config_map(pipeline, template.name), caching.max_age, tuple(found))
 
 
 def completed(template: ir.Template) -> ir.Template:
-    """A template whose key also tells what it hands on: an earlier result without one of these would not do."""
+    """A template whose key includes its outputs: an earlier result without one of them cannot be used."""
     if template.memo is None:
         return template
     shown = ", ".join(f"{one.name}: {one.kind}" for one in template.outputs)
@@ -127,7 +127,7 @@ def _fixed(name: str, text: str, origin: str) -> ir.Ingredient:
 
 
 def _interface(step: StepDef) -> Iterator[ir.Ingredient]:
-    """How the step is called: names and types of what it takes and returns."""
+    """How the step is called: names and types of its parameters and results."""
     signature = step.signature
     takes = ", ".join(f"{one.name}: {t.spell(one.type)}" for one in signature.parameters)
     gives = ", ".join(f"{out.name}: {t.spell(out.type)}" for out in t.outputs(signature.returns))
@@ -136,7 +136,7 @@ def _interface(step: StepDef) -> Iterator[ir.Ingredient]:
 
 
 def _environment(settings: ir.Settings) -> Iterator[ir.Ingredient]:
-    """The image, and everything else that the options of the environment and of the code say."""
+    """The image, and everything else in the options for the environment and the code."""
     usual = ir.Settings()
     for concern in ("environment", "code", "companions"):
         for name, value in getattr(settings, concern)._asdict().items():
@@ -164,14 +164,14 @@ def _environment(settings: ir.Settings) -> Iterator[ir.Ingredient]:
 
 
 def _code(step: StepDef, carried: Carried) -> Iterator[ir.Ingredient]:
-    """The statements of the script that are the user's: the step, and what it uses of its module."""
+    """The user's statements in the script: the step, and what it uses of its module."""
     file = PurePath(step.code.co_filename).name
     for (name, found), line in zip(statements(carried.text), carried.lines(), strict=True):
         yield ir.Ingredient(f"code {name}", found, f"{file}:{line}")
 
 
 def _given(name: str, form: Form) -> Iterator[ir.Ingredient]:
-    """What the step is given when it runs."""
+    """What the step is passed at run time."""
     match form:
         case File(_, mark) if mark:
             yield ir.Ingredient(f"input {name}", None, _MARKS[mark], DIGEST + name)
@@ -206,7 +206,7 @@ def judged(
     cached: frozenset[int],
     said: Callable[[str], Place],
 ) -> Iterator[Diagnostic]:
-    """What is wrong with the caching of one call, or may surprise. `said` is where an option was written."""
+    """The errors and warnings about the caching of one call. `said` returns where an option was written."""
     place = said("cache")
     step = plan.call.target
     salted = bool(settings.caching.salt)
@@ -235,7 +235,7 @@ def judged(
 
 
 def _known_by_place(step: str, settings: ir.Settings, said: Callable[[str], Place]) -> Iterator[Diagnostic]:
-    """What the key has the address or the name of, and not the content: another text as the salt stands for it."""
+    """What the key has only by address or name, not by content: changing the salt is the remedy."""
     code, environment = settings.code, settings.environment
     where = "volume" if code.volume is not None else ""
     if code.repository is not None and not is_pinned(code.repository.artifact.words["revision"]):
@@ -261,7 +261,7 @@ def _files(name: str, form: Form) -> Iterator[tuple[str, Form]]:
 
 
 def _is_placed(form: Form) -> bool:
-    """Whether only the place of a file is known: a folder for checkpoints is on no volume that it names."""
+    """Whether only the location of a file is known: a folder for checkpoints is on no volume it names."""
     return (
         bool(form.volumes) if isinstance(form, Mounted) else isinstance(form, File) and form.mark == "place"
     )
@@ -274,7 +274,7 @@ def _argument(call: Call, name: str) -> Place:
 
 
 def _kept(call: Call, name: str, cached: frozenset[int]) -> bool:
-    """Whether the step that makes a file is cached, too: then an earlier file lies where it lay."""
+    """Whether the step that creates a file is cached, too: then an earlier file is where it was."""
     given = call.arguments.get(name)
     return isinstance(given, Out) and id(given.task) in cached
 
@@ -292,7 +292,7 @@ def _reason(call: Call, name: str) -> str:
 
 
 def _size(plan: CallPlan, place: Place) -> Iterator[Diagnostic]:
-    """A loop of which so much is known that its results will not fit."""
+    """A loop so much of which is known that its results will not fit."""
     loop = plan.call.loop
     if loop is None or loop.rows is None:
         return
@@ -304,7 +304,7 @@ def _size(plan: CallPlan, place: Place) -> Iterator[Diagnostic]:
 
 
 def _bytes(kind: t.Type) -> int:
-    """The least that an output takes in an entry: a name, and what its type has at least."""
+    """The minimum size of an output in an entry: a name, and the least that its type takes."""
     return 250 if t.holds_file(kind) else 60
 
 
@@ -312,7 +312,7 @@ def _bytes(kind: t.Type) -> int:
 
 
 def pruned(templates: list[ir.Template]) -> list[ir.Template]:
-    """The templates without the digests of files that no key is made of."""
+    """The templates without the digests of files that are not part of any key."""
     while True:
         done = _prune(templates)
         if done == templates:
@@ -354,7 +354,7 @@ def _prune(templates: list[ir.Template]) -> list[ir.Template]:
 
 
 def _needed(ports: Iterable[Port], used: Collection[str]) -> tuple[Port, ...]:
-    """The inputs, outputs or arguments that are no digests, and those of the digests that are used."""
+    """The inputs, outputs or arguments that are not digests, and the digests that are used."""
     return tuple(one for one in ports if not _is_digest(one.name) or one.name in used)
 
 
@@ -363,7 +363,7 @@ def _is_digest(name: str) -> bool:
 
 
 def _digests(value: Any) -> Iterator[Any]:
-    """The parts of an expression that name digests."""
+    """The parts of an expression that refer to digests."""
     if _is_digest(getattr(value, "name", "")):
         yield value
     for child in children(value):

@@ -9,9 +9,9 @@ from flowdsl.grammar.digest import digest
 
 
 def normal(node: ast.AST) -> str:
-    """A piece of a syntax tree as text, the same from every Python that flowdsl runs on.
+    """A piece of a syntax tree as text, identical in every Python version that flowdsl runs on.
 
-    `ast.dump` leaves out other fields in each version; here all fields that are empty are left out.
+    `ast.dump` omits other fields in each version; here all empty fields are omitted.
     """
     parts = [type(node).__name__]
     for name, given in ast.iter_fields(node):
@@ -33,7 +33,7 @@ def _value(value: object) -> str:
 
 
 def _merged(parts: list[ast.expr]) -> list[object]:
-    """The parts of an f-string, texts that follow each other as one: versions of Python part them elsewhere."""
+    """The parts of an f-string, with adjacent texts merged: Python versions split them differently."""
     found: list[object] = []
     for part in parts:
         if isinstance(part, ast.Constant) and isinstance(part.value, str):
@@ -47,12 +47,12 @@ def _merged(parts: list[ast.expr]) -> list[object]:
 
 
 def statements(text: str) -> list[tuple[str, str]]:
-    """The statements of a text: what each is called, and its digest."""
+    """The statements of a text: the name and digest of each."""
     return [(_name(node), digest(normal(node))) for node in ast.parse(text).body]
 
 
 def _name(node: ast.stmt) -> str:
-    """What a statement is called: the names it defines."""
+    """The name of a statement: the names it defines."""
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return name

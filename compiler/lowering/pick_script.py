@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PYTHON = "python:3.12-slim"
-"""The image of a script of ours where nothing says another one."""
+"""The image of flowdsl's own scripts where none is specified."""
 
 _SOURCE = '''\
 import json, math, os, sys
@@ -49,7 +49,7 @@ for name in OUTPUTS:
 
 
 def pick(task: str, metric: str, goal: str, minimum: int, outputs: Sequence[str]) -> str:
-    """The source of the script: of the usable rows the one with the best metric, of equal ones the first."""
+    """The source of the script: picks the usable row with the best metric, the first of equal ones."""
     return _SOURCE.format(
         task=task,
         metric=metric,

@@ -46,7 +46,7 @@ class Planner(Shared):
         super().__init__(names, descriptions, cached)
         self.trace = trace
         self.plans: dict[tuple[Any, ...], GraphPlan] = {}
-        self.defaults: dict[str, Carried] = {}  # the files that a run begins with, by parameter of the root
+        self.defaults: dict[str, Carried] = {}  # the input files of a run, by parameter of the root
 
     def graph(
         self,
@@ -60,7 +60,7 @@ class Planner(Shared):
     ) -> GraphPlan:
         """The plan of a pipeline whose parameters have these forms; the first one is the root.
 
-        `around` is the store of the pipeline that calls it, `own` what its call says.
+        `around` is the store of the calling pipeline, `own` has the options of its call.
         """
         store = self.store(around, owner.options)
         key = (id(owner), tuple(forms.items()), looped, body, store, own.spelled)
@@ -86,18 +86,18 @@ class Planner(Shared):
         return self.graph(owner, forms)
 
     def ending(self, root: GraphPlan) -> GraphPlan | None:
-        """The plan of what runs when a run of the root pipeline has ended, if it says so."""
+        """The plan of the exit handler of the root pipeline, if it has one."""
         graph = self.trace.ending(self.trace.graphs[id(root.owner)])
         if graph is None:
             return None
         plan = GraphPlan(root.owner, root.forms, False, False, root.store)
-        # No task is called so: its files are apart from those of the run.
+        # No task has this name: its files are separate from those of the run.
         plan.root, plan.prefix = True, "on_exit."
         _Graph(self, plan, graph).run()
         return plan
 
     def given(self, expr: Expr, kind: t.Type) -> tuple[Form, list[Expr]]:
-        """The form of files that no task makes: on volumes, outside of the run, none, and records and lists of them."""
+        """The form of files that no task creates: on volumes, outside of the run, None; also in records and lists."""
         match expr:
             case OnVolume(volume):
                 self.volume(volume)
@@ -141,7 +141,7 @@ class _Graph:
             self._judge(plan)
 
     def _judge(self, plan: CallPlan) -> None:
-        """Ask for the best of a sweep, in a task that runs nothing, or of very many trials in the one that picks it."""
+        """Find the best of a sweep, in a task that runs nothing, or for very many trials in the one that picks it."""
         loop = plan.call.loop
         assert loop is not None
         assert loop.objective is not None
@@ -208,7 +208,7 @@ class _Graph:
                 plan.ended.setdefault(name, tuple(dict.fromkeys((*passed, *one.results))))
 
     def _store(self, plan: CallPlan) -> None:
-        """The files of a step that go to a volume have a place there, whoever reads them."""
+        """Files of a step that are written to a volume have a location there, whoever reads them."""
         call = plan.call
         if isinstance(call.target, PipelineDef):
             return
@@ -216,7 +216,7 @@ class _Graph:
         if store is not None:
             outs = t.outputs(call.target.signature.returns)
             plan.placed |= {out.name for out in outs if t.holds_file(out.type)}
-            # The values that one of several pods returns go there, too.
+            # The values returned by one of several pods are written there, too.
             kept = outs if WORKERS in plan.placed else plan.placed
             plan.store = store if kept else None
 
@@ -233,7 +233,7 @@ class _Graph:
         return conditions[0] if len(conditions) == 1 else Op("&", tuple(conditions), t.BOOL)
 
     def _ended(self, task: Call, failed: bool) -> Iterator[Expr]:
-        """Whether a task that has ended did so in the way that a block asks for. One that was skipped did not."""
+        """Whether a task has ended in the way that a block requires. One that was skipped has not."""
         if task.may_fail:
             if failed and task.region is None:
                 yield Op("not", (self.resolver.ran(task),), t.BOOL)
@@ -262,9 +262,9 @@ class _Graph:
 
 
 def _waited(graph: Graph) -> Iterator[int]:
-    """The blocks for the end of a task of which a task outside waits for one, by their ids.
+    """The blocks for the end of a task that contain a task that one outside waits for, by their ids.
 
-    If such a block does not run, its tasks have to be skipped: what waits for one that `depends` leaves out does
+    If such a block does not run, its tasks have to be skipped: what waits for one that `depends` omits does
     not run either. Source: evaluateDependsLogic in workflow/controller/dag.go of Argo 4.1.
     """
     if not any(one.ended is not None for call in graph.calls for one in regions(call.region)):

@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from flowdsl.volume import Volume
 
 STATUS = "flowdsl-status"
-"""What a task that may fail hands on besides: how it ended."""
+"""The additional output of a task that may fail: its status."""
 CHECKPOINT = "flowdsl-checkpoint"
-"""Stands among the outputs that have a place of their own: so has a folder of checkpoints."""
+"""Counts as an output with a location: a folder of checkpoints has one, too."""
 
 FOLDER = "folder"
-"""Of a list with files that is looped over, the port that holds its folder; the rows are in the parameter's own."""
+"""For a loop over a list with files, the port with its folder; the rows are in the parameter itself."""
 
 LARGE = 500
-"""Rows of a loop above which a step of its own picks the best.
+"""Number of rows of a loop above which a separate step picks the best.
 
-The expression that finds the best looks at every row for every row; it was proved with 500.
+The expression that finds the best compares every row with every row; it was tested with 500.
 """
 
 
@@ -71,31 +71,31 @@ class CallPlan:
     def __init__(self, call: Call, name: str) -> None:
         self.call = call
         self.name = name
-        self.arguments: dict[str, Carried] = {}  # what the task is given
-        self.inner: dict[str, Carried] = {}  # of a loop: what each item is given, seen inside the loop
+        self.arguments: dict[str, Carried] = {}  # what the task is passed
+        self.inner: dict[str, Carried] = {}  # of a loop: what each item is passed, seen inside the loop
         self.items: tuple[object, ...] | None = None
         self.over: Expr | None = None
-        self.beside: list[Expr] = []  # lists that are walked together with it
-        self.points: Texts | None = None  # of a sweep that learns: its points, as they travel
-        self.around = False  # whether a graph stands around its step
-        self.store: Store | None = None  # where the files of a step go, if not to the repository
-        self.placed: set[str] = set()  # outputs whose files have a place of their own: a key or a path
-        self.listed: set[str] = set()  # outputs whose lists of files a loop runs over
-        self.taken: set[tuple[str, Taken]] = set()  # outputs that Argo takes values out of
-        self.picked: dict[str, None] = {}  # what a task of its own hands on of the best of its rows
+        self.beside: list[Expr] = []  # lists that are iterated in parallel with it
+        self.points: Texts | None = None  # of a sweep that learns: its points, as they are passed
+        self.around = False  # whether there is a graph around its step
+        self.store: Store | None = None  # where the files of a step are stored, if not in the repository
+        self.placed: set[str] = set()  # outputs whose files have a fixed location: a key or a path
+        self.listed: set[str] = set()  # outputs whose lists of files a loop iterates over
+        self.taken: set[tuple[str, Taken]] = set()  # outputs that Argo extracts values from
+        self.picked: dict[str, None] = {}  # what a separate task outputs of the best of its rows
         self.sub: GraphPlan | None = None
         self.condition: Expr | None = None
-        self.few: Expr | None = None  # of a sweep: an error where too few trials are usable, else false
+        self.few: Expr | None = None  # of a sweep: an error if too few trials are usable, else false
         self.after: dict[str, None] = {}
         self.ended: dict[str, tuple[str, ...]] = {}  # tasks it waits for, by how they may have ended
 
     @property
     def given(self) -> dict[str, Carried]:
-        """What its step or pipeline is given, also where a graph of a loop or of what may fail stands around it."""
+        """What its step or pipeline is passed, even inside the graph of a loop or of an allowed failure."""
         return self.inner if self.call.may_fail or self.call.loop is not None else self.arguments
 
     def wait(self, tasks: Iterable[str]) -> None:
-        """Begin after these tasks."""
+        """Start after these tasks."""
         for task in tasks:
             self.after[task] = None
 
@@ -112,12 +112,12 @@ class CallPlan:
         return f"{self.name}-best"
 
     def form(self, name: str) -> Form:
-        """Of a value that the call hands on."""
+        """The form of an output of the call."""
         return PLAIN if self.sub is None else self.sub.results[name].form
 
 
 class GraphPlan:
-    """One graph with its parameters in certain forms."""
+    """One graph with its parameters in given forms."""
 
     def __init__(
         self,
@@ -129,11 +129,11 @@ class GraphPlan:
         own: Own = SILENT,
     ) -> None:
         self.owner = owner
-        self.store = store  # where the files of its steps go that say nothing else
+        self.store = store  # the store of its steps that have no other
         self.forms = forms
         self.own = own
-        self.looped = looped  # runs inside a loop, so its files need the number of the item
-        self.body = body  # is what the loop runs, so it hands on the number
+        self.looped = looped  # runs inside a loop, so its files need the index of the item
+        self.body = body  # is what the loop runs, so it outputs the index
         self.root = False
         self.prefix = ""  # of the places of its tasks in the run
         self.calls: list[CallPlan] = []
@@ -142,12 +142,12 @@ class GraphPlan:
 
     @property
     def needs_at(self) -> bool:
-        """Whether files made inside need to know where in the run the graph stands."""
+        """Whether files created inside need to know the place of the graph in the run."""
         return any(plan.placed or (plan.sub is not None and plan.sub.needs_at) for plan in self.calls)
 
     @property
     def needs_index(self) -> bool:
-        """Whether the graph takes the number of the item it is run for."""
+        """Whether the graph has an input for the index of its item."""
         return self.body or (
             self.looped
             and any(
@@ -157,19 +157,19 @@ class GraphPlan:
         )
 
     def place(self, plan: CallPlan) -> tuple[str | Expr, ...]:
-        """Where in the run a call stands: part of the key or path of its files."""
+        """The place of a call in the run: part of the key or path of its files."""
         return (self.prefix + plan.name,) if self.root else (Param(AT, t.TEXT), f".{plan.name}")
 
 
 def is_distributed(call: Call) -> bool:
-    """Whether a call runs in pods that Argo does not make."""
+    """Whether a call runs in pods that Argo does not create."""
     return call.options.get("distributed", call.target.options.get("distributed")) is not None
 
 
 class Shared:
-    """What the plans of all graphs of a pipeline have in common.
+    """What the plans of all graphs of a pipeline share.
 
-    `names`: of the tasks of a graph; `cached`: the ids of calls whose results are kept: with one, files have digests.
+    `names`: of the tasks of a graph; `cached`: the ids of cached calls: if there are any, files have digests.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class Shared:
         self.volumes: dict[str, Volume] = {}
 
     def outside(self, file: Stored) -> tuple[Form, list[Expr]]:
-        """How a file from outside of the run travels: where results are kept, keys tell it from others."""
+        """How a file from outside of the run is passed: with caching, keys distinguish it from others."""
         return marked(file) if self.cached else (File(False), [file])
 
     def volume(self, volume: Volume) -> None:
@@ -193,9 +193,9 @@ class Shared:
             self.diagnostics.append(Diagnostic(SameVolume(volume.name), place, related))
 
     def store(self, around: Store | None, *levels: Mapping[str, Any]) -> Store | None:
-        """The store that the first of these options that name one name; else the one around."""
+        """The store of the first of these options that name one; else the one around."""
         known = None if around is None else (around, self.volumes[around.volume])
-        found = nearest(known, *levels)  # what is wrong with it was said by the checks
+        found = nearest(known, *levels)  # errors in it were reported by the checks
         if found is None:
             return None
         self.volume(found[1])

@@ -56,17 +56,17 @@ if TYPE_CHECKING:
 _THERE = 'for path; do test -e "$path" || { echo "the step has not written $path" >&2; exit 1; }; done'
 
 INSTALLED = "flowdsl-packages"
-"""The volume that the packages of a step are installed into."""
+"""The volume on which the packages of a step are installed."""
 
 
 class Written:
-    """What is written of a program so far."""
+    """The parts of a program written so far."""
 
     def __init__(self) -> None:
         self.templates: list[ir.Template] = []
         self.names: set[str] = set()
-        self.defined: dict[str, tuple[str, int]] = {}  # of each template of a step: where its step is
-        self.pods: dict[str, Variant] = {}  # of each template of a step, where some are cached
+        self.defined: dict[str, tuple[str, int]] = {}  # of each template of a step: where its step is defined
+        self.pods: dict[str, Variant] = {}  # of each template of a step, if some are cached
         self.signatures: dict[str, Signature] = {}
         self.objectives: dict[str, tuple[str, str]] = {}
 
@@ -83,7 +83,7 @@ class Pods:
         self.carried = carried
 
     def pod(self, plan: CallPlan) -> str:
-        """The name of the template that a call runs, which is written if it is not there yet."""
+        """The name of the template that a call runs, which is written if it does not exist yet."""
         variant = self.variants.of(plan)
         name = variant.name
         if name in self.written.names:
@@ -144,7 +144,7 @@ class Pods:
             return self.variants.names.name(f"{template.name}-{part}", f"{part} of {template.name}")
 
         command: tuple[str, ...] = ("python3", "-c", "pass")
-        if variant.step.kind == "container":  # it says no more than that it has succeeded
+        if variant.step.kind == "container":  # it returns only that it has succeeded
             there = [path for out, path in _paths(variant) if not isinstance(out.type, t.Maybe)]
             command = ("sh", "-c", _THERE, "sh", *there)
         store = variant.store and placing.mount(variant.store, variant.counted)
@@ -191,7 +191,7 @@ class Pods:
         )
 
     def _set_twice(self, variant: Variant, names: list[str], setting: ir.Settings) -> Iterator[Diagnostic]:
-        """The variables of the options of a step that its inputs or its command set, too, or another option."""
+        """The variables in the options of a step that its inputs, its command or another option set, too."""
         python = variant.step.kind == "python"
         taken = dict.fromkeys(names, "an input of the step" if python else "`env` of its `command`")
         if python and variant.spread:
@@ -207,7 +207,7 @@ class Pods:
             taken.setdefault(name, f"`{option}`")
 
     def _checkpoint(self, variant: Variant, call: Call) -> ir.Mount:
-        """The folder of a task's checkpoints: of the run and of its place there, so each attempt finds it."""
+        """The folder of a task's checkpoints, by its run and its place there, so that each attempt finds it."""
         found = kept(call, self.variants.owner, self.variants.profile)
         assert found is not None, "checked before"
         volume, folder = found
@@ -229,7 +229,7 @@ class Pods:
         return said.fixed(dict(variant.forms)) if isinstance(said, CommandLine) else {}
 
     def _archive(self, plan: CallPlan, variant: Variant, setting: ir.Settings) -> dict[str, str | int]:
-        """How the files of a step are packed, by output; those that are read by their key are not."""
+        """How the files of a step are compressed, by output; those that are read by their key are not."""
         if not setting.files.archive:
             return {}
         archive = dict(setting.files.archive)
@@ -241,12 +241,12 @@ class Pods:
                     site or variant.step.site, "archive", part=f"item:{given}" if given else "value"
                 )
                 told = any(one.place == place for one in self.variants.diagnostics)
-                if not told:  # of another file of the step
+                if not told:  # for another file of the step
                     self.variants.tell([Diagnostic(ArchiveKeyed(variant.step.name, name), place)])
         return archive
 
     def _fixed(self, call: Call, variant: Variant, setting: ir.Settings) -> dict[str, str]:
-        """The paths that the program of a step has for its files; what cannot be there is reported."""
+        """The paths that the program of a step has for its files; reports what cannot be there."""
         if variant.step.kind != "container":
             return {}
         said = self.planner.descriptions(variant.step)
@@ -333,7 +333,7 @@ def _paths(variant: Variant) -> list[tuple[t.Output, str]]:
 
 
 def _variables(forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]) -> tuple[tuple[str, Expr], ...]:
-    """The environment variables that carry parameters into a Python step."""
+    """The environment variables that pass parameters to a Python step."""
     found: list[tuple[str, Expr]] = []
     for name, form in forms:
         if form is PLAIN:
@@ -347,7 +347,7 @@ def _variables(forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]) ->
 
 
 def _code_mounts(code: ir.Code) -> list[ir.Mount]:
-    """Where a step finds its own modules, and the folder that its packages are installed into."""
+    """The mounts of a step's own modules, and of the folder that its packages are installed in."""
     found = [ir.Mount(INSTALLED, PACKAGES)] if code.packages else []
     if code.volume is not None:
         found.append(ir.Mount(code.volume.name, CODE, code.folder or None, True))
@@ -355,6 +355,6 @@ def _code_mounts(code: ir.Code) -> list[ir.Mount]:
 
 
 def hidden(at: bool, index: bool, default: str | None = None) -> list[ir.Input]:
-    """The inputs for the place in the run and the number of the item, where a template takes them."""
+    """The inputs for the place in the run and the index of the item, if a template has them."""
     found = [ir.Input(AT, "parameter")] if at else []
     return [*found, ir.Input(INDEX, "parameter", default=default)] if index else found

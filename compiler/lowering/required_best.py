@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def unjudged(graph: GraphPlan) -> Iterator[CallPlan]:
-    """The sweeps of a graph that may find no best, and nobody would see it."""
+    """The sweeps of a graph that may find no best, without anybody noticing."""
     taken = {(name, id(region)) for name, region in _taken(graph)}
     for plan in graph.calls:
         loop = plan.call.loop
@@ -24,7 +24,7 @@ def unjudged(graph: GraphPlan) -> Iterator[CallPlan]:
 
 
 def _taken(graph: GraphPlan) -> Iterator[tuple[object, object]]:
-    """The sweeps of which the best is computed whenever the tasks of a region run, with that region."""
+    """The sweeps whose best is computed whenever the tasks of a region run, with that region."""
     for plan in graph.calls:
         for carried in plan.arguments.values():
             for value in carried.values:
@@ -38,7 +38,7 @@ def _taken(graph: GraphPlan) -> Iterator[tuple[object, object]]:
 
 
 def _computed(expr: Expr) -> Iterator[object]:
-    """The sweeps of which an expression takes the best in any case."""
+    """The sweeps whose best an expression computes in any case."""
     match expr:
         case Best(task):
             yield task

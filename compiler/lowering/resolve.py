@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 class Resolver:
-    """Rewrites the expressions of one graph. `handing_on`: for a graph around it, so that nothing is computed here."""
+    """Rewrites the expressions of one graph. `handing_on`: for a graph around it, so nothing is computed here."""
 
     def __init__(self, shared: Shared, plan: GraphPlan, graph: Graph) -> None:
         self.shared = shared
@@ -68,16 +68,16 @@ class Resolver:
         self.handing_on = False
 
     def resolve(self, expr: Expr, region: Region | None, *, inner: bool = False) -> Expr:
-        """An expression with tasks by name, and with a harmless text for tasks that may not have run.
+        """An expression with tasks by name, and with a harmless default for tasks that may not have run.
 
-        `inner`: only a part of its value is taken.
+        `inner`: only a part of its value is used.
         """
         if isinstance(expr, Const):
             return expr
         match expr:
             case Out(task, name, kind):
                 if isinstance(kind, t.Maybe) and isinstance(kind.item, t.File):
-                    kind = t.FILE  # where it would be is a text, whether it is there or not
+                    kind = t.FILE  # its location is a text, whether it exists or not
                 made = self.out(task, name, kind)
                 if isinstance(task, Call) and task.region is not None:
                     return Either((made, _stand_in(kind)), kind)
@@ -128,7 +128,7 @@ class Resolver:
                 return expr
 
     def _best(self, sweep: Call, name: str, kind: t.Type) -> Expr:
-        """An output of the best of a sweep: of very many trials, what a task of its own hands on."""
+        """An output of the best trial of a sweep: for very many trials, the output of a separate task."""
         loop, maker = sweep.loop, self.plan.by_call[id(sweep)]
         assert loop is not None
         assert loop.objective is not None
@@ -142,15 +142,15 @@ class Resolver:
         return Best(maker.name, name, kind, rows, metric, loop.objective.goal, loop.minimum)
 
     def _items(self, loop: Call, items: Expr, region: Region | None) -> Expr:
-        """How many items a loop has, or a list with as many elements: of one with files what the loop walks."""
+        """The number of items of a loop, or a list of that length: of a list with files what the loop iterates over."""
         lists = {} if loop.loop is None else loop.loop.lists
         walked = self.plan.by_call[id(loop)].arguments.get(next(iter(lists), ""))
         return self.resolve(items, region) if walked is None else walked.values[0]
 
     def take(self, part: Get) -> None:
-        """Note that Argo takes a value out of another, where that rounds whole numbers and no formula can tell.
+        """Note that Argo extracts a value from another, if that rounds integers and no formula can detect it.
 
-        Or where the other may hold what JSON has no number for.
+        Or if the other may contain numbers that JSON cannot represent.
         """
         if not whole(part.type) and t.holds_whole(part.type):
             self._take(_origins(part, t.holds_whole), "exact")
@@ -186,7 +186,7 @@ class Resolver:
     def _choices(
         self, choices: tuple[Expr, ...], kind: t.Type, region: Region | None, part: bool = False
     ) -> Expr:
-        """A choice: `??` where the first is an output, else by whether its tasks ran."""
+        """A choice: `??` if the first is an output, else by whether its tasks ran."""
         first, *rest = choices
         if isinstance(first, Either):
             return self._choices((*first.choices, *rest), kind, region, part or first.part)
@@ -216,12 +216,12 @@ class Resolver:
         if failed:
             resolved = substitute(resolved, partial(_optional, failed))
         condition: Expr = asked[0] if len(asked) == 1 else Op("&", tuple(asked), t.BOOL)
-        if isinstance(first.type, t.Maybe) and not by_task:  # it may have run, and given nothing
+        if isinstance(first.type, t.Maybe) and not by_task:  # it may have run, and returned None
             resolved = Either((resolved, last), kind)
         return Op("?:", (condition, resolved, last), kind)
 
     def or_nothing(self, file: Expr, key: Expr) -> Expr:
-        """The key or path of a file, or an empty text where the loop that it is taken out of did not run."""
+        """The key or path of a file, or an empty text if the loop that it comes from did not run."""
         if isinstance(file, Out):
             return key
         makers = (leaf.task for leaf in leaves(file) if isinstance(leaf, (Rows, Best)))
@@ -231,18 +231,18 @@ class Resolver:
         return key
 
     def ran(self, task: Call) -> Expr:
-        """Whether a task has run and succeeded. One that may fail hands on whether it did."""
+        """Whether a task has run and succeeded. One that may fail outputs whether it did."""
         if not task.may_fail:
             return Ran(self.names[id(task)])
         return Op("==", (self.status(task, ""), Const("Succeeded", t.TEXT)), t.BOOL)
 
     def status(self, task: Call, skipped: str) -> Expr:
-        """How a task that may fail has ended, or another text if its branch did not run."""
+        """The status of a task that may fail, or another text if its branch did not run."""
         status = Out(self.names[id(task)], STATUS, t.TEXT)
         return Either((status, Const(skipped, t.TEXT)), t.TEXT) if task.region is not None else status
 
     def parameter(self, param: Param, path: tuple[str, ...], kind: t.Type) -> tuple[Form, list[Expr]] | None:
-        """A parameter of this graph, or a field of one that came in parts."""
+        """A parameter of this graph, or a field of one that is passed in parts."""
         form = self.plan.forms.get(param.name, PLAIN)
         name, at = param.name, form
         whole = self.types.get(param.name, kind)
@@ -260,13 +260,13 @@ class Resolver:
         return at, inside(name, at, whole)
 
     def _listed(self, expr: Expr, region: Region | None) -> Expr:
-        """A part of another value: where it is what a loop hands on, as the list that it means."""
+        """A part of another value: results of a loop are converted to the list that they represent."""
         form = self.gathered(expr)
         made = self.resolve(expr, region)
         return made if form is None else listed(made, form)
 
     def gathered(self, expr: Expr) -> Gathered | None:
-        """The form of what a loop hands on, or a pipeline that returns it, or takes it."""
+        """The form of the results of a loop, or of a pipeline that returns or takes them."""
         form: Form | None
         match expr:
             case Get(Get(rows, int(), t.Record() | t.Fixed()), str() as name) if (
@@ -293,7 +293,7 @@ class Resolver:
         return not isinstance(expr, Rows) and self.gathered(expr) is not None
 
     def _made(self, expr: Expr) -> Form:
-        """The form in which a call hands on a value."""
+        """The form in which a call outputs a value."""
         if type(expr) is Out and type(expr.task) is Call and type(expr.task.target) is StepDef:
             return PLAIN
         match expr:
@@ -313,7 +313,7 @@ class Resolver:
 
 
 def _row(rows: Expr, key: int, form: Gathered) -> Expr:
-    """All that an item of a loop returned."""
+    """Everything that an item of a loop returned."""
     if not isinstance(form.item, (t.Record, t.Fixed)):
         return Cell(rows, key, "return", form.item)
     others = dict(form.others)
@@ -330,7 +330,7 @@ def _record(kind: t.Record | t.Fixed, parts: list[Expr]) -> Expr:
 
 
 def _optional(failed: set[str], expr: Expr) -> Expr | None:
-    """An output of a task that may have failed, in a form for which Argo does not wait until it is there."""
+    """An output of a task that may have failed, in a form for which Argo does not wait until it exists."""
     if not isinstance(expr, Out) or expr.task not in failed:
         return None
     path = expr.variable.replace(".", "?.") or f"outputs?.parameters?.['{expr.name}']"
@@ -338,7 +338,7 @@ def _optional(failed: set[str], expr: Expr) -> Expr | None:
 
 
 def _origins(expr: Expr, holds: Callable[[t.Type], bool]) -> Iterator[tuple[Call | str, str]]:
-    """The calls that made a value, parts of it that hold such, or a value around it, with the outputs they are."""
+    """The calls that made a value, its parts that satisfy `holds`, or a value around it, with the outputs they are."""
     match expr:
         case Out(task, name) | Best(task, name):
             yield task, name

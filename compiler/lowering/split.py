@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 LIMIT = 200
-"""The most tasks of one DAG. Source: Argo's full CRDs, maxItems of dag.tasks."""
+"""The maximum number of tasks of one DAG. Source: Argo's full CRDs, maxItems of dag.tasks."""
 
 ABSENT = "flowdsl:absent"
-"""What a group hands on for an output of a task that did not run."""
+"""The output of a group for an output of a task that did not run."""
 
 Unit: TypeAlias = "int | list[Unit]"
 Change = Callable[[Expr], Expr | None]
@@ -59,10 +59,10 @@ class _Splitter:
         self.tasks: dict[str, ir.Task] = {task.name: task for task in graph.tasks}
         self.parallelism = graph.parallelism
         self.groups: list[_Group] = []
-        self.inside: dict[str, _Group] = {}  # of each task that has gone into a group
-        self.stale: set[str] = set()  # the tasks that still name what has gone into a group
+        self.inside: dict[str, _Group] = {}  # of each task that was moved into a group
+        self.stale: set[str] = set()  # the tasks that still refer to what was moved into a group
         self.outward = partial(_Outward, self.inside)
-        self.users: dict[str, dict[str, None]] = {}  # of each task: who names it
+        self.users: dict[str, dict[str, None]] = {}  # of each task: which tasks refer to it
         names = list(self.tasks)
         position = {name: index for index, name in enumerate(names)}
         self.before = [[position[one] for one in task.after] for task in graph.tasks]
@@ -71,7 +71,7 @@ class _Splitter:
             for one in found:
                 self.after[one].append(index)
         self.names = names
-        self.slots: list[str | None] = [*names]  # who stands where; a group stands where its first task did
+        self.slots: list[str | None] = [*names]  # in order; a group takes the place of its first task
         self.slot = position
         self.named = {task.name: _named(task) for task in graph.tasks}
         for task in graph.tasks:
@@ -93,11 +93,11 @@ class _Splitter:
         outer = self.template._replace(body=ir.Graph(tasks, self.parallelism), outputs=outputs)
         return [outer, *(group.template() for group in self.groups)]
 
-    # --- which tasks go together -------------------------------------------------------------------
+    # --- grouping the tasks ------------------------------------------------------------------------
 
     def units(self, members: list[int]) -> list[Unit]:
         """At most LIMIT units of tasks in topological order, each a task or a list of units."""
-        # Around the largest part, around the largest part of that, and so on.
+        # First inside the largest part, then inside the largest part of that, and so on.
         around: list[tuple[list[Unit], list[Unit]]] = []
         part = _Part(members, self.before, self.after)
         while len(part) > LIMIT:
@@ -125,7 +125,7 @@ class _Splitter:
         return [one[0] if len(one) == 1 else self.units(one) for one in parts]
 
     def parts(self, part: _Part) -> list[list[int] | _Part]:
-        """The parts of a part in topological order; what was only taken something off is among them itself."""
+        """The parts of a part in topological order; one that was only trimmed is itself among them."""
         if apart := part.apart():
             return sorted([*apart, part], key=lambda one: next(iter(one)))
         first, last = part.ends()
@@ -141,8 +141,8 @@ class _Splitter:
     def series(self, members: list[int]) -> list[list[int]]:
         """The pieces between cuts at which everything after waits for everything before.
 
-        Between positions k-1 and k such a cut exists if every last task before it and every first task
-        after it are joined by an edge: then the edges that span the cut number as many as such pairs.
+        Between positions k-1 and k there is such a cut if every last task before it and every first task
+        after it are joined by an edge: then the number of edges across the cut is that of such pairs.
         """
         inside = {one: at for at, one in enumerate(members)}
         count = len(members)
@@ -152,7 +152,7 @@ class _Splitter:
         for at, needs in enumerate(needed):
             for other in needs:
                 ends[other] = min(ends[other], at)
-        # How many more there are than at the position before.
+        # The increase compared with the previous position.
         last, first, edges = [0] * (count + 2), [0] * (count + 2), [0] * (count + 2)
         for at, needs in enumerate(needed):
             begin = begins[at] + 1
@@ -172,12 +172,12 @@ class _Splitter:
     # --- a group becomes a template ----------------------------------------------------------------
 
     def group(self, units: Sequence[Unit]) -> str:
-        """Replace the tasks of a group by one task; the name of that task."""
+        """Replace the tasks of a group by one task; returns its name."""
         position = len(self.groups)
         names = [self.names[unit] if isinstance(unit, int) else self.group(unit) for unit in units]
         name = self._name()
         members = {one: self.current(one) for one in names}
-        # By name and kind: a file under a key is a parameter and an artifact of one name.
+        # By name and kind: a file under a key is a parameter and an artifact with the same name.
         inputs: dict[tuple[str, ir.Kind], ir.Argument] = {}
 
         inward = partial(_Inward, self.tasks, members, inputs)
@@ -197,7 +197,7 @@ class _Splitter:
         return name
 
     def current(self, name: str) -> ir.Task:
-        """The task with the groups in the places of what has gone into them since it was last looked at."""
+        """The task, with references updated to the groups created since the last call."""
         task = self.tasks[name]
         if name in self.stale:
             self.stale.remove(name)
@@ -213,7 +213,7 @@ class _Splitter:
         return name
 
     def _replace(self, group: _Group, task: ir.Task) -> None:
-        """Put the task of a group in the place of its members."""
+        """Replace the members of a group by its task."""
         name, members = group.name, group.members
         at = min(self.slot[one] for one in members)
         users: dict[str, None] = {}
@@ -244,11 +244,11 @@ class _Splitter:
 
 
 class _Part:
-    """Tasks that are apart from others, of which some are taken off: what that costs depends on those alone."""
+    """Tasks independent of all others; some can be removed at a cost that depends on those alone."""
 
     def __init__(self, members: list[int], before: list[list[int]], after: list[list[int]]) -> None:
         self.members, self.before, self.after = members, before, after
-        self.first = 0  # where the members begin that are left
+        self.first = 0  # where the remaining members begin
         self.inside = set(members)
         self.waits = {one: sum(other in self.inside for other in before[one]) for one in members}
         self.awaited = {one: sum(other in self.inside for other in after[one]) for one in members}
@@ -265,9 +265,9 @@ class _Part:
         return (one for one in left if one in self.inside)
 
     def ends(self) -> tuple[list[list[int]], list[list[int]]]:
-        """Take off tasks at both ends, as long as all tasks next to them wait for all of them; in topological order.
+        """Remove tasks at both ends, as long as all tasks next to them wait for all of them; in topological order.
 
-        Of the two ends it is the one with fewer tasks that is looked at first: the other may be long, and stay.
+        The end with fewer tasks is examined first: the other may be long, and remain.
         """
         first: list[list[int]] = []
         last: list[list[int]] = []
@@ -300,10 +300,10 @@ class _Part:
         return removed
 
     def apart(self) -> list[list[int]]:
-        """Take off the parts that do not depend on each other, but for one.
+        """Remove the connected components, except one.
 
-        A search begins at each end, and each goes on by a task in turn; those that meet become one. All but the last
-        have come to their ends when that has gone about as far as they have.
+        A search starts at each end, and each advances by a task in turn; those that meet are joined. All but the last
+        have finished when that one has advanced about as far as they have.
         """
         turns = deque(_Search(one) for one in min(self.sources, self.sinks, key=len))
         reached = {search.found[0]: search for search in turns}
@@ -333,14 +333,14 @@ class _Part:
 
 
 class _Search:
-    """What a search has found, and where it goes on."""
+    """What a search has found, and where it continues."""
 
     def __init__(self, first: int) -> None:
         self.found, self.next = [first], [first]
         self.into: _Search | None = None
 
     def whole(self) -> _Search:
-        """The search that this one has become a part of."""
+        """The search that this one was joined into."""
         search = self
         while search.into is not None:
             search.into = search.into.into or search.into
@@ -348,7 +348,7 @@ class _Search:
         return search
 
     def join(self, other: _Search) -> None:
-        """Take over another search."""
+        """Merge another search into this one."""
         if len(other.found) > len(self.found):  # the shorter lists are moved
             self.found, self.next, other.found, other.next = other.found, other.next, self.found, self.next
         self.found += other.found
@@ -357,7 +357,7 @@ class _Search:
 
 
 class _Group:
-    """Tasks that become a template; it has the outputs that are taken of it."""
+    """Tasks that become a template; its outputs are those used outside."""
 
     def __init__(
         self,
@@ -367,7 +367,7 @@ class _Group:
         inputs: Sequence[ir.Argument],
     ) -> None:
         self.name, self.members, self.tasks, self.inputs = name, members, tasks, inputs
-        # By name and kind, as its inputs are.
+        # By name and kind, like its inputs.
         self.outputs: dict[tuple[str, ir.Kind], ir.Output] = {}
 
     def template(self) -> ir.Template:
@@ -380,7 +380,7 @@ class _Group:
 
 
 class _Inward:
-    """Puts an input of a group in the place of a value that its tasks take from outside."""
+    """Replaces a value that the tasks of a group take from outside by an input of the group."""
 
     def __init__(
         self,
@@ -393,7 +393,7 @@ class _Inward:
         self.how: ir.Kind = "artifact" if kind == "artifact" else "parameter"
 
     def __call__(self, expr: Expr) -> Expr | None:
-        """The input, which the group then has; None for what is no such value."""
+        """The input, which is added to the group; None for any other expression."""
         if isinstance(expr, Stored):
             return _texts(expr, _Inward(self.tasks, self.members, self.inputs, "parameter"))
         given: tuple[Expr, t.Type] | None = None
@@ -424,14 +424,14 @@ class _Inward:
 
 
 class _Outward:
-    """Puts an output of the task that stands for a group in the place of an output of one of its tasks."""
+    """Replaces an output of a task in a group by an output of the task for the group."""
 
     def __init__(self, inside: Mapping[str, _Group], kind: ir.Kind) -> None:
         self.inside = inside
         self.how: ir.Kind = "artifact" if kind == "artifact" else "parameter"
 
     def __call__(self, expr: Expr) -> Expr | None:
-        """The output, which the group then has; None for what is no such value."""
+        """The output, which is added to the group; None for any other expression."""
         if isinstance(expr, Stored):
             return _texts(expr, _Outward(self.inside, "parameter"))
         match expr:
@@ -460,9 +460,9 @@ class _Outward:
 
 
 def _unfolded(units: list[Unit]) -> list[Unit]:
-    """The units with those of the smallest lists in their places, as long as there are at most LIMIT.
+    """The units with the smallest lists expanded in place, as long as there are at most LIMIT.
 
-    What is not in a group waits for less, and hands nothing through one: a template has at most 500 inputs.
+    What is not in a group waits for less, and passes nothing through one: a template has at most 500 inputs.
     """
     found = list(units)
     while True:
@@ -479,25 +479,25 @@ def _length(unit: Unit) -> int:
 
 
 def _texts(stored: Stored, change: Change) -> Expr:
-    """A file that lies outside of the run: its texts are parameters."""
+    """A file outside of the run: its texts are parameters."""
     return stored.changed(texts=tuple([substitute(one, change) for one in stored.texts]))
 
 
 def _chosen(port: Expr, others: list[Expr], whole: t.Type) -> Expr:
-    """The value of a port if the task behind it ran, else the first of the others that exists."""
+    """The value of a port if its task ran, else the first of the others that exists."""
     other = others[0] if len(others) == 1 else Either(tuple(others), whole)
     asked = Op("!=", (port.changed(type=t.TEXT), Const(ABSENT, t.TEXT)), t.BOOL)
     return Op("?:", (asked, _present(port, others, whole), other), whole)
 
 
 def _present(port: Expr, others: list[Expr], whole: t.Type) -> Expr:
-    """The value of a port whose task ran; it may be None, and then it is not chosen."""
+    """The value of a port whose task ran; if it is None, it is not chosen."""
     plain = not isinstance(port.type, t.Maybe) and t.is_text(port.type) == t.is_text(whole)
     return port if plain else Either((port, *others), whole)
 
 
 def _named(task: ir.Task) -> set[str]:
-    """The tasks whose outputs a task takes; the empty name for a parameter of the graph."""
+    """The tasks whose outputs a task uses; the empty name for a parameter of the graph."""
     found: set[str] = set()
     stack = [argument.value for argument in task.arguments if type(argument.value) is not Const]
     if task.when is not None:

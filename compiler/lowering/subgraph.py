@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Own(NamedTuple):
-    """What a called pipeline, or one call of it, says about itself; `places` by option."""
+    """The options of a called pipeline, or of one call of it; `places` by option."""
 
     control: Control = Control()
     parallelism: int | None = None
@@ -25,7 +25,7 @@ class Own(NamedTuple):
 
     @property
     def spelled(self) -> str:
-        """What tells templates of a pipeline apart; empty where nothing is said."""
+        """What distinguishes templates of a pipeline; empty without options."""
         return repr(self[:2]) if self[:2] != SILENT[:2] else ""
 
 
@@ -33,7 +33,7 @@ SILENT = Own()
 
 
 def own(call: Call) -> Own:
-    """What the options of a called pipeline come to: those of its decorator that hold for a part of a run too."""
+    """The options of a called pipeline: those of its decorator that apply to a part of a run too."""
     target = call.target
     declared = {name: target.options[name] for name in SUBGRAPH if name in target.options}
     if not declared and not call.options:
@@ -41,6 +41,6 @@ def own(call: Call) -> Own:
     places = {name: Argument(target.site, name) for name in declared}
     if call.override is not None:
         places |= {name: Argument(call.override, name) for name in call.options}
-    # What is wrong with them was said by the checks.
+    # Errors in them were reported by the checks.
     control, parallelism, _ = subgraph_options({**declared, **call.options}, places.__getitem__, ())
     return Own(control, parallelism, places)

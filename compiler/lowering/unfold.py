@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 
 class Tree(NamedTuple):
-    """A record, tuple or list in its parts: each a column of the loop, or taken apart again."""
+    """A record, tuple or list in its parts: each a column of the loop, or split again."""
 
     form: Parts
     parts: tuple[Tree | str, ...]
 
 
 class Parted(NamedTuple):
-    """The items of a loop without records that hold files, the types of their parts, and what they are parts of."""
+    """The items of a loop without records that contain files, the types of their parts, and their trees."""
 
     rows: list[Row]
     kinds: dict[str, t.Type]
@@ -47,7 +47,7 @@ class Parted(NamedTuple):
 
 
 def parted(rows: list[Row], kinds: dict[str, t.Type]) -> Parted:
-    """The items of a loop, its records with files taken apart; those that differ in their parts stay."""
+    """The items of a loop, with records that contain files split; those whose parts differ are kept."""
     wanted = [name for name in rows[0] if t.holds_file(kinds[name]) and isinstance(rows[0][name], Many)]
     if not wanted:
         return Parted(rows, kinds, {})
@@ -84,8 +84,8 @@ def together(tree: Tree, given: dict[str, Carried], kind: t.Type) -> Carried:
 class Unfolded(NamedTuple):
     """The items of a loop with texts in the place of files.
 
-    `made` gives, by parameter, the file from the texts of an item. `flaws`: parameters whose files do not
-    lie in the same kind of place, and two of these places.
+    `made` has, by parameter, the file as an expression over the texts of an item. `flaws`: parameters whose files
+    are not in the same kind of place, and two of these places.
     """
 
     rows: list[Row]
@@ -94,7 +94,7 @@ class Unfolded(NamedTuple):
 
 
 def unfolded(rows: list[Row]) -> Unfolded:
-    """The items of a loop, its files taken apart."""
+    """The items of a loop, with files replaced by their texts."""
     names = [name for name in rows[0] if Stored in {type(row[name]) for row in rows}]
     if not names:
         return Unfolded(rows, {}, [])
@@ -118,12 +118,12 @@ def unfolded(rows: list[Row]) -> Unfolded:
 
 
 def _same(texts: list[Expr]) -> bool:
-    """Whether a text is known now, and the same in all items."""
+    """Whether a text is known at compile time, and the same in all items."""
     return all(isinstance(text, Const) and text == texts[0] for text in texts)
 
 
 def _shape(file: Stored) -> tuple[object, ...]:
-    """What no item of a loop can change: the kind of place, and the words that are no texts."""
+    """What all items of a loop must have in common: the kind of place, and the arguments that are not texts."""
     words = file.artifact.words.items()
     rest = [
         (name, (value.name, value.key) if isinstance(value, Secret) else value)
@@ -134,7 +134,7 @@ def _shape(file: Stored) -> tuple[object, ...]:
 
 
 def _said(file: Stored) -> str:
-    """The kind of a place, in words: which word made it, and with what."""
+    """The kind of a place, for a message: the word that made it, and its arguments."""
     given = [name for name, value in file.artifact.words.items() if value not in (None, False)]
     return f"{file.artifact.kind}({', '.join(given)})"
 
@@ -145,7 +145,7 @@ def _filled(file: Stored, ports: dict[int, str], given: Row) -> Stored:
 
 
 def common(forms: tuple[Form, ...]) -> Form | None:
-    """The one form of all items of a list, if there is one; an empty text is None."""
+    """The common form of all items of a list, if there is one; an empty text is None."""
     forms = tuple(form for form in forms if not isinstance(form, Absent)) or (Absent(),)
     if isinstance(forms[0], Absent):
         return forms[0]
@@ -155,7 +155,7 @@ def common(forms: tuple[Form, ...]) -> Form | None:
 
 
 def said(form: Form) -> str:
-    """The form of an item, in words."""
+    """The form of an item, for a message."""
     match form:
         case File():
             return "a file in the artifact repository"

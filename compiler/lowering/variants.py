@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 
 class Variant:
-    """One template of a step: what sets it apart from the others, and what its calls need of it together.
+    """One template of a step: what distinguishes it from the others, and the combined needs of its calls.
 
-    One more call rarely needs another template.
+    An additional call rarely needs another template.
     """
 
     __slots__ = (
@@ -70,8 +70,8 @@ class Variant:
         self.taken: set[tuple[str, Taken]] = set()
         self.paths: list[tuple[t.Output, str]] | None = None
         self.cached = False
-        self.looped = False  # hands on the number of the item
-        self.counted = False  # takes it
+        self.looped = False  # outputs the index of the item
+        self.counted = False  # has an input for it
         self.always = True  # from every call
 
     @property
@@ -81,7 +81,7 @@ class Variant:
 
     @property
     def values(self) -> str:
-        """The folder in which it leaves the values that it returns: for others to read, if no pod of Argo's does."""
+        """The folder for the values that it returns: on the volume if other pods than Argo's write them."""
         return STORE if self.spread and self.store is not None else OUT
 
 
@@ -107,7 +107,7 @@ class Variants:
             self._defaults[id(graph.owner)] = shared if found == shared else found
 
     def reserve(self, roots: list[GraphPlan]) -> None:
-        """Names for the templates of steps: the declared options keep the plain name."""
+        """Assign names to the templates of steps: the declared options keep the plain name."""
         graphs = [one for root in roots for one in self._met(root)]
         for variant in self._known.values():
             for call in variant.plans:
@@ -129,7 +129,7 @@ class Variants:
             variant.name = self.names.name(variant.step.name, difference)
 
     def _met(self, plan: GraphPlan) -> list[GraphPlan]:
-        """A graph and those inside it, the templates of their steps noted, each once."""
+        """A graph and those inside it, each once; notes the templates of their steps."""
         graphs = [plan]
         for call in plan.calls:
             target, sub = call.call.target, call.sub
@@ -160,18 +160,18 @@ class Variants:
         return graphs
 
     def tell(self, found: Iterable[Diagnostic]) -> None:
-        """Keep findings, each once: another variant may have it too."""
+        """Add findings, without duplicates: another variant may have the same."""
         self.diagnostics.extend(one for one in found if one not in self.diagnostics)
 
     def _apart(self, definition: StepDef | PipelineDef) -> str:
-        """What sets a step or pipeline apart from others of its name; nothing for the first of them."""
+        """What distinguishes a step or pipeline from others of its name; empty for the first of them."""
         alike = self._alike.setdefault(definition.plain.__qualname__, [])
         if not any(one is definition for one in alike):
             alike.append(definition)
         if alike[0] is definition:
             return ""
         at = next(at for at, one in enumerate(alike) if one is definition)
-        files = [PurePath(one.code.co_filename).stem for one in alike]  # as the file is called everywhere
+        files = [PurePath(one.code.co_filename).stem for one in alike]  # the file name is the same everywhere
         return f" of {files[at]} {files[:at].count(files[at])}"
 
     def of(self, plan: CallPlan) -> Variant:
@@ -199,14 +199,14 @@ class Variants:
         return known
 
     def setting(self, call: Call) -> ir.Settings:
-        """What a step of a call runs with: its own options, those of the call and of the pipelines around."""
+        """The settings for a call of a step: its own options, those of the call and of the pipelines around."""
         definition = call.target
         assert isinstance(definition, StepDef)
         defaults = self._defaults[id(call.graph.owner)]
         key = (id(definition), id(call.options) if call.options else 0, id(defaults))
         known = self._settings.get(key)
         if known is None:
-            # What is wrong with them was said by the checks.
+            # Errors in them were reported by the checks.
             known, _ = self.declared(definition)
             if call.options or defaults:
                 own = call.all_options
@@ -224,7 +224,7 @@ class Variants:
         return known
 
     def _plain(self, step: StepDef) -> ir.Settings:
-        """The settings of a call in the pipeline of the run that says nothing itself."""
+        """The settings of a call without options in the pipeline of the run."""
         defaults = applicable(self._usual, step, step.options)
         if not defaults:
             return self.declared(step)[0]
@@ -232,7 +232,7 @@ class Variants:
         return settings(merged, step.option, tuple(OPTIONS[step.kind]), step.kind, self.profile)[0]
 
     def inherited(self, call: Call) -> dict[str, Any]:
-        """What the pipeline of a call says for its steps; where it adds nothing, what the run says."""
+        """The options that the pipeline of a call sets for its steps; if it adds none, those of the run."""
         return self._defaults[id(call.graph.owner)]
 
     def said(self, call: Call, option: str) -> Place:
@@ -246,7 +246,7 @@ class Variants:
 
 
 def _spelled(settings: ir.Settings) -> str:
-    """Settings as text that tells templates of a step apart; an option that nobody wrote adds nothing."""
+    """Settings as text that distinguishes templates of a step; an option that nobody wrote adds nothing."""
     usual = ir.Settings()._asdict()
     written = (
         f"{name}={value!r}"

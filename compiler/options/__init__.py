@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Trace
 
-#: Of steps with a container of the user's.
+#: For steps with a container of the user's.
 _READERS: dict[str, Reader] = {
     **environment.READERS,
     **resources.READERS,
@@ -71,10 +71,10 @@ _READERS: dict[str, Reader] = {
 }
 STEP_OPTIONS = tuple(_READERS)
 _DOUBTS: dict[str, Doubter] = {**environment.DOUBTS, **resources.DOUBTS, **code.DOUBTS}
-#: Options of a pipeline that hold for the steps which say nothing themselves.
+#: Options of a pipeline that are defaults for its steps.
 INHERITED = (*code.READERS, *caching.READERS)
 
-#: The options that mean something for each kind of step.
+#: The options that each kind of step supports.
 KINDS: dict[str, dict[str, Reader]] = {
     "python": {**_READERS, **daemon.READERS},
     "container": {**_READERS, **daemon.READERS},
@@ -95,11 +95,11 @@ Settled = Callable[[Mapping[str, Any], "Profile"], Any]
 
 
 def _anywhere(settled: Callable[[Mapping[str, Any]], Any]) -> Settled:
-    """What options come to on every cluster alike."""
+    """The evaluation of options that does not depend on the cluster."""
     return lambda found, profile: settled(found)
 
 
-#: For each concern of `ir.Settings` the options that decide it, and what they come to on a cluster.
+#: For each concern of `ir.Settings` the options that determine it, and their evaluation for a cluster.
 _CONCERNS: dict[str, tuple[Collection[str], Settled]] = {
     "environment": (environment.READERS, _anywhere(environment.settled)),
     "control": (control.READERS, _anywhere(control.settled)),
@@ -117,24 +117,24 @@ _CONCERNS: dict[str, tuple[Collection[str], Settled]] = {
     "placement": ((*placement.READERS, "gpu"), placement.settled),
 }
 
-#: Of each option the concerns that it decides.
+#: For each option the concerns that it determines.
 _DECIDES = {
     option: [name for name, (decided_by, _) in _CONCERNS.items() if option in decided_by]
     for options, _ in _CONCERNS.values()
     for option in options
 }
 
-#: What a step is to all its calls, so that no call of its own says it.
+#: Options that define a step for all its calls, so that a call cannot set them.
 _DECLARED = {"action", *daemon.READERS, *library.READERS}
 
 
 def of_calls(kind: str) -> tuple[str, ...]:
-    """The options that one call of a step of the kind may have."""
+    """The options that a call of a step of the kind may have."""
     return tuple(name for name in KINDS[kind] if name not in _DECLARED)
 
 
 def kinds_of(name: str) -> tuple[str, ...]:
-    """The decorators that have an option; none for what is no option."""
+    """The decorators that have an option; empty if there is no such option."""
     return tuple(WORDS[kind] for kind, readers in KINDS.items() if name in readers)
 
 
@@ -145,9 +145,9 @@ def settings(
     kind: str = "python",
     profile: Profile = NOWHERE,
 ) -> tuple[Settings, list[Diagnostic]]:
-    """The settings that the options of a step of the kind come to on a cluster, and what is wrong with them.
+    """The settings that the options of a step of the kind result in on a cluster, and the errors in them.
 
-    `place` says where an option was written; `known` are the options to choose from.
+    `place` returns where an option was written; `known` are the options to choose from.
     """
     read = partial(_read, readers=KINDS[kind], known=known, kind=kind)
     found, diagnostics = _judged(options, place, read, _DOUBTS)
@@ -159,7 +159,7 @@ def settings(
 
 
 def _made(found: Mapping[str, Any], profile: Profile) -> Settings:
-    """What options in one form come to on a cluster."""
+    """The settings that normalized options result in on a cluster."""
     settled: dict[str, Any] = {}
     for word in found:
         for name in _DECIDES.get(word, ()):
@@ -171,7 +171,7 @@ def _made(found: Mapping[str, Any], profile: Profile) -> Settings:
 def conflicts(
     step: StepDef, options: Mapping[str, Any], place: Callable[[str], Place], call: Place
 ) -> Iterator[Diagnostic]:
-    """What the options of one call and those of its step come to together, and cannot; neither of them alone.
+    """The conflicts between the options of one call and those of its step, which neither of them has alone.
 
     `call` is the place of the call, for an option that only the step has.
     """
@@ -187,7 +187,7 @@ def conflicts(
 
 
 def _of(step: StepDef, options: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
-    """What such options of a step come to together, and cannot."""
+    """The conflicts between such options of a step."""
     found = readable(options, step.kind)
     return _between(_made(found, NOWHERE), found, options)
 
@@ -195,7 +195,7 @@ def _of(step: StepDef, options: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]
 def _judged(
     options: Mapping[str, Any], place: Callable[[str], Place], read: Reader, doubts: Mapping[str, Doubter]
 ) -> tuple[dict[str, Any], list[Diagnostic]]:
-    """What options come to, each by itself, and what is wrong or doubtful about them."""
+    """The values of options, each by itself, and the errors and warnings about them."""
     found: dict[str, Any] = {}
     diagnostics: list[Diagnostic] = []
     for name, written in options.items():
@@ -212,7 +212,7 @@ def _judged(
 
 
 def readable(options: Mapping[str, Any], kind: str = "python") -> dict[str, Any]:
-    """The options of a step that can be read, in one form; what is wrong with the others is said elsewhere."""
+    """The valid options of a step, normalized; the errors in the others are reported elsewhere."""
     readers = KINDS[kind]
     found: dict[str, Any] = {}
     for name, written in options.items():
@@ -223,12 +223,12 @@ def readable(options: Mapping[str, Any], kind: str = "python") -> dict[str, Any]
     return found
 
 
-#: Gives the settings of a step's decorator, made once.
+#: Returns the settings of a step's decorator, computed once.
 Declared = Callable[["StepDef"], "tuple[Settings, list[Diagnostic]]"]
 
 
 def declared(step: StepDef, profile: Profile) -> tuple[Settings, list[Diagnostic]]:
-    """The settings that the decorator of a step asks for, and what is wrong with them."""
+    """The settings of the decorator of a step, and the errors in it."""
     return settings(step.options, step.option, tuple(KINDS[step.kind]), step.kind, profile)
 
 
@@ -251,21 +251,21 @@ def _read(
     return reader(name, written)
 
 
-#: What None comes to: as if neither a call nor what it calls said anything.
+#: The values for None: as if neither a call nor its target set the option.
 _UNSAID = object()
 
-#: Options whose readers say what a value of the run would have to do there.
+#: Options whose readers report values of the run themselves.
 _SAID_BY_READER = frozenset(("store",))
 
 
 def _is_lock(one: Later) -> bool:
-    """Whether this is the name of a mutex, the one text of options in which fields of the run may stand."""
+    """Whether this is the name of a mutex, the only text in options that may contain fields of the run."""
     *_, last = (None, *one.way)
     return isinstance(last, Field) and (last.of, last.name) == ("Mutex", "name")
 
 
 def _fixed(name: str, one: Later) -> Wrong:
-    """What is wrong with a part of an option that only a run knows."""
+    """The error for a part of an option that is known only at run time."""
     place: Argument | None = None
     path: tuple[Any, ...] = ()
     owner = ""
@@ -293,7 +293,7 @@ def _reported(wrong: Wrong, place: Place) -> Diagnostic:
     return Diagnostic(wrong.finding, place)
 
 
-#: Options of which others may be wrong beside them.
+#: Options that may conflict with others.
 _TOGETHER = frozenset(
     ("action", *daemon.READERS, *companions.READERS, *distributed.READERS, *volumes.READERS)
 )
@@ -302,7 +302,7 @@ _TOGETHER = frozenset(
 def _between(
     made: Settings, found: Mapping[str, Any], given: Mapping[str, Any]
 ) -> Iterator[tuple[str, Wrong]]:
-    """What options come to together, and cannot: the option at fault, and why."""
+    """The conflicts between options: the option at fault, and why."""
     yield from managed.doubts(made, given)
     yield from daemon.doubts(made, found)
     yield from companions.doubts(made)
@@ -313,14 +313,14 @@ def _between(
 def pipeline_options(
     options: Mapping[str, Any], place: Callable[[str], Place]
 ) -> tuple[dict[str, Any], list[Diagnostic]]:
-    """The options of a pipeline in one form, and what is wrong with them."""
+    """The options of a pipeline, normalized, and the errors in them."""
     read = partial(_read, readers=pipeline.READERS, known=tuple(pipeline.READERS))
     found, diagnostics = _judged(options, place, read, code.DOUBTS)
     diagnostics.extend(_reported(wrong, place(name)) for name, wrong in schedule.lonely(options))
     return found, diagnostics
 
 
-#: What one call of a pipeline may say, and what holds of a called pipeline's own options.
+#: What one call of a pipeline may set, and which of a called pipeline's own options apply.
 SUBGRAPH: dict[str, Reader] = {
     "parallelism": pipeline.READERS["parallelism"],
     "retries": control.READERS["retries"],
@@ -331,7 +331,7 @@ SUBGRAPH: dict[str, Reader] = {
 def subgraph_options(
     options: Mapping[str, Any], place: Callable[[str], Place], known: tuple[str, ...]
 ) -> tuple[Control, int | None, list[Diagnostic]]:
-    """The control and the parallelism that options come to for a called pipeline, and what is wrong with them."""
+    """The control and the parallelism that the options of a called pipeline result in, and the errors in them."""
 
     def read(name: str, written: object) -> Any:
         if name in pipeline.READERS and name not in SUBGRAPH and name not in known:
@@ -343,14 +343,14 @@ def subgraph_options(
 
 
 def inherited(owner: PipelineDef, root: PipelineDef) -> dict[str, Any]:
-    """What the steps that a pipeline calls find where they say nothing: its own words, then those of the run."""
+    """The defaults for the steps that a pipeline calls: its own options, then those of the run."""
     if owner is root:
         return {name: root.options[name] for name in INHERITED if name in root.options}
     return {**inherited(root, root), **inherited(owner, owner)}
 
 
 def applicable(defaults: Mapping[str, Any], step: StepDef, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Those defaults of a pipeline that mean something for a step with such options of its own."""
+    """Those defaults of a pipeline that apply to a step with such options of its own."""
     if not defaults:
         return defaults
     python = step.kind == "python"
@@ -367,7 +367,7 @@ def applicable(defaults: Mapping[str, Any], step: StepDef, options: Mapping[str,
 
 
 def cached_calls(trace: Trace, root: PipelineDef) -> frozenset[int]:
-    """The ids of the calls of steps whose results are kept."""
+    """The ids of the calls of steps whose results are cached."""
     found: list[int] = []
     for graph in trace.graphs.values():
         defaults = inherited(graph.owner, root)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def settled(found: Mapping[str, Any]) -> Caching:
-    """The caching that the options of a step come to."""
+    """The caching that the options of a step result in."""
     caching: Caching = found.get("cache", Caching())
     return caching
 
@@ -38,7 +38,7 @@ def _cache(name: str, written: object) -> Caching:
 
 
 def _age(written: object) -> str:
-    """An age as Argo reads it, in whole hours or seconds. Source: time.ParseDuration of Go, without days."""
+    """An age in Argo's format, in whole hours or seconds. Source: time.ParseDuration of Go, without days."""
     if not isinstance(written, str):
         want = "a string such as '7d'"
         raise Wrong(OptionType("max_age of Cache", want, said(written)), "item:max_age")

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Doubter, Reader
 
 _COMMIT = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-#: A tag as tags of releases are written; a branch called `1.x` or `release-2` is none of these.
+#: A tag as release tags are usually written; a branch called `1.x` or `release-2` does not match.
 _TAG = regex(r"(?:refs/tags/.+|(?:[\w.-]+[-/@])?[vV]?\d+(?:\.\d+)+(?:[-.+]?[0-9A-Za-z]+)*|[vV]\d+)")
 _WANT = 'Git(url, revision=...), a folder of a volume, such as DATA / "src", or "image"'
 
 
 def settled(found: Mapping[str, Any]) -> Code:
-    """The code that the options of a step come to."""
+    """The code that the options of a step result in."""
     code: Code = found.get("code") or Code()
     return code._replace(packages=found.get("packages", ())) if "packages" in found else code
 
@@ -45,7 +45,7 @@ def _package_doubts(written: Sequence[str]) -> Iterator[Wrong]:
 
 
 def _code_doubts(written: object) -> Iterator[Wrong]:
-    """A repository that may have something else tomorrow."""
+    """A repository whose content may be different tomorrow."""
     from flowdsl.compiler.findings.code import UnpinnedRevision
 
     revision = written.words["revision"] if isinstance(written, Artifact) else None
@@ -55,13 +55,13 @@ def _code_doubts(written: object) -> Iterator[Wrong]:
 
 
 def is_pinned(revision: object) -> bool:
-    """Whether a revision is a commit or, by its form, a tag: a branch is what comes next."""
+    """Whether a revision is a commit or, by its form, a tag: anything else is taken for a branch."""
     text = str(revision)
     return bool(_COMMIT.fullmatch(text) or _TAG.fullmatch(text))
 
 
 def provides(packages: Sequence[str], module: str, project: str | None) -> bool:
-    """Whether one of the packages has a module of the user's project: by its name, or that of the project."""
+    """Whether a package provides a module of the user's project: by its name, or that of the project."""
     from flowdsl.grammar.requirement import normalized, requirement
 
     wanted = {normalized(name) for name in (module.partition(".")[0], project) if name is not None}
@@ -102,7 +102,7 @@ def _code(name: str, written: object) -> Code:
         return Code(volume=found[0], folder=found[1])
     if type(written) is not Artifact or written.kind != "Git":
         raise Wrong(OptionType(name, _WANT, said(written)))
-    # What is wrong with its words is said where they stand.
+    # Errors in its words are reported where they are written.
     texts = {name: lifted(one) for name, one in written.texts.items() if isinstance(one, str)}
     stored = Stored(written, tuple(texts), tuple(texts.values()))
     return Code(repository=stored, folder=_folder(str(written.words["folder"])))

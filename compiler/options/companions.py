@@ -33,12 +33,12 @@ _FIELDS: dict[str, Reader] = {
 
 
 def settled(found: Mapping[str, Any]) -> Companions:
-    """The companions that the options of a step come to."""
+    """The companions that the options of a step result in."""
     return Companions(found.get("init", ()), found.get("sidecars", ()))
 
 
 def doubts(made: Settings) -> Iterator[tuple[str, Wrong]]:
-    """Containers that do not go together: two of one name, two things at one place of one of them."""
+    """Conflicts between containers: two with the same name, two things at one path in one of them."""
     if not any(made.companions):
         return
     taken: set[str] = set()

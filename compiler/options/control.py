@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Reader
 
 POLICIES = ("Always", "OnFailure", "OnError", "OnTransientError")
-"""When Argo tries again. Source: the enum of `retryPolicy` in Argo's full CRDs."""
+"""When Argo retries. Source: the enum of `retryPolicy` in Argo's full CRDs."""
 
 
 def settled(found: Mapping[str, Any]) -> ir.Control:
-    """The control that the options of a step come to."""
+    """The control that the options of a step result in."""
     return ir.Control(
         found.get("retries"), found.get("timeout"), found.get("queue_timeout"), found.get("locks", ())
     )
 
 
 def timeout(name: str, written: object) -> str:
-    """A duration option as Argo reads it; raises `Wrong`."""
+    """A duration option in Argo's format; raises `Wrong`."""
     seconds(name, written)
     return f"{written}s" if str(written).isdecimal() else in_hours(str(written))
 
@@ -45,7 +45,7 @@ def timeout(name: str, written: object) -> str:
 
 
 def retries(name: str, written: object) -> ir.Retry:
-    """How a failed task is tried again: a number, or a `Retry`."""
+    """How a failed task is retried: a number, or a `Retry`."""
     if not isinstance(written, Retry):
         if isinstance(written, (int, float)):
             return ir.Retry(whole(name, written, 0))
@@ -62,7 +62,7 @@ def retries(name: str, written: object) -> ir.Retry:
         factor = parts.read("factor", whole, "factor of Retry", factor, 1)
     if written.wait is None:
         for field, read in {**times, "factor": factor}.items():
-            if read is not None:  # and it can be read
+            if read is not None:  # and it is valid
                 parts.add(field, findings.WaitMissing(field))
     elif times["wait"] and times["longest"]:
         wait, longest = seconds("wait", written.wait), seconds("longest", written.longest)
@@ -93,11 +93,11 @@ def _policy(written: object) -> str:
 
 
 BY_CODE = "asInt(lastRetry.exitCode) in ["
-"""What the expression of `exit_codes` begins with."""
+"""The beginning of the expression for `exit_codes`."""
 
 
 def _condition(retry: Retry, parts: Parts) -> str | None:
-    """The expression that says whether to try again, in the words of Argo."""
+    """The expression that decides whether to retry, in Argo's language."""
     codes = parts.read("exit_codes", _codes, retry.exit_codes) or []
     messages = parts.read("messages", _messages, retry.messages) or []
     choices = [f"lastRetry.message contains {literal(text)}" for text in messages]
@@ -132,7 +132,7 @@ def _list(field: str, written: object) -> list[object]:
 
 
 def locks(name: str, written: object) -> tuple[ir.Lock, ...]:
-    """What is waited for and then held: mutexes and semaphores."""
+    """What is acquired and then held: mutexes and semaphores."""
     if not isinstance(written, (list, tuple)):
         raise Wrong(findings.NotALock(said(written)))
     found: list[ir.Lock] = []
@@ -166,7 +166,7 @@ def _lock(lock: Mutex | Semaphore) -> ir.Lock:
 
 
 def _lock_name(written: object) -> Const | Join:
-    """The name of a mutex, in which fields of the run may stand. Argo parts the key of a lock at `/`."""
+    """The name of a mutex, which may contain fields of the run. Argo splits the key of a lock at `/`."""
     pieces = (
         (expr_of(written),) if is_value(written) else parts(written, None) if isinstance(written, str) else ()
     )

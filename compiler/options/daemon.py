@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def settled(found: Mapping[str, Any]) -> Daemon:
-    """What the options of a step say of a daemon."""
+    """The daemon that the options of a step result in."""
     return Daemon(found.get("daemon", False), found.get("ready"))
 
 
 def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
-    """A probe of what is not a daemon; tries that a daemon cannot have: another one has another address."""
+    """A probe of what is not a daemon; retries of a daemon, since the next one has another address."""
     if not made.daemon.on and "ready" in found:
         finding = kinds.BadReady(
             "is asked of a daemon only", "this step ends on its own", "add `daemon=True`"

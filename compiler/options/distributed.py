@@ -39,7 +39,7 @@ _OPERATORS: dict[type, tuple[Operator, ...]] = {
     MPI: ("mpijob",),
 }
 
-#: What each pod is given, besides the words of torchrun.
+#: The variables of each pod, besides those of torchrun.
 VARIABLES = frozenset(
     (
         *("MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"),
@@ -49,11 +49,11 @@ VARIABLES = frozenset(
 )
 
 _MOST = 1000
-"""Pods of one step: more than any training has."""
+"""Maximum number of pods of one step: more than any training has."""
 
 
 def settled(found: Mapping[str, Any], profile: Profile) -> Distributed:
-    """How the options of a step spread it over pods; without a word of it a process has a GPU of its own."""
+    """How the options of a step distribute it over pods; by default each process has one GPU."""
     written: Written | None = found.get("distributed")
     if written is None:
         return Distributed()
@@ -70,7 +70,7 @@ def settled(found: Mapping[str, Any], profile: Profile) -> Distributed:
 
 
 def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
-    """Options that mean nothing for pods that are those of a Job, and not of Argo."""
+    """Options that have no effect on pods that belong to a Job, not to Argo."""
     if not made.distributed.workers:
         return
     yield from ((name, Wrong(finding, "name")) for name, finding in beside(made) if name in found)
@@ -84,13 +84,13 @@ def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wron
 
 
 def beside(made: Settings) -> Iterator[tuple[str, BesideDistributed]]:
-    """The options of a distributed step, or of its pipeline, that its pods have no use for."""
+    """The options of a distributed step, or of its pipeline, that its pods cannot use."""
     for name, asks, reason, way in _BESIDE:
         if asks(made):
             yield name, BesideDistributed(name, reason, way)
 
 
-#: Of each option that such pods have no use for: whether it asks for something, why not, and what to do instead.
+#: For each option that such pods cannot use: whether it is set to anything, why not, and what to do instead.
 _BESIDE: tuple[tuple[str, Callable[[Settings], object], str, str], ...] = (
     (
         "init",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def settled(found: Mapping[str, Any]) -> Environment:
-    """The environment that the options of a step come to."""
+    """The environment that the options of a step result in."""
     mounts: tuple[tuple[Mount, Mountable], ...] = (*found.get("mounts", ()), *found.get("shm", ()))
     return Environment(
         found.get("image"),
@@ -35,14 +35,14 @@ def settled(found: Mapping[str, Any]) -> Environment:
 
 
 def _env_doubts(env: Mapping[str, object]) -> Iterator[Wrong]:
-    """What variables may hold, and probably should not."""
+    """What variables may contain, but probably should not."""
     for variable, value in env.items():
         if isinstance(value, str) and is_secret(variable, value):
             yield Wrong(SecretInText(variable), f"item:{variable}")
 
 
 def _image_doubts(image: str) -> Iterator[Wrong]:
-    """What an image is called, where nobody knows what runs."""
+    """Image names that do not determine what runs."""
     if untagged(image):
         yield Wrong(NoTag(image))
 

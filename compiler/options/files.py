@@ -17,7 +17,7 @@ PACKED = ("tar", "zip", "none")
 
 
 def settled(found: Mapping[str, Any]) -> Files:
-    """How the options of a step pack its files."""
+    """The compression of files that the options of a step result in."""
     return Files(found.get("archive", ()))
 
 
@@ -32,7 +32,7 @@ def _archive(name: str, written: object) -> tuple[tuple[str, str | int], ...]:
 
 
 def _packed(name: str, written: object, part: str) -> str | int:
-    """A way to pack; a number is the level of gzip. Source: Argo 4.1, tar.compressionLevel; Go, compress/gzip."""
+    """A compression; a number is the level of gzip. Source: Argo 4.1, tar.compressionLevel; Go, compress/gzip."""
     if isinstance(written, str) and written in PACKED:
         return written
     if isinstance(written, int) and not isinstance(written, bool) and 0 <= written <= 9:

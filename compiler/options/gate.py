@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def settled(found: Mapping[str, Any]) -> Gate:
-    """The gate that the options of a step come to."""
+    """The gate that the options of a step result in."""
     return Gate(found.get("duration"))
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def settled(found: Mapping[str, Any]) -> Identity:
-    """The identity that the options of a step come to."""
+    """The identity that the options of a step result in."""
     return Identity(found.get("service_account"), found.get("labels", {}), found.get("annotations", {}))
 
 

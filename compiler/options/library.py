@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def settled(found: Mapping[str, Any]) -> Library:
-    """The template that the options of a step come to."""
+    """The template that the options of a step result in."""
     names = found.get("names", {})
     return Library(
         found.get("library", ""), found.get("template", ""), found.get("cluster", False), dict(names)

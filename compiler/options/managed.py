@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ACTIONS = ("create", "apply", "replace", "patch", "delete", "get")
 MERGES = ("strategic", "merge", "json")
 
-#: The actions that an option means nothing for, and why.
+#: The actions for which an option has no effect, and why.
 _POINTLESS = {
     "success": (("delete",), "what is deleted cannot be waited for"),
     "failure": (("delete",), "what is deleted cannot be waited for"),
@@ -33,7 +33,7 @@ _POINTLESS = {
 
 
 def settled(found: Mapping[str, Any]) -> Managed:
-    """What the options of a step say of an object."""
+    """The management of an object that the options of a step result in."""
     return Managed(
         found.get("action", ""),
         found.get("success"),
@@ -45,7 +45,7 @@ def settled(found: Mapping[str, Any]) -> Managed:
 
 
 def doubts(made: Settings, given: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
-    """Options that mean nothing for the action, and conditions that do not wait."""
+    """Options without effect for the action, and conditions that do not wait."""
     managed = made.managed
     if not managed.action:
         return

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from flowdsl.tracing.trace import Call
 
 TASK = "task"
-"""The entry of a step's patch that is about its tasks, not its template."""
+"""The entry of a step's patch for its tasks, not its template."""
 
 METADATA, CRON = "metadata", "cron"
-"""The entries of a pipeline's patch that are about its object, not about the spec of its runs."""
+"""The entries of a pipeline's patch for its object, not for the spec of its runs."""
 
 
 def of_template(call: Call) -> tuple[Patch, ...]:
-    """The patches of the template of a call: that of the step, and on top of it that of the call."""
+    """The patches of the template of a call: that of the step, then that of the call."""
     if "argo" not in call.options and "argo" not in call.target.options:
         return ()
     return tuple(
@@ -40,7 +40,7 @@ def of_template(call: Call) -> tuple[Patch, ...]:
 
 
 def of_task(call: Call) -> tuple[Patch, ...]:
-    """The patches of the task of a call: that of the step, and on top of it that of the call."""
+    """The patches of the task of a call: that of the step, then that of the call."""
     found = [
         (cast("Mapping[str, object]", one.fields[TASK]), one.place) for one in _of(call) if TASK in one.fields
     ]
@@ -48,7 +48,7 @@ def of_task(call: Call) -> tuple[Patch, ...]:
 
 
 def own(call: Call) -> str:
-    """What the call alone puts on top of its template, as text that tells templates apart."""
+    """What the call alone patches in its template, as text that distinguishes templates."""
     if "argo" not in call.options:
         return ""
     if call.options["argo"] is None:
@@ -57,7 +57,7 @@ def own(call: Call) -> str:
 
 
 def _of(call: Call) -> Iterator[Patch]:
-    """The patches of a call of a step whose options were found to be right."""
+    """The patches of a call of a step, whose options were found to be valid."""
     step = call.target
     if isinstance(step, StepDef):
         for options, place in ((step.options, Argument(step.site, "argo")), (call.options, _place(call))):
@@ -70,7 +70,7 @@ def _place(call: Call) -> Place:
 
 
 def read(name: str, written: object) -> dict[str, Any]:
-    """A patch as plain dicts, lists and scalars; raises a group of `Wrong` for all that JSON cannot say."""
+    """A patch as plain dicts, lists and scalars; raises a group of `Wrong` for what JSON cannot represent."""
     if not isinstance(written, Mapping):
         raise Wrong(OptionType(name, "a dict of Argo's fields", said(written)))
     wrong: list[Wrong] = []

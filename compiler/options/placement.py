@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Term = tuple[str, str, tuple[str, ...]]
 
-#: Short names for the labels that Kubernetes and the usual discovery tools put on nodes.
+#: Short names for the labels that Kubernetes and the usual discovery tools set on nodes.
 #: Sources: kubernetes.io/docs/reference/labels-annotations-taints; NVIDIA GPU feature discovery.
 LABELS = {
     "arch": "kubernetes.io/arch",
@@ -49,7 +49,7 @@ _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 def settled(found: Mapping[str, Any], profile: Profile) -> Placement:
-    """The placement that the options of a step come to on a cluster, whole: Argo merges nothing."""
+    """The complete placement that the options of a step result in on a cluster: Argo merges nothing."""
     pool = profile.pools.get(found.get("pool", ""))
     spot = (found.get("spot") and profile.spot) or None
     node, several = node_labels(found, profile)
@@ -93,12 +93,12 @@ def where_terms(text: str) -> tuple[tuple[Term, ...], ...]:
 
 
 def label(key: str, profile: Profile) -> str:
-    """The key of a label behind the name that a pipeline has for it."""
+    """The key of the label for which a pipeline uses a name."""
     return profile.labels.get(key) or LABELS.get(key, key)
 
 
 def node_labels(found: Mapping[str, Any], profile: Profile) -> tuple[dict[str, str], list[Term]]:
-    """The labels that `node` asks for on a cluster, and as terms those for which any of several texts will do."""
+    """The labels that `node` requires on a cluster, and terms for those that may have one of several values."""
     labels: dict[str, str] = {}
     several: list[Term] = []
     for key, text in found.get("node", {}).items():
@@ -111,12 +111,12 @@ def node_labels(found: Mapping[str, Any], profile: Profile) -> tuple[dict[str, s
 
 
 def product_labels(name: str, profile: Profile) -> tuple[str, ...]:
-    """The texts by which nodes name a product, or what is none of the profile's: the text itself."""
+    """The label values of a product; the text itself if the profile does not have it."""
     return profile.products[name].labels if name in profile.products else (name,)
 
 
 def labelled(term: Term, profile: Profile) -> Term:
-    """A term in the labels of a cluster."""
+    """A term with the labels of a cluster."""
     key, operator, values = term
     if key == "spot" and profile.spot and not values:
         name, text = profile.spot.label
@@ -134,15 +134,15 @@ def labelled(term: Term, profile: Profile) -> Term:
 
 
 def fitting(operator: str, limit: int, profile: Profile) -> tuple[str, ...]:
-    """The products with more or less memory than so many MiB."""
+    """The products with more or less memory than `limit` MiB."""
     memory = {name: product.memory or 0 for name, product in profile.products.items()}
     return tuple(name for name, has in memory.items() if (has > limit if operator == "Gt" else has < limit))
 
 
 def suffixed(term: Term) -> Term:
-    """A term that also accepts products as NVIDIA's discovery may label them where devices are shared.
+    """A term that also accepts products as NVIDIA's discovery may label them if devices are shared.
 
-    Whether it does depends on its configuration; a profile says the labels as they are.
+    Whether it does depends on its configuration; a profile gives the labels as they are.
     Source: k8s-device-plugin, "Shared Access to GPUs".
     """
     key, operator, values = term
@@ -152,7 +152,7 @@ def suffixed(term: Term) -> Term:
 
 
 def joined(terms: Iterable[Term]) -> tuple[Term, ...]:
-    """Terms that must all hold, each once, and one list of values for a label that several have lists for."""
+    """Terms that must all hold, without duplicates, and one list of values for a label with several lists."""
     found: list[Term] = []
     for term in terms:
         key, operator, values = term
@@ -186,7 +186,7 @@ def _values(term: where_text.Term, text: str) -> tuple[str, ...]:
 
 
 def gpu_terms(gpu: GPU, profile: Profile) -> tuple[Term, ...]:
-    """The nodes that a GPU request asks for; raises `GrammarError` for a bad memory."""
+    """The nodes that a GPU request requires; raises `GrammarError` for an invalid memory."""
     terms: list[Term] = []
     names = [name for written in gpu_products(gpu) for name in profile.named(written) or (written,)]
     if names:
@@ -202,7 +202,7 @@ def gpu_terms(gpu: GPU, profile: Profile) -> tuple[Term, ...]:
 
 
 def gpu_toleration(gpu: GPU, profile: Profile) -> dict[str, str]:
-    """The toleration for the usual taint of GPU nodes, whatever its value is.
+    """The toleration for the usual taint of GPU nodes, with any value.
 
     Source: the taint key is that of a whole device by convention, with differing values, so `Exists`.
     """

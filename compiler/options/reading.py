@@ -30,13 +30,13 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Reader = Callable[[str, Any], Any]
 Doubter = Callable[[Any], "Iterator[Wrong]"]
-"""Looks at an option that can be used as it is written, for what is probably not meant."""
+"""Checks a valid option for what is probably not meant."""
 
 
 class Wrong(Exception):
     """An option that cannot be used as written.
 
-    `part` says which part of the option is at fault, as in `flowdsl.places.place.Argument`: "name" is the
+    `part` is the part of the option at fault, as in `flowdsl.places.place.Argument`: "name" is the
     option's name, "item:NAME" and "key:NAME" are an entry of its dict, or an argument of its call. So is `path`.
     `place` is where it was written, if not in the option itself.
     """
@@ -56,13 +56,13 @@ class Wrong(Exception):
 
 
 class Parts:
-    """The arguments of an option such as `Retry(...)`: what is wrong with each, told together."""
+    """Reads the arguments of an option such as `Retry(...)`, and reports all errors together."""
 
     def __init__(self) -> None:
         self._wrong: list[Wrong] = []
 
     def read(self, name: str, reader: Callable[P, T], *given: P.args, **named: P.kwargs) -> T | None:
-        """What a reader makes of the argument of that name; None where it raises `Wrong`, which is kept."""
+        """The result of a reader for the argument of that name; None if it raises `Wrong`, which is kept."""
         try:
             return reader(*given, **named)
         except Wrong as error:
@@ -70,11 +70,11 @@ class Parts:
             return None
 
     def add(self, name: str, finding: Finding) -> None:
-        """Keep a finding about the argument of that name."""
+        """Add a finding about the argument of that name."""
         self._wrong.append(Wrong(finding, f"item:{name}"))
 
     def end(self) -> None:
-        """Raise a group of `Wrong` where anything was wrong."""
+        """Raise a group of `Wrong` if there were errors."""
         if self._wrong:
             raise ExceptionGroup("parts", self._wrong)
 
@@ -98,14 +98,14 @@ def said(thing: object) -> str:
 
 
 def entries(name: str, written: object, want: str, entry: Callable[[Any, Any], T]) -> list[T]:
-    """What becomes of each entry of a dict; raises `Wrong`, or a group of it for all entries at fault."""
+    """The result of `entry` for each entry of a dict; raises `Wrong`, or a group of it for all invalid entries."""
     if not is_mapping(written):
         raise Wrong(OptionType(name, want, said(written)))
     return all_of(partial(entry, key, value) for key, value in written.items())
 
 
 def all_of(readers: Iterable[Callable[[], T]]) -> list[T]:
-    """What each of some readers gives; raises a group of all that is wrong."""
+    """The result of each of the readers; raises a group of all errors."""
     found: list[T] = []
     wrong: list[Wrong] = []
     for read in readers:
@@ -119,9 +119,9 @@ def all_of(readers: Iterable[Callable[[], T]]) -> list[T]:
 
 
 def each(listed: Sequence[object], read: Callable[[object], T], several: bool = True) -> tuple[T, ...]:
-    """What becomes of each entry of a list; raises `Wrong`, or a group of it for all entries at fault.
+    """The result of `read` for each entry of a list; raises `Wrong`, or a group of it for all invalid entries.
 
-    `several` says that the user wrote a list, and not its one entry.
+    `several` tells that the user wrote a list, not its single entry.
     """
 
     def entry(index: int, one: object) -> T:
@@ -213,9 +213,9 @@ def one_of(name: str, written: object, words: tuple[str, ...], *, part: str = "v
 def whole(
     name: str, written: object, least: int, most: int | None = None, *, want: str = "", part: str = "value"
 ) -> int:
-    """A whole number from the least one on, to `most` if there is a limit; raises `Wrong`.
+    """An integer of at least `least`, and up to `most` if there is a limit; raises `Wrong`.
 
-    `want` says in a message what it is, where that is more than its bounds.
+    `want` describes it in a message, where that is more than its bounds.
     """
     if (
         not isinstance(written, int)
@@ -229,7 +229,7 @@ def whole(
 
 
 def count(name: str, written: object) -> int:
-    """A whole number of at least 1; raises `Wrong`."""
+    """An integer of at least 1; raises `Wrong`."""
     return whole(name, written, 1)
 
 
@@ -252,13 +252,13 @@ def texts(name: str, written: object) -> dict[str, str]:
 
 
 def owner(key: str) -> str:
-    """Who alone writes a label or annotation, or nobody."""
+    """Who alone may write a label or annotation; empty for others."""
     if key.rpartition("/")[0] == MARKS:
         return "flowdsl"
     return "Argo" if key.startswith(PREFIX) and key.removeprefix(PREFIX) in _ARGO else ""
 
 
-#: What Argo writes to workflows and pods, and finds them by. The user's come last and would win.
+#: What Argo sets on workflows and pods, and selects them by. The user's are applied last and would win.
 #: Source: Argo Workflows, workflow/common/common.go, and createWorkflowPod.
 _ARGO = frozenset(
     [

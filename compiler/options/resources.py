@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 _LEAST_MEMORY = 4 * 1024 * 1024
 
 
-#: What a device plug-in calls the replicas of a device, unless a profile says otherwise.
+#: The name of a device's replicas in its device plug-in, unless a profile says otherwise.
 #: Source: NVIDIA's k8s-device-plugin, time-slicing and MPS with `renameByDefault`.
 SHARED = {"nvidia": Sharing("nvidia.com/gpu.shared")}
 
 
 def settled(found: Mapping[str, Any], profile: Profile) -> Resources:
-    """The resources that the options of a step come to on a cluster."""
+    """The resources that the options of a step result in on a cluster."""
     requests = {key: found[key] for key in ("cpu", "memory") if key in found}
-    # Memory is what a node cannot take back, so its limit equals its request; a CPU that is idle may be used.
+    # A node cannot take memory back, so its limit equals its request; an idle CPU may be used.
     limits = {"memory": found["memory"]} if "memory" in found else {}
     gpu = wanted(found)
     if gpu is not None:
@@ -54,7 +54,7 @@ def settled(found: Mapping[str, Any], profile: Profile) -> Resources:
 
 
 def wanted(found: Mapping[str, Any]) -> GPU | None:
-    """The GPUs that a step asks for, if any."""
+    """The GPUs that a step requests, if any."""
     gpu: GPU | None = found.get("gpu")
     return gpu if gpu is not None and gpu.count > 0 else None
 
@@ -75,14 +75,14 @@ def _amount(name: str, written: object) -> str:
 
 
 def sharing(gpu: GPU, profile: Profile) -> Sharing | None:
-    """How a part of a device is asked for, if a part is what is wanted and the cluster has a way."""
+    """How a part of a device is requested, if a part is wanted and the cluster supports it."""
     if gpu.share is None:
         return None
     return profile.sharing.get(gpu.vendor) or SHARED.get(gpu.vendor)
 
 
 def gpu_amount(gpu: GPU, profile: Profile) -> int:
-    """How much of its resource a GPU request asks for: devices, replicas of them, or pieces of memory."""
+    """How many units of its resource a GPU request needs: devices, replicas of them, or pieces of memory."""
     shared, part = sharing(gpu, profile), gpu_memory(gpu.share)
     if shared is None or shared.unit is None or part is None:
         return gpu.count
@@ -90,7 +90,7 @@ def gpu_amount(gpu: GPU, profile: Profile) -> int:
 
 
 def resource_name(gpu: GPU, profile: Profile) -> str:
-    """The extended resource that a GPU request asks for."""
+    """The extended resource for a GPU request."""
     if (shared := sharing(gpu, profile)) is not None:
         return shared.resource
     if gpu.resource is not None:
@@ -101,7 +101,7 @@ def resource_name(gpu: GPU, profile: Profile) -> str:
 
 
 def gpu_request(name: str, written: object) -> GPU:
-    """The GPUs that an option asks for; raises `Wrong`."""
+    """The GPUs that an option requests; raises `Wrong`."""
     gpu = GPU(written) if isinstance(written, int) and not isinstance(written, bool) else written
     if not isinstance(gpu, GPU):
         raise Wrong(OptionType(name, "a whole number or GPU(...)", said(written)))
@@ -162,7 +162,7 @@ def gpu_products(gpu: GPU) -> tuple[str, ...]:
 
 
 def _gpu_doubts(gpu: object) -> Iterator[Wrong]:
-    """What a GPU request may ask for, and probably does not mean."""
+    """What a GPU request may contain, but probably does not mean."""
     if not isinstance(gpu, GPU):
         return
     for usual in VENDORS.values():
@@ -174,12 +174,12 @@ def _gpu_doubts(gpu: object) -> Iterator[Wrong]:
 
 
 def gpu_memory(text: str | None) -> int | None:
-    """An amount of a device's memory in MiB, as node labels have it; raises `GrammarError`."""
+    """An amount of a device's memory in MiB, as in node labels; raises `GrammarError`."""
     return None if text is None else math.ceil(quantity(str(text)) / (1024 * 1024))
 
 
 def _misspells(text: str, name: str) -> bool:
-    """Whether a text is a name with one character more, less or other."""
+    """Whether a text differs from a name by one character added, removed or replaced."""
     if text == name or abs(len(text) - len(name)) > 1:
         return False
     same = next((at for at, (one, other) in enumerate(zip(text, name, strict=False)) if one != other), None)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.options.reading import Reader
 
-#: What may happen when a run is to start while the one before still runs. Source: Argo, ConcurrencyPolicy.
+#: What may happen when a run is due while the previous one still runs. Source: Argo, ConcurrencyPolicy.
 POLICIES = ("Allow", "Forbid", "Replace")
 
 
@@ -56,7 +56,7 @@ def _limit(name: str, written: object) -> int:
 
 
 def lonely(options: Mapping[str, object]) -> Iterator[tuple[str, Wrong]]:
-    """The options of a schedule where there is none, each with its mistake."""
+    """The options for a schedule where there is none, each with its error."""
     if options.get("schedule") is None:
         for name in READERS:
             if options.get(name) is not None:

@@ -38,7 +38,7 @@ def store(name: str, written: object) -> Stored | None:
 
 
 def nearest(around: Stored | None, *levels: Mapping[str, Any]) -> Stored | None:
-    """What the first of these options that say anything name, else the store around; raises `Wrong`."""
+    """The value of the first of these options that is set, else the store around; raises `Wrong`."""
     for options in levels:
         if "store" in options:
             return store("store", options["store"])

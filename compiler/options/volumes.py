@@ -33,7 +33,7 @@ SHM = "/dev/shm"
 
 
 def one_key(name: str, found: N, part: str) -> N:
-    """A ConfigMap or Secret of which one key is wanted; raises `Wrong`."""
+    """A ConfigMap or Secret of which one key is required; raises `Wrong`."""
     _object(found, part)
     if found.key is None:
         what = "the Secret" if isinstance(found, Secret) else "the ConfigMap"
@@ -42,7 +42,7 @@ def one_key(name: str, found: N, part: str) -> N:
 
 
 def _object(found: Named, part: str) -> None:
-    """Judge the name and the key of a ConfigMap or Secret; raises `Wrong`."""
+    """Check the name and the key of a ConfigMap or Secret; raises `Wrong`."""
     what = "a Secret" if isinstance(found, Secret) else "a ConfigMap"
     if not is_dns_subdomain(str(found.name)):
         raise Wrong(BadObjectName(repr(found.name), what), part)
@@ -51,7 +51,7 @@ def _object(found: Named, part: str) -> None:
 
 
 def sub_path(name: str, path: VolumePath, part: str = "value") -> str:
-    """The folder or file on a volume that an option names, as Kubernetes wants it: relative. Raises `Wrong`."""
+    """The folder or file on a volume that an option names, as Kubernetes requires it: relative. Raises `Wrong`."""
     text, volume = path.text, path.volume
     if "{{" in text:
         raise Wrong(OptionType(name, "a path without `{{`", said(text)), part)
@@ -73,7 +73,7 @@ def folder(name: str, written: object) -> tuple[Volume, str] | None:
 
 
 def unmountable(path: str, scratch: bool) -> str:
-    """Why a volume cannot be mounted at a path, or nothing; `scratch`: each pod has it for itself."""
+    """Why a volume cannot be mounted at a path; empty if it can; `scratch`: each pod has its own."""
     if not path.startswith("/"):
         return "must begin with `/`"
     if ":" in path or "/../" in f"{path}/":
@@ -120,14 +120,14 @@ def _mounts(name: str, written: object) -> tuple[tuple[Mount, Mountable], ...]:
             raise Wrong(OptionType(where, "a Volume", have), part)
         if isinstance(volume, Named) and volume.key is not None:
             folder = volume.key if folder is None else folder
-        read_only = volume.read_only or isinstance(volume, Named)  # Kubernetes lets nobody write to these
+        read_only = volume.read_only or isinstance(volume, Named)  # Kubernetes mounts these read-only
         return Mount(_named(volume, part, scratches), path, folder, read_only), volume
 
     return tuple(entries(name, written, "a dict of paths to volumes", entry))
 
 
 def _named(volume: Local, part: str, scratches: dict[int, str]) -> str:
-    """The name of a volume that one pod has for itself; raises `Wrong` for what cannot be one."""
+    """The name of a volume that belongs to one pod; raises `Wrong` for an invalid one."""
     match volume:
         case Scratch(size=most):
             if most is not None:
@@ -164,7 +164,7 @@ def size(name: str, written: object, part: str) -> str:
 
 
 def _shm(name: str, written: object) -> tuple[tuple[Mount, Mountable], ...]:
-    """Shared memory: the runtime's own folder holds 64 MiB. Source: containerd and Docker, size of /dev/shm."""
+    """Shared memory: the runtime's default is 64 MiB. Source: containerd and Docker, size of /dev/shm."""
     return ((Mount("flowdsl-shm", SHM), Scratch(size(name, written, "value"), memory=True)),)
 
 

@@ -57,16 +57,16 @@ _SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh", "busybox")
 
 
 class CommandLine(NamedTuple):
-    """The words of a command, and the variables it is given, over the inputs of the step."""
+    """The words of a command, and its environment variables, over the inputs of the step."""
 
     words: tuple[Expr, ...]
     env: tuple[tuple[str, Expr], ...]
-    source: Expr | None = None  # a script that the command is given as a file
+    source: Expr | None = None  # a script that is passed to the command as a file
     stdout: bool = False  # whether what it prints is the result
-    paths: tuple[FixedPath, ...] = ()  # where the program has files, if it says so
+    paths: tuple[FixedPath, ...] = ()  # the fixed paths of the program's files, if any
 
     def placed(self, forms: Mapping[str, Form]) -> dict[str, Expr]:
-        """The paths that the program has, by the names of inputs and outputs."""
+        """The fixed paths of the program, by the names of inputs and outputs."""
         return {
             one.name: Const(one.path, t.TEXT) if one.made is None else bind(one.made, forms, {})
             for one in self.paths
@@ -79,16 +79,16 @@ class CommandLine(NamedTuple):
     def bound(
         self, forms: Mapping[str, Form], paths: Mapping[str, Expr]
     ) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...]]:
-        """The same with each input as the parameter or path that its form makes of it, each output as its path.
+        """The same with each input replaced by the parameter or path of its form, and each output by its path.
 
-        `paths` are those of the outputs, and of inputs that have one of their own.
+        `paths` are those of the outputs, and of inputs that have a fixed one.
         """
         words = tuple(bind(word, forms, paths) for word in self.words)
         return words, tuple((name, bind(value, forms, paths)) for name, value in self.env)
 
 
 def command_line(definition: StepDef) -> tuple[CommandLine | None, list[Diagnostic]]:
-    """What a container step runs, and what is wrong with it."""
+    """What a container step runs, and the errors in it."""
     return described(definition, _read)
 
 
@@ -111,7 +111,7 @@ def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> Comm
 
 
 def _words(definition: StepDef, said: Described, found: list[Diagnostic]) -> list[Expr]:
-    """The words of the command. In the one that a shell runs as its program, no input may stand."""
+    """The words of the command. The one that a shell executes as its program must not contain inputs."""
     words: list[Expr] = []
     shell = False
     for position, argument in enumerate(said.arguments):
@@ -132,7 +132,7 @@ def _words(definition: StepDef, said: Described, found: list[Diagnostic]) -> lis
 
 
 def _environment(definition: StepDef, said: Described, found: list[Diagnostic]) -> list[tuple[str, Expr]]:
-    """The variables that the command is given."""
+    """The environment variables of the command."""
     env: list[tuple[str, Expr]] = []
     for name, value in _variables(said, found).items():
         place = Argument(said.site, "env", part=f"item:{name}")
@@ -146,7 +146,7 @@ def _environment(definition: StepDef, said: Described, found: list[Diagnostic]) 
 
 
 def _flawed(definition: StepDef, words: list[Expr], said: Described) -> Iterator[Diagnostic]:
-    """What is wrong with the words of a command together."""
+    """The errors in the combination of the words of a command."""
     if not words:
         yield Diagnostic(NoCommand(definition.name), said.site)
     elif len(words) == 1 and isinstance(words[0], Const) and " " in (only := words[0].value.strip()):
@@ -157,7 +157,7 @@ def _flawed(definition: StepDef, words: list[Expr], said: Described) -> Iterator
 
 
 def _printing(definition: StepDef, said: Described) -> Iterator[Diagnostic]:
-    """What is wrong with `stdout`, which says that what the command prints is the result."""
+    """The errors about `stdout`, which makes what the command prints the result."""
     stdout = said.options["stdout"]
     if is_value(stdout) or not isinstance(stdout, bool):
         flag = OptionType("stdout", "True or False", spelled(stdout))
@@ -167,7 +167,7 @@ def _printing(definition: StepDef, said: Described) -> Iterator[Diagnostic]:
 
 
 def _unfilled(definition: StepDef, words: list[Expr], said: Described) -> Iterator[Diagnostic]:
-    """Words in which an input stands in braces, as if they were an f-string."""
+    """Words in which an input is in braces, as if they were an f-string."""
     inputs = tuple(definition.signature.by_name)
     for position, word in enumerate(words):
         if isinstance(word, Const) and (names := bodies.unfilled(word.value, inputs)):
@@ -185,7 +185,7 @@ def _variables(said: Described, found: list[Diagnostic]) -> Mapping[Any, object]
 
 
 def _source(definition: StepDef, said: Described, found: list[Diagnostic]) -> Expr | None:
-    """The script of a command: text of the user's own, in which nothing but the path of an output may stand."""
+    """The script of a command: text written by the user, which may contain no values but the paths of outputs."""
     source = said.options["source"]
     if source is None:
         return None
@@ -211,7 +211,7 @@ def _source(definition: StepDef, said: Described, found: list[Diagnostic]) -> Ex
 
 
 def _flaws(source: str) -> Iterator[tuple[str, str, str]]:
-    """What would not arrive as it stands in a script: what, why, and what to do. See `carry_text`."""
+    """What would be changed on the way in a script: what, why, and the remedy. See `carry_text`."""
     for _, name in control_characters(source):
         yield name, "Argo cannot pass on this character", "write it by its escape, or leave it out"
     for tag in argo_tags(source):
@@ -254,7 +254,7 @@ def _word(definition: StepDef, argument: object, where: str, place: Place, found
 
 
 def _single(definition: StepDef, expr: Expr, where: str, place: Place, found: list[Diagnostic]) -> Expr:
-    """The same, if it is no input that holds several files: a program is given paths one by one."""
+    """The same, unless it is an input with several files, which is reported: programs take single paths."""
     if isinstance(expr, InPod) and t.holds_file(expr.type):
         kind = expr.type.item if isinstance(expr.type, t.Maybe) else expr.type
         if not isinstance(kind, t.File):
@@ -263,7 +263,7 @@ def _single(definition: StepDef, expr: Expr, where: str, place: Place, found: li
 
 
 def _steady(word: Expr, place: Place, found: list[Diagnostic]) -> Expr:
-    """The same, if it is known to each task of the step, whenever that may run; else it is recorded."""
+    """The same, if it is the same for each task of the step, whenever that may run; else it is reported."""
     for leaf in leaves(word):
         if isinstance(leaf, RunField) and leaf.name in AT_THE_END:
             found.append(Diagnostic(NotYetKnown(leaf.name), place))
@@ -287,7 +287,7 @@ def _outputs(
     fixed: set[str],
     found: list[Diagnostic],
 ) -> None:
-    """Every output has a path, in the command line or `fixed`, and every path is that of an output."""
+    """Check that every output has a path, in the command line or `fixed`, and every path an output."""
     named = set(fixed)
     for word, place in parts:
         for leaf in leaves(word):
@@ -296,7 +296,7 @@ def _outputs(
             named.add(leaf.name)
             if leaf.name not in known:
                 found.append(Diagnostic(UnknownOutputPath(definition.name, leaf.name, known), place))
-                # It is the one that is missing, misspelt.
+                # It is a typo for the missing one.
                 named.update(filter(None, [near(leaf.name, known)]))
     stdout = said.options["stdout"]
     if is_value(stdout) or not isinstance(stdout, bool):
@@ -306,19 +306,19 @@ def _outputs(
 
 
 def bind(expr: Expr, forms: Mapping[str, Form], paths: Mapping[str, Expr]) -> Expr:
-    """An expression over the inputs and outputs of a step as one over the parameters and paths of its template."""
+    """Convert an expression over the inputs and outputs of a step to the parameters and paths of its template."""
 
     def bound(one: Expr) -> Expr | None:
         match one:
             case InPod(name, _, True):
-                return paths.get(name) or Const("", t.TEXT)  # one that is no output was reported
+                return paths.get(name) or Const("", t.TEXT)  # one that is not an output was reported
             case InPod(name, kind):
                 form = forms.get(name, PLAIN)
                 return (
                     paths.get(name) or Const(f"{IN}/{name}", t.TEXT)
                     if isinstance(
                         form, (File, Absent)
-                    )  # an optional file has its path, whether it is there or not
+                    )  # an optional file has its path, whether it exists or not
                     else Param(name, kind)
                 )
             case Get(of, key):
@@ -330,7 +330,7 @@ def bind(expr: Expr, forms: Mapping[str, Form], paths: Mapping[str, Expr]) -> Ex
 
 
 def _part(whole: Expr, of: Expr, key: str, forms: Mapping[str, Form]) -> Expr | None:
-    """A part of an input that came in parts, each of which is an input of its own; None for any other."""
+    """A part of an input that is passed in parts, each of which is a separate input; None for any other."""
     name = of.name if isinstance(of, InPod) else whole.name if isinstance(whole, Param) else ""
     form = _form(name, forms)
     if not isinstance(form, Parts) or key not in part_names(form):
@@ -343,7 +343,7 @@ def _part(whole: Expr, of: Expr, key: str, forms: Mapping[str, Form]) -> Expr | 
 
 
 def _form(name: str, forms: Mapping[str, Form]) -> Form | None:
-    """The form of an input, or of the part of one that a port is named after."""
+    """The form of an input, or of the part of one for which a port is named."""
     if name in forms:
         return forms[name]
     for whole, form in forms.items():

@@ -32,7 +32,7 @@ T = TypeVar("T")
 def described(
     definition: StepDef, read: Callable[[StepDef, Described, list[Diagnostic]], T]
 ) -> tuple[T | None, list[Diagnostic]]:
-    """What `read` makes of the description of a step, and what is wrong with it."""
+    """The result of `read` for the description of a step, and the errors in it."""
     word = DESCRIBED[definition.kind][0]
     trace = Trace()
     mark = start(trace)
@@ -58,7 +58,7 @@ def described(
 
 
 def said_twice(steps: Iterable[StepDef], sources: Sources) -> Iterator[Diagnostic]:
-    """Descriptions behind one that ends the function: `command(...)` never returns."""
+    """Descriptions after one that ends the function: `command(...)` never returns."""
     for step in steps:
         if step.kind not in DESCRIBED or not is_function(step.plain):
             continue
@@ -75,7 +75,7 @@ def said_twice(steps: Iterable[StepDef], sources: Sources) -> Iterator[Diagnosti
 
 
 def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The statements of a function that follow each other, block by block."""
+    """The blocks of consecutive statements in a function."""
     for name in ("body", "orelse", "finalbody"):
         block: list[ast.stmt] = getattr(node, name, [])
         if block:
@@ -94,7 +94,7 @@ def _call(statement: ast.stmt) -> ast.Call | None:
 
 
 def _word(call: ast.Call, step: StepDef) -> str:
-    """The word that a call describes a step with, or nothing."""
+    """The name of the function by which a call describes a step; empty for other calls."""
     names: list[str] = []
     node = call.func
     while isinstance(node, ast.Attribute):
@@ -110,7 +110,7 @@ _WORDS = {"command": command, "manifest": manifest, "request": request}
 
 
 def _raised(error: BaseException, definition: StepDef, word: str) -> Diagnostic:
-    """An exception of the function: what it says by itself, or that it was raised."""
+    """The finding about an exception of the function: the one that it contains, or that it was raised."""
     stop = explained(error, f"this describes the step `{definition.name}`")
     if stop is not None:
         return Diagnostic(mistake(stop.kind, **stop.data), stop.place, stop.related)
@@ -125,7 +125,7 @@ def _silent(definition: StepDef) -> NoCommand | kinds.NotDescribed:
 
 
 def _computed(definition: StepDef, trace: Trace) -> list[Diagnostic]:
-    """What the function did with its inputs, and cannot: they are values of the run, as in a pipeline."""
+    """The operations on inputs that are impossible: these are values of the run, as in a pipeline."""
     return [
         one
         if isinstance(one.finding, TextType) and one.finding.type in HELD
@@ -135,7 +135,7 @@ def _computed(definition: StepDef, trace: Trace) -> list[Diagnostic]:
 
 
 def _innermost(error: BaseException, definition: StepDef) -> Place | None:
-    """The last line of the step's file that an exception came through."""
+    """The last line of the step's file in the traceback of an exception."""
     found: Place | None = None
     traceback = error.__traceback__
     while traceback is not None:

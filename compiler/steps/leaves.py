@@ -43,7 +43,7 @@ Description = CommandLine | Manifest | Request
 
 
 def counted(traces: Iterable[Trace]) -> dict[int, frozenset[str]]:
-    """For each step the inputs that it is fanned out over, by its id: they may only say how often it runs."""
+    """For each step, by id, the inputs that it is fanned out over: they may only determine how often it runs."""
     found: dict[int, frozenset[str]] = {}
     for call in (call for trace in traces for call in trace.calls):
         if call.loop is not None and call.loop.kind == "fan_out":
@@ -55,8 +55,8 @@ def counted(traces: Iterable[Trace]) -> dict[int, frozenset[str]]:
 def _unused(
     step: StepDef, made: Description, asked: ir.Settings, counted: frozenset[str]
 ) -> Iterator[Diagnostic]:
-    """Inputs that a step does not use where it says what it runs; `_` in front of a name says so."""
-    if "argo" in step.options:  # which may name any of them
+    """Inputs that the description of a step does not use; a `_` prefix of the name permits that."""
+    if "argo" in step.options:  # which may refer to any of them
         return
     texts: list[Expr] = []
     used: set[str | None] = {*counted}
@@ -72,7 +72,7 @@ def _unused(
             texts = [made.url, *(value for _, value in made.headers if not isinstance(value, Secret))]
             texts += [] if made.body is None else [made.body]
     used |= {one.name for text in texts for one in leaves(text) if isinstance(one, InPod)}
-    seen = any(one.mirror for several in asked.companions for one in several)  # by the containers beside it
+    seen = any(one.mirror for several in asked.companions for one in several)  # by its companion containers
     for parameter in step.signature.parameters:
         if (
             parameter.name in used
@@ -85,7 +85,7 @@ def _unused(
 
 
 class Descriptions:
-    """What steps say of themselves, each learned once; what is wrong with it goes into `diagnostics`."""
+    """The descriptions of steps, each evaluated once; errors are added to `diagnostics`."""
 
     def __init__(
         self, declared: Declared, diagnostics: list[Diagnostic], counted: Mapping[int, frozenset[str]]
@@ -94,10 +94,10 @@ class Descriptions:
         self._declared = declared
         self._counted = counted
         self._known: dict[int, Description | None] = {}
-        self.plain: set[int] = set()  # the ids of steps whose outputs are parameters of their own names
+        self.plain: set[int] = set()  # the ids of steps whose outputs are parameters of the same names
 
     def __call__(self, step: StepDef) -> Description | None:
-        """What a step says of itself; None for a kind that says nothing, or after a mistake."""
+        """The description of a step; None for a kind that has none, or after an error."""
         if id(step) not in self._known:
             made: Description | None = None
             found: list[Diagnostic] = []
@@ -116,7 +116,7 @@ class Descriptions:
         return self._known[id(step)]
 
     def variable(self, target: StepDef | PipelineDef) -> str:
-        """Where Argo has the result of a step; empty where it is a parameter or an artifact."""
+        """The Argo variable with the result of a step; empty if it is a parameter or an artifact."""
         if not isinstance(target, StepDef):
             return ""
         if serves(target):
@@ -130,8 +130,8 @@ class Descriptions:
     def around(self, call: Call) -> bool:
         """Whether a call needs a graph around its step.
 
-        In a loop each item hands on its number, which only pods can. In a branch the result of a task that did
-        not run, if it has any, has to be absent: a parameter, and one without a default. Source: Argo Workflows,
+        In a loop each item outputs its index, which only pods can. In a branch the result of a task that did
+        not run, if it has one, must be absent: a parameter, and one without a default. Source: Argo Workflows,
         addSkippedNodeOutputsToScope.
         """
         target = call.target
@@ -158,7 +158,7 @@ class Descriptions:
         return Out(task, name, kind, self.variable(target))
 
     def misplaced(self, call: Call) -> Iterator[Diagnostic]:
-        """A daemon where it would be stopped before it is used."""
+        """A daemon in a place where it would be stopped before it is used."""
         if not isinstance(call.target, StepDef) or not serves(call.target):
             return
         way = "call it in a pipeline together with the steps that use it, and put that pipeline here"
@@ -169,7 +169,7 @@ class Descriptions:
 
 
 class Asked(NamedTuple):
-    """What a body is made from."""
+    """The data from which a body is made."""
 
     step: StepDef
     setting: ir.Settings
@@ -189,7 +189,7 @@ def _resource(asked: Asked) -> ir.Resource:
 
 
 def _as_written(text: str) -> bool:
-    """Whether a text arrives as it is."""
+    """Whether a text is passed unchanged."""
     return "{{" not in text and replaced_dollar(text) is None and not [*control_characters(text)]
 
 
@@ -231,7 +231,7 @@ BODIES: Mapping[str, Callable[[Asked], ir.Leaf]] = {
 
 
 def outputs(asked: Asked) -> list[ir.Output]:
-    """The outputs of such a template; what Argo has as a variable needs none."""
+    """The outputs of such a template; what is a variable in Argo needs none."""
     outs = t.outputs(asked.step.signature.returns)
     said = asked.said
     if asked.step.kind == "approve":
@@ -249,9 +249,9 @@ def outputs(asked: Asked) -> list[ir.Output]:
 
 
 def questions(step: StepDef, given: list[ir.Input]) -> list[ir.Input]:
-    """The inputs of a step; of a gate also those by which Argo asks a person for its outputs, of the same names.
+    """The inputs of a step; for a gate also those by which Argo asks a person for the outputs of the same names.
 
-    The first of what is asked has the text of the docstring; of what is given, where nothing is asked.
+    The first of these is shown with the text of the docstring; without any, the first of the step's inputs.
     """
     if step.kind != "approve":
         return given
@@ -278,7 +278,7 @@ def _default(step: StepDef, out: t.Output) -> str | None:
 
 
 def refused(call: Call, step: StepDef, forms: Mapping[str, Form]) -> Iterator[Diagnostic]:
-    """Arguments in forms that the kind of step cannot take."""
+    """Arguments in forms that the kind of step does not accept."""
     for name, form in forms.items():
         if isinstance(form, (Plain, Absent)):
             continue
@@ -295,9 +295,9 @@ def refused(call: Call, step: StepDef, forms: Mapping[str, Form]) -> Iterator[Di
 
 
 def handed_on_daemons(program: ir.Program, parted: ir.Program) -> Iterator[Diagnostic]:
-    """Graphs that hand on the address of a daemon, which is stopped when its graph ends.
+    """Graphs that output the address of a daemon, which is stopped when its graph ends.
 
-    `parted` is the program within Argo's limits: what only that has are groups of tasks.
+    `parted` is the program split to Argo's limits: the additional graphs in it are groups of tasks.
     """
     written = {template.name for template in program.templates}
     for template in parted.templates:
@@ -318,7 +318,7 @@ def handed_on_daemons(program: ir.Program, parted: ir.Program) -> Iterator[Diagn
 
 
 def rewritten(body: ir.Leaf, change: Callable[[Expr], Expr | None]) -> ir.Leaf:
-    """A body with every part of its expressions changed for which `change` answers."""
+    """A body in which each part of an expression is replaced by the result of `change`, if there is one."""
 
     def one(value: Any) -> Any:
         return substitute(value, change) if isinstance(value, Expr) else value

@@ -41,7 +41,7 @@ _MERGE = "tag:yaml.org,2002:merge"
 class Manifest(NamedTuple):
     """An object over the inputs of its step, and where each result is read in it.
 
-    `text`: as it was written, in YAML, without inputs. `file`: the input that holds it.
+    `text`: as it was written, in YAML, without inputs. `file`: the input that contains it.
     """
 
     body: Expr | None
@@ -51,7 +51,7 @@ class Manifest(NamedTuple):
 
 
 def manifest(definition: StepDef, managed: Managed) -> tuple[Manifest | None, list[Diagnostic]]:
-    """The object of a step, and what is wrong with it."""
+    """The object of a step, and the errors in it."""
 
     def read(step: StepDef, told: Described, found: list[Diagnostic]) -> Manifest:
         return _read(step, told, managed, found)
@@ -90,7 +90,7 @@ def _read(step: StepDef, told: Described, managed: Managed, found: list[Diagnost
 
 
 def _lifted(step: StepDef, written: object, place: Argument, found: list[Diagnostic]) -> Expr | None:
-    """The object as an expression; None after a mistake."""
+    """The object as an expression; None after an error."""
     wrong: list[Diagnostic] = []
 
     def complain(kind: str, **data: Any) -> None:
@@ -136,9 +136,9 @@ def _keys_with_inputs(thing: object) -> bool:
 
 
 def _parsed(step: StepDef, text: str, place: Place, found: list[Diagnostic]) -> object:
-    """What a text in YAML says, with inputs where they stand; None after a mistake.
+    """The data of a YAML text, with its inputs in their places; None after an error.
 
-    Each input is read as one word, so that what it will be cannot change what the text says.
+    Each input is parsed as a single word, so that its value cannot change how the text is parsed.
     """
     import textwrap
 
@@ -172,7 +172,7 @@ def _parsed(step: StepDef, text: str, place: Place, found: list[Diagnostic]) -> 
 
 
 def _loader() -> Any:
-    """A reader of YAML as the reader of Kubernetes: what is without quotes is what it makes of that."""
+    """A YAML loader like that of Kubernetes: unquoted scalars get the same types."""
     import yaml
 
     from flowdsl.compiler.yaml.documents import PLAIN, unresolved
@@ -184,7 +184,7 @@ def _loader() -> Any:
 
 
 class _Whole(NamedTuple):
-    """An input that stands alone and without quotes: a value of its own type."""
+    """An input that stands alone and unquoted: a value of its own type."""
 
     number: int
 
@@ -207,14 +207,14 @@ def _restored(thing: object, marked: list[str]) -> object:
 
 
 def _key(thing: object, marked: list[str]) -> object:
-    """A key, which JSON has as a text, with its inputs back in it."""
+    """A key, which is a text in JSON, with its inputs restored."""
     if isinstance(thing, _Whole):
         return marked[thing.number]
     return _text(thing, marked) if isinstance(thing, str) else json.dumps(thing)
 
 
 def _text(thing: object, marked: list[str]) -> object:
-    """A text with its inputs back in it; anything else as it is."""
+    """A text with its inputs restored; anything else unchanged."""
     return _MARK.sub(lambda found: marked[int(found[1])], thing) if isinstance(thing, str) else thing
 
 
@@ -265,7 +265,7 @@ def _outputs(
 def _paths(
     step: StepDef, told: Described, known: list[str], found: list[Diagnostic]
 ) -> dict[str, tuple[object, Place]] | None:
-    """What is given as the path of each result, and where; None after a mistake."""
+    """What is passed as the path of each result, and where; None after an error."""
     single, several = told.arguments[1], told.options["outputs"]
     paths: dict[str, tuple[object, Place]] = {}
     if single is not None:
@@ -309,7 +309,7 @@ def _path(path: object, kind: t.Type) -> tuple[Origin, str] | findings.ResultPat
 
 
 def _unreadable(path: object) -> str:
-    """Why a text is not a path to a result; empty when it may be one."""
+    """Why a text is not a path to a result; empty if it may be one."""
     if of_run(path) or not isinstance(path, str):
         return "it must be a string that is known now"
     text = path.strip()
@@ -328,7 +328,7 @@ def _unreadable(path: object) -> str:
         except GrammarError as error:
             return str(error)
         return ""
-    # jq takes a name for a function of its own.
+    # jq takes an identifier for a function.
     bare = _BARE_PATH.fullmatch(text)
     return _NO_DOT if bare is not None and not _FUNCTIONS.fullmatch(bare[1]) else ""
 
@@ -342,4 +342,4 @@ _FUNCTIONS = regex(
     "nulls|booleans|numbers|strings|arrays|objects|iterables|scalars|ascii|ascii_downcase|ascii_upcase|trim|"
     "ltrim|rtrim|utf8bytelength|infinite|nan|isinfinite|isnan|isnormal"
 )
-"""Words that jq knows without a dot. Source: the manual of jq 1.8."""
+"""Words that jq accepts without a dot. Source: the manual of jq 1.8."""

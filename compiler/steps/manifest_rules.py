@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flowdsl.places.place import Argument
     from flowdsl.step import StepDef
 
-#: Seconds that an object has to stay after it has finished, so that it is seen: twice the time between looks.
+#: Seconds that an object must be kept after it has finished, to be noticed: twice the polling interval.
 _SEEN = 10
 
 _JOBS = ("PyTorchJob", "TFJob")
@@ -37,7 +37,7 @@ _POLICY = (
 
 
 class Flaw(NamedTuple):
-    """What is wrong with an object, what to do, and where in it; `on_key`: with the last key of the path."""
+    """An error in an object, the remedy, and where in it; `on_key`: in the last key of the path."""
 
     problem: str
     way: str
@@ -46,7 +46,7 @@ class Flaw(NamedTuple):
 
 
 def judged(step: StepDef, body: Expr, managed: Managed, place: Argument) -> Iterator[Diagnostic]:
-    """What is wrong with the object of a step."""
+    """The errors in the object of a step."""
     for problem, way, path, on_key in _flaws(body, managed):
         where = place._replace(part="key" if on_key else "value", path=path)
         yield Diagnostic(BadManifest(step.name, problem, way), where)
@@ -62,7 +62,7 @@ def _flaws(body: Expr, managed: Managed) -> Iterator[Flaw]:
     elif not is_mapping(_known(body)) and not (isinstance(body, Many) and body.names):
         yield Flaw("is not a mapping", "write apiVersion, kind, metadata and what else it has")
     elif managed.action != "patch" or not managed.flags or _member(body, "kind") is not None:
-        # Else the flags say what is patched.
+        # Else the flags select what is patched.
         for rule in _RULES:
             yield from rule(body, managed)
 
@@ -97,7 +97,7 @@ def _owner(body: Expr, managed: Managed) -> Iterator[Flaw]:
 
 
 def _gone(body: Expr, managed: Managed) -> Iterator[Flaw]:
-    """An object that may be deleted before it is seen to have finished."""
+    """An object that may be deleted before its end is noticed."""
     spec = _member(body, "spec")
     policy = None if spec is None else _member(spec, "runPolicy")
     for holder, where in ((spec, ("spec",)), (policy, ("spec", "runPolicy"))):
@@ -110,7 +110,7 @@ def _gone(body: Expr, managed: Managed) -> Iterator[Flaw]:
 
 
 def _training(body: Expr, managed: Managed) -> Iterator[Flaw]:
-    """Jobs of Kubeflow's Training Operator, whose fields are refused in the wrong place."""
+    """Jobs of Kubeflow's Training Operator with fields in the wrong place, where they are rejected."""
     spec, kind = _member(body, "spec"), _known(_member(body, "kind"))
     if kind not in _JOBS or spec is None or isinstance(spec, (InPod, Join)):
         return
@@ -133,10 +133,10 @@ def _known(expr: Expr | None) -> object:
 
 
 def _member(expr: Expr, key: str) -> Expr | None:
-    """A member of an object; None where it has none."""
+    """A member of an object; None if it does not exist."""
     if isinstance(expr, Many) and key in expr.names:
         return expr.items[expr.names.index(key)]
     if isinstance(expr, Const) and is_mapping(expr.value):
         return Const(expr.value[key], t.JSON) if key in expr.value else None
-    # What an input holds is not known here.
+    # The content of an input is not known here.
     return expr if isinstance(expr, (InPod, Join)) else None

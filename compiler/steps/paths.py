@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from flowdsl.tracing.trace import Call
     from flowdsl.values.expr import Expr
 
-#: What stands for a value of the run in a text.
+#: The placeholder for a value of the run in a text.
 _VALUE = regex(r"\{\{.*?\}\}")
 
 
@@ -46,13 +46,13 @@ class FixedPath(NamedTuple):
     path: str
     place: Place
     written: bool  # an output
-    made: Expr | None = None  # the path with the values of a run that stand in it
+    made: Expr | None = None  # the path with the values of the run in it
 
 
 def fixed_paths(
     definition: StepDef, said: Described, written: tuple[str, ...], found: list[Diagnostic]
 ) -> tuple[FixedPath, ...]:
-    """What `paths` says, and what is wrong with it; `written` are the outputs that are files in the container."""
+    """The paths given by `paths`, and the errors in them; `written` are the outputs that are files in the container."""
     given: Any = said.options["paths"]
     if is_value(given) or not is_mapping(given):
         finding = OptionType("paths", "a dict of paths", spelled(given))
@@ -91,7 +91,7 @@ def fixed_paths(
 
 
 def _flaw(path: str, written: bool) -> str:
-    """Why nothing can be put at a path, or nothing; `written` are outputs."""
+    """Why nothing can be put at a path; empty if something can; `written` are outputs."""
     if not path.startswith("/") or path.startswith("//"):
         return "it does not begin at the root of the container"
     if ".." in path.split("/"):
@@ -107,7 +107,7 @@ def _flaw(path: str, written: bool) -> str:
 
 
 def _is_word(leaf: Expr) -> bool:
-    """Whether it is known when a task begins, and is no file."""
+    """Whether it is known when a task begins, and is not a file."""
     match leaf:
         case InPod(_, kind, output):
             return not output and not t.holds_file(kind)
@@ -124,11 +124,11 @@ def misplaced(
     mounted: frozenset[str],
     stored: bool,
 ) -> Iterator[Diagnostic]:
-    """Files that a call brings or keeps where their paths cannot be chosen; `stored`: on a volume."""
+    """Files that a call passes or stores although their paths cannot be chosen; `stored`: on a volume."""
     step = call.target
     kinds = {out.name: out.type for out in t.outputs(step.signature.returns)}
     for name, path, place, written, _ in paths:
-        if not path:  # one that is none was told
+        if not path:  # an invalid one was reported
             continue
         if written:
             if stored and t.holds_file(kinds[name]):

@@ -45,7 +45,7 @@ class Request(NamedTuple):
 
 
 def request(definition: StepDef) -> tuple[Request | None, list[Diagnostic]]:
-    """The request of a step, and what is wrong with it."""
+    """The request of a step, and the errors in it."""
     return described(definition, _read)
 
 
@@ -60,7 +60,7 @@ class _Reader:
         self.found.append(Diagnostic(findings.BadRequest(part, problem, way), place))
 
     def lifted(self, part: str, written: object, want: t.Type, place: Place) -> Expr | None:
-        """A part of the request as an expression; None after a mistake."""
+        """A part of the request as an expression; None after an error."""
         wrong: list[str] = []
 
         def complain(kind: str, **data: Any) -> None:
@@ -128,7 +128,7 @@ def _read(step: StepDef, told: Described, found: list[Diagnostic]) -> Request:
 
 
 def _address(reader: _Reader, address: Expr, place: Place) -> None:
-    """A URL begins with its scheme and host, or with an input that does."""
+    """Check that a URL begins with its scheme and host, or with an input that does."""
     first: object = address
     if isinstance(address, Join):
         first = address.parts[0]

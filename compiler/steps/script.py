@@ -46,7 +46,7 @@ def script(
 
     `inputs` are the parameters of the function, in order, each with its reader; `outputs` are the writers
     of its result; `first`: only the process of rank 0 writes it. A value that cannot be read or written ends the
-    script with exit code 1 and one sentence on standard error that names the step, the input or output, and its
+    script with exit code 1 and one sentence on standard error, which names the step, the input or output, and its
     type. Runs on Python 3.7 and newer.
     """
     function = carried.function
@@ -72,10 +72,10 @@ def script(
 
 
 def write(step: str, result: object, outputs: Sequence[Writer]) -> None:
-    """Write outputs as the script of a step would that got this result. Raises WrongValue."""
+    """Write outputs as the script of a step with this result would. Raises WrongValue."""
     names: dict[str, Any] = {"returned": lambda: result}
     code = _Ending("returned", {}, frozenset(), (), False).code((), outputs).replace(STEP, step)
-    exec(code, names)  # what is written is what steps write, by the same lines
+    exec(code, names)  # written by the same code as in steps
     try:
         names[_MAIN]()
     except SystemExit as wrong:
@@ -92,12 +92,12 @@ def _ending(
     positional: tuple[str, ...],
     first: bool,
 ) -> str:
-    """The last lines; steps that take and give the same share them, so STEP stands for most functions."""
+    """The last lines; steps with the same inputs and outputs share them, so STEP stands for most names."""
     return _Ending(function, dict(classes), shadowed, positional, first).code(inputs, outputs)
 
 
 def _is_open(text: str) -> bool:
-    """Whether two braces are open at the end, as Argo pairs them: the template's next tag would be theirs."""
+    """Whether two braces are unclosed at the end, as Argo pairs them: the template's next tag would close them."""
     at = text.find("{{")
     while at >= 0:
         end = text.find("}}", at + 2)
@@ -108,7 +108,7 @@ def _is_open(text: str) -> bool:
 
 
 class _Ending:
-    """Writes the last lines of one script."""
+    """Generates the last lines of one script."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class _Ending:
         self.first = first
         self.function = function
         self.classes = classes
-        self.shadowed = shadowed  # built-ins whose names the module has for something else
+        self.shadowed = shadowed  # built-ins whose names the module redefines
         self.positional = positional
         self.used: set[str] = set()
         self.aliases: dict[str, str] = {}
@@ -161,7 +161,7 @@ class _Ending:
         )
 
     def _user(self, name: str) -> str:
-        """A name of the user's; by an alias where the main function has another use for it."""
+        """A name of the user's; by an alias if the main function uses it otherwise."""
         first, dot, rest = name.partition(".")
         if first in _TAKEN:
             self.aliases[first] = f"_flowdsl_{first}"
@@ -172,12 +172,12 @@ class _Ending:
         return self._user(self.classes.get(cls, cls.__name__))
 
     def _maker(self, cls: type) -> str:
-        """What makes an object of a class from its fields; `__post_init__` has changed them before they were sent."""
+        """The constructor of a class from its fields; `__post_init__` has changed them before they were written."""
         made = "dict" if cls is dict else self._class(cls)
         return self._part("as_sent", made) if hasattr(cls, "__post_init__") else made
 
     def _part(self, name: str, *arguments: str) -> str:
-        """A part as it is, or a call of it."""
+        """A part itself, or a call of it."""
         self.used.add(name)
         return f"{name}({', '.join(arguments)})" if arguments else name
 
@@ -317,7 +317,7 @@ class _Ending:
         return f"lambda file: {self._decoder(kind)}"
 
     def _decoder(self, kind: t.Type) -> str:
-        """A function from a value that JSON has to one of the type; `file` is the one for files."""
+        """A function from a JSON value to one of the type; `file` is the one for files."""
         match kind:
             case t.Enumeration(cls):
                 return self._part("named", self._class(cls))
@@ -337,7 +337,7 @@ class _Ending:
     # The results.
 
     def _check(self, outputs: Sequence[Writer]) -> list[str]:
-        """Lines that tell a result of another shape, or a record or tuple in it."""
+        """Lines that check the shape of a result, and of a record or tuple in it."""
         parts: dict[t.Keys, dict[str | int, None]] = {}
         for writer in outputs:
             for at, key in enumerate(writer.keys):
@@ -379,7 +379,7 @@ class _Ending:
         return [*lines, self._part("fingerprint", path, quote(writer.digest))] if writer.digest else lines
 
     def _cells(self, port: str, kind: t.Type, value: str) -> list[str]:
-        """The ports of an item of a list with files, each with its text in the row; `file` gives that of a file."""
+        """The ports of an item of a list with files, each with its text in the row; `file` makes that of a file."""
         match kind:
             case t.File() | t.Maybe(t.File()):
                 return [f"{quote(port or 'return')}: file({value})"]
@@ -405,7 +405,7 @@ class _Ending:
         return self._part("as_json" if _has_strings(kind) else "as_number", encoder)
 
     def _encoder(self, kind: t.Type) -> str:
-        """A function from a value of the type to one that JSON has; `file` is the one for files."""
+        """A function from a value of the type to a JSON value; `file` is the one for files."""
         match kind:
             case t.Enumeration(cls):
                 return self._part("member", quote(cls.__name__))

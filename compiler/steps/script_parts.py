@@ -384,13 +384,13 @@ _LINE = regex(r"^(?=.)", re.MULTILINE)
 
 
 def words(code: str) -> set[str]:
-    """The words of some code, those in its strings too."""
+    """The words in some code, including its strings."""
     return set(_WORDS.findall(code))
 
 
 @cache
 def assembled(names: frozenset[str]) -> tuple[str, frozenset[str]]:
-    """Parts and those that they call, in the order in which they are defined, indented; and their words."""
+    """Parts and those that they call, in order of definition, indented; and their words."""
     found: set[str] = set()
     todo: set[str] = set(names)
     while todo:
@@ -401,5 +401,5 @@ def assembled(names: frozenset[str]) -> tuple[str, frozenset[str]]:
 
 
 def indented(text: str) -> str:
-    """The lines of a text four columns further in."""
+    """The lines of a text, indented by four columns."""
     return _LINE.sub("    ", text)

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from flowdsl.compiler import ir
 
 CODE = "/tmp/flowdsl/code"
-"""Where the modules of the user's own are: a repository, or a folder of a volume."""
+"""Where the user's own modules are: a repository, or a folder of a volume."""
 
 PACKAGES = "/tmp/flowdsl/packages"
-"""An empty folder for what pip installs: the image may be read-only, and belong to another user."""
+"""An emptyDir for what pip installs: the image may be read-only, and owned by another user."""
 
 PIP = '[sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir"]'
-"""The words by which a script installs packages, before the folder and what they are."""
+"""The command by which a script installs packages, before the folder and the packages."""
 
 _FIRST = "from __future__ import annotations\n"
 _HEAD = """
@@ -94,7 +94,7 @@ _flowdsl_start()
 
 
 def folders(code: ir.Code) -> list[str]:
-    """The folders that are put on the import path, the first one first."""
+    """The folders that are put on the import path, in order."""
     found = [f"{PACKAGES}/site"] if code.packages else []
     if code.repository is not None:
         found.insert(0, f"{CODE}/{code.folder}".rstrip("/"))
@@ -104,10 +104,10 @@ def folders(code: ir.Code) -> list[str]:
 
 
 def prepared(script: str, step: str, code: ir.Code, *, spread: bool = False) -> str:
-    """A script that finds the packages and modules of its step before anything of the user's is executed.
+    """A script that makes the packages and modules of its step available before it executes the user's code.
 
-    pip is that of the image, and gets its arguments as a list: no shell reads them. What it installs goes to
-    a folder of its own. Also other programs that the step starts find both, by `PYTHONPATH`. `spread`: after that
+    pip is that of the image, and gets its arguments as a list, without a shell. It installs into a
+    separate folder. `PYTHONPATH` makes both available to programs that the step starts, too. `spread`: after that
     it starts the processes of its pod, which execute the rest.
     """
     found = folders(code)
