@@ -14,7 +14,7 @@ _STRING = regex(r'"(?:[^"\\]|\\.)*"')
 
 
 def encode(value: Any, kind: t.Type) -> str:
-    """The text of a value of the type, as the step that takes it will read it.
+    """The text of a value of the type, as the step that receives it will read it.
 
     JSON is escaped so that Argo and the kubelet see no `{`, `$` or control character of a string: both
     would substitute what follows.

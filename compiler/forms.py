@@ -389,7 +389,7 @@ def _in_row(name: str, form: Form, kind: t.Type) -> Reader:
 
 
 def variable(port: str) -> str:
-    """The environment variable that carries a parameter into a Python step."""
+    """The environment variable that passes a parameter to a Python step."""
     return "FLOWDSL_" + port.replace("-", "__")
 
 

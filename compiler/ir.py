@@ -142,7 +142,7 @@ class Environment(NamedTuple):
     volumes: tuple[Mountable, ...] = ()  # one for each mount
     workdir: str | None = None
     pull_policy: str | None = None
-    checkpoints: tuple[Volume, str] | None = None  # where `run.checkpoint_dir` lies: a folder of a volume
+    checkpoints: tuple[Volume, str] | None = None  # folder of a volume for `run.checkpoint_dir`
 
 
 class Retry(NamedTuple):
@@ -219,7 +219,7 @@ class Distributed(NamedTuple):
 
     framework: Literal["torch", "tensorflow", "mpi", ""] = ""
     workers: int = 0
-    processes: int = 1  # in each of them
+    processes: int = 1  # per pod
     port: int = 0
     operator: Operator | Literal[""] = ""  # that creates them; else they are those of a Job
     ps: int = 0  # parameter servers in addition, and a chief
@@ -237,7 +237,7 @@ class Distributed(NamedTuple):
 
 
 class Managed(NamedTuple):
-    """What is done with an object of the cluster, and what is waited for."""
+    """An action on an object of the cluster, and what is waited for."""
 
     action: str = ""
     success: str | None = None

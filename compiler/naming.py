@@ -61,7 +61,7 @@ class _Taken(dict[str, "Call"]):
 def task_names(
     calls: list[Call], assigned: Callable[[Site], str | None]
 ) -> tuple[dict[int, str], list[Diagnostic]]:
-    """The names of the calls of one graph, by the id of the call, and what is wrong with them."""
+    """The names of the calls of one graph, by the id of the call, and the errors in them."""
     diagnostics: list[Diagnostic] = []
     names: dict[int, str] = {}
     statements: dict[tuple[int, int], list[Call]] = defaultdict(list)
@@ -107,7 +107,7 @@ def _claim(call: Call, taken: _Taken, names: dict[int, str], diagnostics: list[D
 
 
 def _unfit(asked: Any) -> Finding | None:
-    """Why what `name=` says cannot be the name of a task, or None."""
+    """Why the value of `name=` cannot be the name of a task, or None."""
     if of_run(asked):
         return RunTimeOption("name")
     if not isinstance(asked, str):
@@ -123,12 +123,12 @@ def _unfit(asked: Any) -> Finding | None:
 
 
 def _is_free(name: str, taken: _Taken) -> bool:
-    """Whether a task can have a name that no other has."""
+    """Whether a name is still available for a task."""
     return name not in taken and is_depended_upon(name)
 
 
 def _other(base: str, call: Call, variable: str | None, taken: _Taken, diagnostics: list[Diagnostic]) -> str:
-    """Another name for a statement whose name is taken: by its step, or by its constants."""
+    """Another name for a statement whose name is taken: from its step, or from its constants."""
     step = slug(call.target.name)
     if variable is not None and _is_free(f"{base}-{step}", taken):
         return f"{base}-{step}"
@@ -149,7 +149,7 @@ def _other(base: str, call: Call, variable: str | None, taken: _Taken, diagnosti
 
 
 def _marks(repeats: list[Call]) -> list[tuple[str, ...]]:
-    """What tells the runs of one statement apart: the constants in which they differ, else their number."""
+    """What distinguishes the runs of one statement: the constants in which they differ, else their number."""
     if len(repeats) == 1:
         return [()]
     everything = [{name: _shown(value) for name, value in _constants(one).items()} for one in repeats]
@@ -184,7 +184,7 @@ def _shown(value: Any) -> str:
 
 
 class Templates:
-    """Names for templates: the first of a name keeps it, others get hex digits of what sets them apart."""
+    """Names for templates: the first of a name keeps it, others get hex digits of their difference."""
 
     def __init__(self) -> None:
         self._taken: dict[str, str] = {}

@@ -124,7 +124,7 @@ class _Reader:
     def each(
         self, at: str, given: object, fields: Mapping[str, _Field], make: Callable[..., T]
     ) -> dict[str, T]:
-        """What the tables of a table describe, by name; a list of names where each would be empty."""
+        """The objects that the subtables of a table describe, by name; a list of names stands for empty ones."""
         names = _several(given) if make is _product else []
         tables: dict[str, object] = {str(name): {} for name in names}
         if isinstance(given, dict):

@@ -196,7 +196,7 @@ def _given(name: str, form: Form) -> Iterator[ir.Ingredient]:
             yield ir.Ingredient(f"input {name}", None, "its value", name)
 
 
-# --- what is wrong with it -----------------------------------------------------------------------------
+# --- errors and warnings -------------------------------------------------------------------------------
 
 
 def judged(

@@ -98,7 +98,7 @@ def said(thing: object) -> str:
 
 
 def entries(name: str, written: object, want: str, entry: Callable[[Any, Any], T]) -> list[T]:
-    """The result of `entry` for each entry of a dict; raises `Wrong`, or a group of it for all invalid entries."""
+    """The result of `entry` for each entry of a dict; raises `Wrong`, or a group of it for all errors."""
     if not is_mapping(written):
         raise Wrong(OptionType(name, want, said(written)))
     return all_of(partial(entry, key, value) for key, value in written.items())
@@ -119,7 +119,7 @@ def all_of(readers: Iterable[Callable[[], T]]) -> list[T]:
 
 
 def each(listed: Sequence[object], read: Callable[[object], T], several: bool = True) -> tuple[T, ...]:
-    """The result of `read` for each entry of a list; raises `Wrong`, or a group of it for all invalid entries.
+    """The result of `read` for each entry of a list; raises `Wrong`, or a group of it for all errors.
 
     `several` tells that the user wrote a list, not its single entry.
     """

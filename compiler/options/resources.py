@@ -149,7 +149,7 @@ def _products(gpu: GPU) -> None:
 
 
 def gpu_products(gpu: GPU) -> tuple[str, ...]:
-    """The products a GPU request names; raises `Wrong`."""
+    """The products that a GPU request names; raises `Wrong`."""
     written = cast("object", gpu.product)
     products = () if written is None else (written,) if isinstance(written, str) else written
     if isinstance(products, (list, tuple)):

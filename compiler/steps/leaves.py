@@ -147,7 +147,7 @@ class Descriptions:
         return bool(outs) and (variable == RESULT or defaults)
 
     def made(self, task: str, target: StepDef | PipelineDef, name: str, kind: t.Type) -> Out:
-        """The output of a task that runs a step itself."""
+        """The output of a task that runs a step directly."""
         foreign = isinstance(target, StepDef) and target.kind == "template"
         if not foreign and not self.variable(target):
             self.plain.add(id(target))
