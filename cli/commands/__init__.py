@@ -46,11 +46,11 @@ ELSEWHERE: Final = {
     "version": "--version",
     "help": "--help",
 }
-"""What other programs call a command: argo, kubectl, docker, git, kfp, Metaflow."""
+"""Names of commands in other programs: argo, kubectl, docker, git, kfp, Metaflow."""
 
 
 def load(arguments: Sequence[str] = ()) -> App:
-    """The command line with the command that some arguments begin with, or else with all: each costs its import."""
+    """The app with only the command that the arguments begin with, else with all: each import takes time."""
     named = [module for module, names in MODULES.items() if arguments and arguments[0] in names]
     for module in named or MODULES:
         import_module(f"{__name__}.{module}")
@@ -60,7 +60,7 @@ def load(arguments: Sequence[str] = ()) -> App:
 
 
 def _say_usage(command: App, words: tuple[str, ...]) -> None:
-    """Name the arguments in the first line of the help, which says [ARGS] by itself for those that may be left out."""
+    """Name the arguments in the usage line of the help, which shows [ARGS] by default for optional ones."""
     for name in command:
         below = command[name]
         if name.startswith("-"):

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 MAGNITUDES = 100.0
-"""From that ratio of the largest to the smallest value on, an axis shows orders of magnitude."""
+"""The ratio of the largest to the smallest value from which on an axis is logarithmic."""
 LABEL = 24
-"""Characters of a value beside an axis."""
+"""The most characters of a tick label."""
 COLORS = "Viridis"
 HEIGHT = "480px"
 MARGIN: Json = {"margin": {"t": 60}}
@@ -35,7 +35,7 @@ class _Trial(NamedTuple):
 
 
 def page(title: str, sweeps: Iterable[Rounds]) -> str:
-    """The page for the sweeps of a run, which have an objective. The same run gives the same bytes.
+    """The page for the sweeps of a run, each with an objective. The same run gives the same bytes.
 
     Raises `ModuleNotFoundError` without the extra.
     """
@@ -77,7 +77,7 @@ def _figures(sweep: Rounds, objective: Objective, trials: Sequence[_Trial]) -> l
 
 
 def _history(objective: Objective, trials: Sequence[_Trial], inputs: Sequence[str]) -> Json:
-    """What each trial gave, and the best so far."""
+    """A chart of the metric of each trial, and the best one so far."""
     numbers = [one.round.number for one in trials]
     best: list[float] = []
     for one in trials:
@@ -97,7 +97,7 @@ def _history(objective: Objective, trials: Sequence[_Trial], inputs: Sequence[st
 
 
 def _parallel(objective: Objective, trials: Sequence[_Trial], inputs: Sequence[str]) -> Json:
-    """A line for each trial, through its values to what it gave."""
+    """A chart of parallel coordinates: a line for each trial through its inputs to its metric."""
     metrics = [one.metric for one in trials]
     axes = [_axis(name, [one.round.values[name] for one in trials]) for name in inputs]
     lines = {
@@ -111,7 +111,7 @@ def _parallel(objective: Objective, trials: Sequence[_Trial], inputs: Sequence[s
 
 
 def _axis(name: str, texts: Sequence[str]) -> Json:
-    """Numbers, over orders of magnitude by their logarithm; or each other value at a place of its own."""
+    """An axis of numbers, logarithmic if they span orders of magnitude; or of categories, for other values."""
     numbers = [_number(text) for text in texts]
     known = [one for one in numbers if one is not None]
     if len(known) < len(texts):
@@ -143,5 +143,5 @@ def _label(text: str) -> str:
 
 
 def _marked(text: str) -> str:
-    """A label where plotly takes some tags of HTML for marks."""
+    """A label, escaped where plotly interprets some HTML tags."""
     return html.escape(_label(text), quote=False)

@@ -21,7 +21,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def log(found: Sequence[Located]) -> str:
-    """A log with one run: the kinds that were found as rules, the findings as results."""
+    """A log with one run: the kinds of findings as rules, the findings as results."""
     kinds = {one.finding.code: type(one.finding) for one in found}
     codes = sorted(kinds)
     rules = [

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 Point = tuple[float, float]
 
-SIZE, LINE = 14, 20  # a text, and from one line to the next
-PAD_X, PAD_Y = 14, 9  # between a box and what is in it
-BESIDE, BELOW = 24, 12  # between boxes that stand side by side, or one below the other
+SIZE, LINE = 14, 20  # the font size, and the line height
+PAD_X, PAD_Y = 14, 9  # between a box and its content
+BESIDE, BELOW = 24, 12  # between boxes side by side, or one below the other
 BETWEEN = 40  # between layers
-STACK = 5  # how far the second sheet of a loop looks out
+STACK = 5  # how far the second sheet of a loop sticks out
 MARGIN = 16
 
 STYLE = """\
@@ -68,7 +68,7 @@ def svg(picture: Picture) -> str:
 
 
 class Box(NamedTuple):
-    """A node with its size, and the drawing of what is in it."""
+    """A node with its size, and the drawing inside it."""
 
     node: Node
     width: float
@@ -90,7 +90,7 @@ class Drawing(NamedTuple):
 
 
 def _arrange(nodes: Sequence[Node], edges: Sequence[tuple[str, str]], down: bool) -> Drawing:
-    """Lay out one graph: its parts side by side, in rows like text where they are many."""
+    """Lay out one graph: its connected parts side by side, wrapped into rows if they are many."""
     boxes = {node.id: _box(node, down) for node in nodes}
     parts = [_layered(boxes, part, edges, down) for part in _parts(list(boxes), edges)]
     area = sum((part.width + BESIDE) * (part.height + BESIDE) for part in parts)
@@ -121,7 +121,7 @@ def _box(node: Node, down: bool) -> Box:
 
 
 def _parts(ids: list[str], edges: Sequence[tuple[str, str]]) -> list[list[str]]:
-    """The parts of a graph that no edge joins, by their first node."""
+    """The connected parts of a graph, ordered by their first node."""
     beside: dict[str, list[str]] = {one: [] for one in ids}
     for one, two in edges:
         beside[one].append(two)
@@ -141,7 +141,7 @@ def _parts(ids: list[str], edges: Sequence[tuple[str, str]]) -> list[list[str]]:
 
 
 class _Spot:
-    """What grandalf asks of a vertex: its size, and where its centre goes."""
+    """The view of a vertex that grandalf needs: its size, and the position of its centre."""
 
     def __init__(self, w: float, h: float) -> None:
         self.w, self.h = w, h
@@ -151,7 +151,7 @@ class _Spot:
 def _layered(
     boxes: dict[str, Box], ids: Sequence[str], edges: Sequence[tuple[str, str]], down: bool
 ) -> Drawing:
-    """Lay out one connected part; computed as if it ran down, with x and y exchanged if it does not."""
+    """Lay out one connected part; computed from top to bottom, with x and y exchanged for left to right."""
     if len(ids) == 1:
         box = boxes[ids[0]]
         return Drawing(down, box.width, box.height, [(box, (0.0, 0.0))], [])
@@ -165,7 +165,7 @@ def _layered(
     joins = [graphs.Edge(vertices[one], vertices[two]) for one, two in edges if one in vertices]
     layout: Any = layouts.SugiyamaLayout(graphs.graph_core(list(vertices.values()), joins))
     layout.xspace = BESIDE if down else BELOW
-    layout.dw = layout.dh = 4  # what an edge takes where it passes a layer
+    layout.dw = layout.dh = 4  # the space of an edge that passes through a layer
     layout.init_all(inverted_edges=[])
     layout.draw(8)
 
@@ -212,7 +212,7 @@ def _route(
 
 
 def _spread(layers: list[list[Any]], apart: float) -> dict[Any, float]:
-    """Where the vertices stand in their layers, moved apart where the method lets two boxes overlap."""
+    """The positions of the vertices in their layers, moved apart where the layout lets two boxes overlap."""
     found: dict[Any, float] = {}
     for layer in layers:
         end = -math.inf
@@ -225,7 +225,7 @@ def _spread(layers: list[list[Any]], apart: float) -> dict[Any, float]:
 def _tops(
     layers: list[list[Any]], chains: list[list[Any]], across: dict[Any, float], rank: dict[Any, int]
 ) -> list[tuple[float, float]]:
-    """From where to where each layer reaches; further apart where edges have far to go to the side."""
+    """The top and the bottom of each layer; with larger gaps where edges go far to the side."""
     gaps = [0.0] * len(layers)
     for chain in chains:
         for one, two in itertools.pairwise(chain):
@@ -278,7 +278,7 @@ def _rect(kind: str, at: Point, wide: float, high: float) -> str:
 
 
 def _path(points: Sequence[Point], down: bool) -> str:
-    """A path along points: straight and curved in turns, with the curves level where they begin and end."""
+    """A path along points: straight and curved in turns; curves begin and end in the direction of the flow."""
     said = [f"M{_at(points[0])}"]
     for index, ((x, y), (to_x, to_y)) in enumerate(itertools.pairwise(points)):
         end = _at((to_x, to_y))
@@ -310,7 +310,7 @@ def _text(text: str) -> str:
 
 
 def _wide(text: str, *, bold: bool) -> float:
-    """How wide a text may be: by the widths of DejaVu Sans, the widest of the fonts in use."""
+    """The largest width of a text: in DejaVu Sans, the widest of the fonts in use."""
     return math.ceil(sum(map(_advance, visible(text))) * SIZE * (1.1 if bold else 1.0))
 
 

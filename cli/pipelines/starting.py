@@ -112,7 +112,7 @@ def start(folder: Path) -> int:
     written = [name for name in _FILES if not os.path.lexists(folder / name)]
     for name in written:
         save(_FILES[name], folder / name)
-    # Runs are kept where they are begun.
+    # Runs are stored in the folder in which they are started.
     where = "" if folder == Path() else f"cd {shlex.quote(str(folder))} && "
     names = ", ".join(str(folder / name) for name in written)
     err(f"written: {names}\nnext: {where}flowdsl run pipeline.py\n")
