@@ -18,7 +18,7 @@ ROOT = Path(__file__).absolute().parent.parent
 
 
 def main() -> int:
-    """Measures what the command line asks for and prints the report; 1 when a tool crashed."""
+    """Measure as the command line says and print the report; returns 1 if a tool crashed."""
     peers = ROOT / ".venv-bench" / "bin" / "python"
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--short", action="store_true", help="fewer repeats, nothing above 1000 tasks")

@@ -19,7 +19,7 @@ COMMANDS = 200
 NODES = (2500, 10_000)
 PARALLEL = (1, 2, 4, COMMANDS)
 BOUNDS = ("cores", "parallelism")
-"""What lets no more than so many run at once: what each asks for of the machine, or what the manifest says."""
+"""What limits how many pods run at a time: their resource requests, or `parallelism` of the manifest."""
 
 
 class Line(NamedTuple):
@@ -32,7 +32,7 @@ class Line(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """`ok`, `MISSED`, or nothing where there is no bound."""
+        """`ok`, `MISSED` or `not measured`; empty without a bound."""
         if self.bound is None:
             return ""
         return "not measured" if self.ratio is None else "ok" if self.ratio <= self.bound else "MISSED"
@@ -181,7 +181,7 @@ def measure(
     for bound, parallel in itertools.product(BOUNDS, PARALLEL):
         name = f"{COMMANDS} no-op shell steps, {parallel} at once, by {bound}"
         progress(name)
-        asked: list[int | str] = [COMMANDS, parallel, 4 * rounds, bound]  # more rounds, as short ones vary
+        asked: list[int | str] = [COMMANDS, parallel, 4 * rounds, bound]  # more rounds, since short ones vary
         found = child(python, _NOOP, asked, crashes, name)
         lines.append(_compared(name, found, "run", "bare processes", 1.5))
     name = f"walk {NODES[1]:,} nodes of pure control"
@@ -231,7 +231,7 @@ def _compared(name: str, found: list[float] | None, one: str, other: str, bound:
 def child(
     python: Path, source: str, arguments: list[int | str], crashes: list[str], name: str
 ) -> list[float] | None:
-    """The numbers that a program prints; None where it crashed, whose text is added to the others."""
+    """The numbers that a program prints; None if it crashed, with its error added to `crashes`."""
     done = subprocess.run(
         [python, "-c", source, *map(str, arguments)], capture_output=True, text=True, check=False
     )
@@ -245,7 +245,7 @@ def child(
 def _chains(
     python: Path, peers: Path, steps: int, rounds: int, crashes: list[str]
 ) -> tuple[float | None, dict[str, float | None]]:
-    """Seconds of the whole command of each tool for the same chain of Python steps."""
+    """The seconds of the whole command of each tool for the same chain of Python steps."""
     best: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -31,10 +31,10 @@ class Sample(NamedTuple):
 
 
 class CrashError(Exception):
-    """A tool ended with an error; the text is the end of what it wrote on standard error."""
+    """A tool failed; the text is the end of its standard error."""
 
 
-# Linux resets VmHWM at exec; ru_maxrss, the way elsewhere, starts at the size of the parent.
+# Linux resets VmHWM at exec; ru_maxrss, used elsewhere, starts at the size of the parent.
 _PEAK = """
 def peak():
     try:
@@ -109,7 +109,7 @@ seconds = time.process_time() - start
 Path(sys.argv[3]).write_text(json.dumps([seconds, peak(), len(text.encode())]))
 """
 
-# The documents come from another process, so nothing the compiler remembered about them is warm.
+# The documents come from another process, so no cache of the compiler is warm.
 _DOCUMENTS = """
 import sys, json
 from pathlib import Path
@@ -148,7 +148,7 @@ with open(sys.argv[1], "w") as out:
 def timed_build(python: Path, tool: Tool, source: str, small: str) -> Sample:
     """Measure the CPU seconds from the pipeline file to the YAML text, in a warm process.
 
-    `source` is the text of the pipeline file that is timed, `small` the one the process is warmed with.
+    `source` is the text of the timed pipeline file, `small` that of the one for warm-up.
     Raises `CrashError` when the tool does.
     """
     with tempfile.TemporaryDirectory() as name:
@@ -176,7 +176,7 @@ def timed_import(python: Path, statement: str) -> Sample:
 
 
 def timed_command(python: Path, tool: Tool, source: str) -> Sample:
-    """Measure the CPU seconds of the tool's own command, from process start to YAML, run as a user runs it.
+    """Measure the CPU seconds of the tool's own command, from process start to YAML, as a user runs it.
 
     The command is the console script beside the interpreter. Peak memory is at least that of this process.
     """

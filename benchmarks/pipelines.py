@@ -28,7 +28,7 @@ _TRIAL = """\
 
 
 def _decay(index: int) -> str:
-    """Return the body of a chain's step; every index is another text."""
+    """Return the body of a step of a chain; it differs for every index."""
     return _DECAY.format(rate=f"0.{index + 1}")
 
 
@@ -37,7 +37,7 @@ def _names(steps: int) -> list[str]:
 
 
 def _list(steps: int) -> str:
-    """Return the list that a loop over several steps walks; nothing for one step."""
+    """Return the list over which a loop over several steps iterates; empty for one step."""
     if steps == 1:
         return ""
     return "STEPS = [\n" + "".join(f"    {name},\n" for name in _names(steps)) + "]\n\n\n"
@@ -74,7 +74,7 @@ def flowdsl_chain(tasks: int, *, steps: int = 1, loop: bool) -> str:
 def hera_chain(tasks: int, *, steps: int = 1, form: str = "result") -> str:
     """Write the chain for Hera.
 
-    `form` is how a number travels: `result` prints it and reads `task.result`, `parameter` declares an
+    `form` is how a number is passed: `result` prints it and reads `task.result`, `parameter` declares an
     output parameter and reads `task.get_parameter`.
     """
     if form == "parameter":

@@ -20,7 +20,7 @@ from benchmarks.rows import (
 
 
 class Limit(NamedTuple):
-    """One promise of the project. `measured` is None when the run had no number for it."""
+    """One limit of the project. `measured` is None if the run has no number for it."""
 
     name: str
     bound: float
@@ -37,7 +37,7 @@ class Limit(NamedTuple):
 
 
 def limits(results: Results) -> list[Limit]:
-    """Return the limits of the project with what this run measured for each."""
+    """Return the limits of the project with the measurements of this run."""
     rows = {row.name: row for row in results.rows}
     judged = [chain(100), chain(1000), chain(4000), DISTINCT, sweep(1000), sweep(10_000)]
     found = [
@@ -106,7 +106,7 @@ def show(results: Results, judged: Sequence[Limit], head: str) -> str:
 
 
 def as_data(results: Results, judged: Sequence[Limit], versions: Mapping[str, str]) -> dict[str, object]:
-    """Return every number, for a file of JSON: seconds, MiB, bytes."""
+    """Return every number, for a JSON file: seconds, MiB, bytes."""
     return {
         "versions": {**versions},
         "rows": [
@@ -128,7 +128,7 @@ def as_data(results: Results, judged: Sequence[Limit], versions: Mapping[str, st
 
 
 def _ratio(row: Row | None, tool: Tool) -> float | None:
-    """How many times a peer's cheapest form costs what flowdsl's dearest does."""
+    """The ratio of a peer's cheapest form to the most expensive one of flowdsl."""
     if row is None or (peer := row.shown(tool)) is None or (own := row.shown("flowdsl")) is None:
         return None
     return peer.sample.seconds / own.sample.seconds
@@ -150,7 +150,7 @@ def _times(ratio: float | None) -> str:
 
 
 def _forms(row: Row) -> list[list[str]]:
-    """List every form of the tools that have several, each against the dearest of flowdsl."""
+    """List every form of the tools that have several, relative to the most expensive one of flowdsl."""
     own = row.shown("flowdsl")
     lines: list[list[str]] = []
     for tool in TOOLS:

@@ -19,7 +19,7 @@ from benchmarks.measure import (
 )
 
 BUDGET = 15.0  # CPU seconds after which a slow case is not repeated
-# What a compilation imports; the compiler loads most of it when it gets there.
+# What a compilation imports; the compiler loads most of it lazily.
 STAGES = (
     "load",
     "lowering.plan",
@@ -61,12 +61,12 @@ class Plan(NamedTuple):
 
 
 def short(pythons: Mapping[Tool, Path]) -> Plan:
-    """Some two minutes: for continuous integration."""
+    """About two minutes: for continuous integration."""
     return Plan(pythons, 2, (100, 1000), (1000,), 100, ("result",))
 
 
 def full(pythons: Mapping[Tool, Path]) -> Plan:
-    """Everything; some minutes."""
+    """Everything; several minutes."""
     return Plan(pythons, 5, (10, 100, 1000, 4000), (1000, 10_000), 1000, ("result", "parameter"))
 
 
@@ -86,7 +86,7 @@ class Row(NamedTuple):
     absent: Mapping[Tool, str]
 
     def shown(self, tool: Tool) -> Cell | None:
-        """Return what stands for a tool: the dearest form of flowdsl, the cheapest of the others."""
+        """Return the form that represents a tool: the most expensive of flowdsl, the cheapest of the others."""
         pick = max if tool == "flowdsl" else min
         return pick(self.cells.get(tool, ()), key=lambda cell: cell.sample.seconds, default=None)
 
@@ -114,7 +114,7 @@ Case = tuple[Tool, str, Callable[[], Sample]]
 
 
 def measure(plan: Plan, progress: Callable[[str], None]) -> Results:
-    """Measures every row of the plan; a crash loses its cell, never the run."""
+    """Measure every row of the plan; a crash loses its cell, never the run."""
     crashes: list[str] = []
     rows: list[Row] = []
     for name, cases, absent in _planned(plan):
@@ -134,7 +134,7 @@ def measure(plan: Plan, progress: Callable[[str], None]) -> Results:
 
 
 def _row(name: str, cases: list[Case], absent: dict[Tool, str], repeats: int, crashes: list[str]) -> Row:
-    """Measures the cases in turns, so that all of them meet the same noise."""
+    """Measure the cases in turns, so that all are subject to the same noise."""
     taken: dict[int, list[Sample]] = {index: [] for index in range(len(cases))}
     broken: set[int] = set()
     for _ in range(repeats):
@@ -161,7 +161,7 @@ def _row(name: str, cases: list[Case], absent: dict[Tool, str], repeats: int, cr
 
 
 def _above(row: Row, bare: Row) -> Row:
-    """Take the start of the interpreter off an import row."""
+    """Subtract the start of the interpreter from an import row."""
     cells: dict[Tool, tuple[Cell, ...]] = {}
     for tool, (cell,) in row.cells.items():
         start = bare.cells[tool][0].sample.seconds

@@ -136,7 +136,7 @@ with TemporaryDirectory() as folder:
 
 
 def source(name: str, count: int) -> str:
-    """The file of a shape with so many parts."""
+    """The file of a shape with `count` parts."""
     return _HEAD + SHAPES[name](count)
 
 

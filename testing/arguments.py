@@ -22,7 +22,7 @@ _FORMS = {
     "fakes": '{"STEP": VALUE}',
 }
 
-_NEEDED = ("approve", "python")  # for all others None means that they are not given
+_NEEDED = ("approve", "python")  # for all others None means: not given
 
 
 def check(given: Mapping[str, object]) -> None:
@@ -38,7 +38,7 @@ def check(given: Mapping[str, object]) -> None:
 
 
 def _entries(name: str, value: object) -> Iterator[tuple[str, object]] | None:
-    """The entries of a dict by texts, each with where it stands; None where it is no such dict."""
+    """The entries of a dict with str keys, each with its location; None for anything else."""
     entries = cast("Mapping[object, object]", value)
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in entries):
         return None
@@ -65,7 +65,7 @@ def _paths(name: str, value: object) -> Iterator[str]:
             yield f"{where}: there is no {Path(path).resolve()}"
 
 
-# Without the values: a test may have true secrets.
+# Without the values: a test may have real secrets.
 def _data(name: str, value: object) -> Iterator[str]:
     entries = _entries(name, value)
     if entries is None:

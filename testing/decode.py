@@ -32,12 +32,12 @@ class _Ports(NamedTuple):
     files: Files
 
     def has(self, name: str) -> bool:
-        """Whether there is an output of this name, or a part of it."""
+        """Whether there is an output of this name, or a part of one."""
         return any(one == name or one.startswith(f"{name}-") for one in (*self.texts, *self.artifacts))
 
 
 def returned(outputs: Json | None, kind: t.Type, files: Files) -> Any:
-    """What a step or pipeline returned. Raises RunFailed where it is not there."""
+    """The value that a step or pipeline returned. Raises RunFailed if it is missing."""
     texts = {one["name"]: str(one["value"]) for one in several(outputs, "parameters") if "value" in one}
     ports = _Ports(texts, {one["name"]: one for one in several(outputs, "artifacts")}, files)
     if isinstance(kind, t.Nothing):
@@ -96,7 +96,7 @@ def _value(name: str, kind: t.Type, ports: _Ports) -> Any:
 
 
 def _unfolded(folder: Path, kind: t.Sequence | t.Mapping) -> Any:
-    """A list or dict with files, which is one folder: see the readers of folders and bundles in compiler/ports.py."""
+    """A list or dict of files, stored as one folder: see the readers of folders and bundles in compiler/ports.py."""
     entries = folder.iterdir() if folder.is_dir() else ()
     if not isinstance(kind.item, t.File):
         text = (folder / "value.json").read_text(encoding="utf-8")
@@ -115,6 +115,6 @@ def _file(name: str, ports: _Ports) -> Path | None:
 
 
 def _row(row: Mapping[str, str], kind: t.Type, files: Files) -> Any:
-    """What one round of a loop returned."""
+    """The value that one round of a loop returned."""
     outputs: Json = {"parameters": [{"name": name, "value": text} for name, text in row.items()]}
     return returned(outputs, kind, files)

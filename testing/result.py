@@ -29,8 +29,8 @@ class RunFailed(AssertionError):
 
 
 IS_TOLD = methodcaller("errisinstance", (CannotRun, RunFailed))
-"""Whether an error that pytest shows is one of these, which say what is wrong at a line of the test."""
-__tracebackhide__ = IS_TOLD  # pytest leaves the frames of a module out for which this is so
+"""Whether an error shown by pytest is one of these, which are reported at a line of the test."""
+__tracebackhide__ = IS_TOLD  # pytest hides the frames of a module for which this is true
 
 
 class Phase(str):
@@ -130,7 +130,7 @@ class Steps(Mapping[str, StepRun]):
     def __init__(self, steps: list[StepRun]) -> None:
         self._steps = {one.path: one for one in steps}
         self._names = _grouped(steps, lambda one: one.path.rpartition(".")[2])
-        whole = [one for one in steps if not one.path.endswith(")")]  # and no round
+        whole = [one for one in steps if not one.path.endswith(")")]  # without the rounds of loops
         self._functions = _grouped(whole, lambda one: one.template)
 
     def __getitem__(self, name: str) -> StepRun:
@@ -161,7 +161,7 @@ class Steps(Mapping[str, StepRun]):
 
 
 def _grouped(steps: list[StepRun], name: Callable[[StepRun], str]) -> dict[str, list[StepRun]]:
-    """Steps by a name that others may have, too."""
+    """Steps grouped by a name, which need not be unique."""
     found: dict[str, list[StepRun]] = {}
     for one in steps:
         found.setdefault(name(one), []).append(one)
@@ -221,7 +221,7 @@ class Run(Generic[R_co]):
 
 
 def report_of(entries: list[Entry], folder: Path, first: str, message: str) -> list[str]:
-    """A first line, and the ends of the logs of what failed: the last line first, as pytest cuts long reports."""
+    """A first line, and the ends of the logs of failed steps: the last line first, as pytest truncates reports."""
     from flowdsl.cli.display.ending import absent_keys, failures, log_of
     from flowdsl.cli.display.paint import Paint
 

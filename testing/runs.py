@@ -38,11 +38,11 @@ _OF_THE_CLUSTER = regex(
 _OPTION = regex(r"--(mount|artifact|secret|config-map) ([^\s=]+?)(?:=(\S+)|(?=:?\s))")
 
 __tracebackhide__ = IS_TOLD
-_LONGEST = 50  # characters of the name of a pipeline that the name of its run begins with
+_LONGEST = 50  # characters of the name of a pipeline at the beginning of the name of its run
 
 
 class _Ready(NamedTuple):
-    """A run that may begin."""
+    """A run that is ready to start."""
 
     manifest: Json
     references: list[Json]
@@ -128,7 +128,7 @@ def _is_pipeline(thing: object) -> TypeGuard[Pipeline[..., Any]]:
 
 
 def _in_python(text: str) -> str:
-    """What stands against a run, with the arguments of a test for the options of the command line."""
+    """A message about what prevents a run, with arguments of `run_pipeline` in place of command-line options."""
     text = _OF_THE_CLUSTER.sub(r"\1; say in fakes what it returns", text)
     return _OPTION.sub(_argument, text.replace("--fake ", "fakes: ").replace("-p ", ""))
 
@@ -150,7 +150,7 @@ def _ready(
     fakes: Mapping[str, object],
     means: Means,
 ) -> _Ready:
-    """A run with its values, if nothing stands against it. Raises RunError, CannotRun."""
+    """Prepare a run with its values. Raises RunError, CannotRun."""
     from flowdsl.cli.runs.given import libraries, stand_for
     from flowdsl.runtime.local.honoured import Asked, judged, steps
     from flowdsl.runtime.local.means import volumes_of
@@ -161,7 +161,7 @@ def _ready(
     manifest = scheduled(document, workflow(document, texts))
     manifest["metadata"]["name"] = name
     means = means._replace(artifacts={**means.artifacts, **stand_for(manifest, {**means.artifacts, **files})})
-    # Templates of the cluster do not run here, but are faked.
+    # Templates of the cluster are not run here, but faked.
     references = libraries(program, manifest, [], [f"{step}=" for step in fakes])
     known = steps(manifest, references)
     place = folder / "runs" / name
@@ -210,7 +210,7 @@ def _run(folder: Path, ready: _Ready, approve: bool) -> Machine:
 
 
 def _compiled(pipeline: Pipeline[..., Any], cluster: str | None) -> tuple[Program, Json]:
-    """The program and the document of a pipeline that stands in an imported module. Raises CannotRun."""
+    """The program and the document of a pipeline in an imported module. Raises CannotRun."""
     from flowdsl.cli.config import project
     from flowdsl.cli.display.report import render_all
     from flowdsl.compiler.compile import compile_loaded
@@ -256,7 +256,7 @@ def _located(given: Located | None) -> dict[str, Path]:
 def _parameters(
     given: Mapping[str, object], document: Json, program: Program, mounts: Mapping[str, Path]
 ) -> tuple[dict[str, str], dict[str, Path]]:
-    """The texts that travel for values, and the files of artifacts. Raises RunError, CannotRun."""
+    """The encoded parameters, and the files of artifacts. Raises RunError, CannotRun."""
     from flowdsl.cli.runs.given import parameters
     from flowdsl.compiler.encode import encode, plain
     from flowdsl.values.texts import WrongValue, rebuilt
@@ -287,7 +287,7 @@ def _parameters(
 def _fakes(
     given: Mapping[str, object], known: Mapping[str, Json], program: Program, folder: Path
 ) -> list[str]:
-    """The outputs of steps that do not run, as texts; lists of files go to `folder`."""
+    """The encoded outputs of faked steps; lists of files go to `folder`."""
     from flowdsl.cli.runs.given import declaration
     from flowdsl.compiler.encode import field, plain
     from flowdsl.runtime.local.faked import in_place_of
@@ -319,6 +319,6 @@ def _fakes(
                 found += in_place_of(step, made, part, template, folder)
             except (WrongValue, ValueError, OSError) as error:
                 raise CannotRun(f"fakes: `{step}` returns {t.spell(kind)}, not {value!r}: {error}") from None
-            except (TypeError, LookupError, AttributeError):  # what it has no parts for
+            except (TypeError, LookupError, AttributeError):  # a value without the parts of its type
                 raise CannotRun(f"fakes: `{step}` returns {t.spell(kind)}, not {value!r}") from None
     return found

@@ -35,7 +35,7 @@ WRONG = ROOT / "tests" / "wrong"
 RIGHT = ROOT / "tests" / "right"
 LAYERS = ("flowdsl", "cli", "compiler", "grammar", "runtime", "testing")
 
-#: Modules whose findings are about manifests: what they find in YAML that somebody wrote has no case.
+#: Modules whose findings are about manifests, which have no cases in tests/mistakes.
 MANIFESTS = (
     "flowdsl.compiler.findings.importing",
     "flowdsl.compiler.yaml.findings",
@@ -49,7 +49,7 @@ _CODE = re.compile(r"^.*\b(?:error|warning)\[(FD\d+)\]: ", re.MULTILINE)
 
 
 class Example(NamedTuple):
-    """A text that shows a kind of finding: its language, the text, the settings beside it, what is printed."""
+    """An example of a kind of finding: its language, its text, the settings beside it, and the output."""
 
     language: str
     source: str
@@ -81,14 +81,14 @@ def of_a_manifest(kind: type[Finding]) -> bool:
 
 
 def found(golden: str) -> list[str]:
-    """The codes of the findings in a printed text, in its order."""
+    """The codes of the findings in a printed text, in order."""
     return _CODE.findall(golden)
 
 
 def wrong() -> dict[str, Example]:
-    """For each code a text that has the mistake: a manifest of tests/wrong, or the plainest of the cases.
+    """For each code an example of the mistake: a manifest of tests/wrong, or the simplest of the cases.
 
-    Plainest: with the fewest other findings, and then the shortest.
+    Simplest: with the fewest other findings, and then the shortest.
     """
     ranked: dict[str, list[tuple[int, int, str, str, str]]] = {}
     for golden in sorted(CASES.glob("*/*.err")):
@@ -104,7 +104,7 @@ def wrong() -> dict[str, Example]:
 
 
 def right() -> dict[str, Example]:
-    """For each code a text of tests/right: that of the mistake, corrected."""
+    """For each code an example of tests/right: the mistake, corrected."""
     languages = {".py": "python", ".yaml": "yaml"}
     return {
         path.stem: Example(languages[path.suffix], _read(path), _settings(path))
@@ -114,7 +114,7 @@ def right() -> dict[str, Example]:
 
 
 def checked(path: Path) -> str:
-    """What `flowdsl check` prints about a manifest, from its own folder; in a folder `importing`, `flowdsl import`."""
+    """The output of `flowdsl check` for a manifest, in its own folder; in a folder `importing`, of `flowdsl import`."""
     sources, text = Sources(), _read(path)
     sources.add(path.name, text)
     if path.parent.name == "importing":
@@ -125,7 +125,7 @@ def checked(path: Path) -> str:
 
 
 def page(kind: type[Finding], bad: Example | None, good: Example | None) -> str:
-    """The page of one kind."""
+    """The page of one kind of finding."""
     parts = [f"# {kind.code}", _meaning(kind), f"{kind.severity}: {_shown(kind.title)}"]
     if _says_something(kind.help):
         parts.append(f"help: {_shown(kind.help)}")
@@ -176,7 +176,7 @@ def stale(wanted: dict[Path, str]) -> list[Path]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the pages, or with `--check` name the stale ones; the exit code."""
+    """Write the pages, or with `--check` name the stale ones; returns the exit code."""
     if arguments not in ([], ["--check"]):
         print("usage: python -m tools.diagnostics [--check]", file=sys.stderr)
         return 2
@@ -200,7 +200,7 @@ def _manifest(path: Path) -> Example:
 
 
 def _settings(path: Path) -> str:
-    """The project's settings that lie beside a file."""
+    """The project settings beside a file."""
     beside = path.with_name("flowdsl.toml")
     return _read(beside) if beside.exists() else ""
 
@@ -211,13 +211,13 @@ def _shown_files(example: Example) -> list[str]:
         return files
     try:
         tomllib.loads(example.settings)
-    except tomllib.TOMLDecodeError:  # what is wrong is that it is none
+    except tomllib.TOMLDecodeError:  # the mistake is that it is no TOML
         return [*files, "`flowdsl.toml`:", _fenced("text", example.settings)]
     return [*files, "`flowdsl.toml`:", _fenced("toml", example.settings)]
 
 
 def _about(code: str, printed: str) -> str:
-    """The findings of one code, of all that are printed."""
+    """The findings of one code in a printed text."""
     return "\n\n".join(block for block in printed.split("\n\n") if code in found(block))
 
 
@@ -234,7 +234,7 @@ def _read(path: Path) -> str:
 
 
 def _shown(template: str) -> str:
-    """A template as it is written, its doubled braces single."""
+    """A message template with its doubled braces made single."""
     parts = (
         text + ("" if name is None else f"{{{name}}}") for text, name, _, _ in Formatter().parse(template)
     )
@@ -242,7 +242,7 @@ def _shown(template: str) -> str:
 
 
 def _says_something(template: str) -> bool:
-    """Whether a template has words of its own beside its holes."""
+    """Whether a template has text besides its fields."""
     return any(text.strip() for text, _, _, _ in Formatter().parse(template))
 
 

@@ -36,7 +36,7 @@ PAGE = DOCS / "guide" / "argo-fields.md"
 SOURCES = ("tests/lowering/*.py", "tests/objects/*.py", "examples/*/pipeline.py")
 OPTIONS = frozenset({*STEP_OPTIONS, *READERS}) - {"argo"}
 
-#: Where a patch begins: the option's own fields, or those of one of its entries.
+#: The roots of patches: the fields of the option itself, or of one of its entries.
 ROOTS: Mapping[str, Target] = {
     "step": TEMPLATE,
     "task": TASK,
@@ -45,7 +45,7 @@ ROOTS: Mapping[str, Target] = {
     "cron": CRON,
 }
 
-#: The words that are no options, by the field that they write. Each is seen to be written, or a test fails.
+#: The words that are no options, by the field that they write. A test fails for one that is not written.
 LANGUAGE: Mapping[Field, str] = {
     ("Arguments", "artifacts"): "arguments of a call",
     ("Arguments", "parameters"): "arguments of a call, parameters of the pipeline",
@@ -97,7 +97,7 @@ LANGUAGE: Mapping[Field, str] = {
 
 
 def written() -> dict[Field, set[str]]:
-    """Every field that the compiler writes for the examples and cases, with the options seen to decide it."""
+    """Every field that the compiler writes for the examples and cases, with the options that determine it."""
     found: dict[Field, set[str]] = defaultdict(set)
     for pattern in SOURCES:
         for path in sorted(ROOT.glob(pattern)):
@@ -110,9 +110,9 @@ def written() -> dict[Field, set[str]]:
 def _walk(
     value: Any, kind: str, word: str | None, manifest: Manifest, found: dict[Field, set[str]]
 ) -> set[str] | None:
-    """Note the fields of a value. The options that decide all of it, or None if something else does.
+    """Record the fields of a value; returns the options that determine all of it, or None if something else does.
 
-    What a patch brought is no evidence.
+    Fields from a patch do not count.
     """
     parts: list[tuple[str | int, Any, str]] = []
     if is_list(value):
@@ -138,7 +138,7 @@ def _walk(
 
 
 def _word(manifest: Manifest, holder: Any, key: str | int, around: str | None) -> str | None:
-    """The option that decides a part: that of its origin, or of what it stands in."""
+    """The option that determines a part: that of its origin, or of its parent."""
     if (id(holder), key) not in manifest.origins:
         return around
     place = manifest.origins[id(holder), key]
@@ -170,7 +170,7 @@ def paths() -> dict[str, dict[str, Path_]]:
 
 
 def reach(kind: str, field: str, ways: dict[str, dict[str, Path_]]) -> tuple[str, Path_] | None:
-    """The root and the path by which a patch reaches a field; None if none does."""
+    """The root and the path of a patch for a field; None if no patch reaches it."""
     for root, reached in ways.items():
         if kind in reached and (path := (*reached[kind], field)) not in ROOTS[root].fixed:
             return root, path
@@ -178,7 +178,7 @@ def reach(kind: str, field: str, ways: dict[str, dict[str, Path_]]) -> tuple[str
 
 
 def sample(expression: str, rule: Mapping[str, Any], around: tuple[str, ...] = ()) -> Any:
-    """A value that the schema takes for a type expression under a rule."""
+    """A value that the schema accepts for a type expression under a rule."""
     outer, _, inner = expression.partition(":")
     if outer == "list":
         return [entry(inner, sample(inner, rule.get("each", {}), around))] * max(1, rule.get("minItems", 1))
@@ -194,17 +194,17 @@ def sample(expression: str, rule: Mapping[str, Any], around: tuple[str, ...] = (
 
 
 def entry(kind: str, value: Any) -> Any:
-    """An entry of a list, with a name if such entries have names: by it lists are merged."""
+    """An entry of a list, with a name if such entries have names, since lists are merged by name."""
     named = is_type(kind) and fields(kind).get("name") == "string"
     return {"name": "example", **value} if named else value
 
 
-#: Texts of the named patterns that `example` does not fit.
+#: Texts for the named patterns that `example` does not match.
 _TEXTS = {"schedule": "@daily", "base64": "ZXhhbXBsZQ==", "quantity": "1"}
 
 
 def needed(kind: str, around: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The least object of a type: the fields that it must have."""
+    """The minimal object of a type: its required fields."""
     return {
         field: sample(fields(kind)[field], rules(kind).get(field, {}), (*around, kind))
         for field in required(kind)
@@ -213,7 +213,7 @@ def needed(kind: str, around: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def patch(root: str, path: Path_) -> dict[str, Any]:
-    """A patch of a root that gives the field at a path a value."""
+    """A patch of a root that sets the field at a path."""
 
     def below(expression: str, rule: Mapping[str, Any], steps: Path_) -> Any:
         if not steps:
@@ -228,7 +228,7 @@ def patch(root: str, path: Path_) -> dict[str, Any]:
         return {**needed(expression), step: value}
 
     made: dict[str, Any] = below(ROOTS[root].type, {}, path)
-    return {path[0]: made[path[0]]}  # what a root needs is there
+    return {path[0]: made[path[0]]}  # the required fields of a root exist already
 
 
 # --- the page --------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ def page() -> str:
 
 
 def _order() -> Iterator[str]:
-    """The types, as they are met from the four kinds."""
+    """The types, in the order in which they are reached from the four kinds."""
     waiting = list(kinds())
     for kind in waiting:
         yield kind
@@ -291,7 +291,7 @@ def _names(names: list[str]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the page, or say whether it is current; the exit code."""
+    """Write the page, or with `--check` tell whether it is current; returns the exit code."""
     return keep(PAGE, page(), "fields", arguments)
 
 

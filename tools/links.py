@@ -44,7 +44,7 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def anchors(path: Path) -> set[str]:
-    """The anchors of a Markdown file: its headings, as GitHub names them, and what `<a id>` names."""
+    """The anchors of a Markdown file: those of its headings, as GitHub names them, and of `<a id>`."""
     found: set[str] = set()
     for _, line in prose(path):
         found.update(re.findall(r'<a (?:id|name)="([^"]+)"', line))
@@ -55,7 +55,7 @@ def anchors(path: Path) -> set[str]:
 
 
 def dead(path: Path) -> Iterator[str]:
-    """The links of one Markdown file that lead nowhere."""
+    """The dead links of one Markdown file."""
     for number, line in prose(path):
         for target in LINK.findall(re.sub(r"`[^`]*`", "", line)):
             if ELSEWHERE.match(target):
@@ -69,7 +69,7 @@ def dead(path: Path) -> Iterator[str]:
 
 
 def main() -> int:
-    """Check all links; the exit code."""
+    """Check all links; returns the exit code."""
     found: list[str] = []
     for path in files():
         if path.is_symlink() and not path.exists():

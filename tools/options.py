@@ -31,7 +31,7 @@ TAKERS = {
     "PipelineOptions": "`@pipeline`",
     "SubgraphOptions": "`.options` of a pipeline",
 }
-"""Who takes the options of a class of the source."""
+"""Which words accept the options of a class of the source."""
 
 HEAD = """\
 # Every option
@@ -45,7 +45,7 @@ _ROW = regex(r"\| (`\w+`(?:, `\w+`)*) \| (?:`[^|]*` \| )?(.*) \|")
 
 
 class Concern(NamedTuple):
-    """A class of options: what it says of itself, the options that it declares, and the classes it is made of."""
+    """A class of options: the first line of its docstring, the options that it declares, and its base classes."""
 
     text: str
     own: list[str]
@@ -53,7 +53,7 @@ class Concern(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What a page says of an option."""
+    """The description of an option on a page."""
 
     text: str
     page: Path
@@ -61,12 +61,12 @@ class Meaning(NamedTuple):
 
     @property
     def section(self) -> tuple[Path, str]:
-        """The section that says so."""
+        """The section of the description."""
         return self.page, self.heading
 
     @property
     def link(self) -> str:
-        """To the section, from a page of the guide."""
+        """A link to the section, from a page of the guide."""
         anchor = re.sub(r"[^\w\- ]", "", self.heading.lower()).replace(" ", "-")
         name = self.page.name if self.page.parent == PAGE.parent else f"../{self.page.name}"
         return f"[{self.heading}]({name}#{anchor})"
@@ -87,7 +87,7 @@ def concerns() -> dict[str, Concern]:
 
 
 def meanings() -> dict[str, list[Meaning]]:
-    """What the tables of the pages say of options, by option."""
+    """The descriptions in the tables of the pages, by option."""
     found: dict[str, list[Meaning]] = {}
     for page in (DOCS / "language.md", *sorted(PAGE.parent.glob("*.md"))):
         if page == PAGE:
@@ -106,7 +106,7 @@ def meanings() -> dict[str, list[Meaning]]:
 
 
 def _lifted(text: str, page: Path) -> str:
-    """A text of another page with links that hold on this one."""
+    """A text of another page, with its links adapted to this one."""
 
     def link(match: re.Match[str]) -> str:
         words, target = match.groups()
@@ -136,7 +136,7 @@ def page() -> str:
 
 
 def _made_of(name: str, known: dict[str, Concern]) -> Iterator[str]:
-    """A class, and those that it is made of."""
+    """A class, and its base classes."""
     if name in known:
         yield name
         for base in known[name].bases:
@@ -144,7 +144,7 @@ def _made_of(name: str, known: dict[str, Concern]) -> Iterator[str]:
 
 
 def _best(said: dict[str, list[Meaning]], option: str, beside: list[str]) -> str:
-    """What an option means, by the section that says most of those declared beside it, and least of others."""
+    """The description of an option in the section with most of the options beside it, and fewest others."""
     near = [one.section for each in beside for one in said.get(each, [])]
     every = [one.section for several in said.values() for one in several]
     best = max(said[option], key=lambda one: (near.count(one.section), -every.count(one.section)))
@@ -152,7 +152,7 @@ def _best(said: dict[str, list[Meaning]], option: str, beside: list[str]) -> str
 
 
 def main(arguments: list[str]) -> int:
-    """Write the page, or with `--check` say whether it is current; the exit code."""
+    """Write the page, or with `--check` tell whether it is current; returns the exit code."""
     return keep(PAGE, page(), "options", arguments)
 
 

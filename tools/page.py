@@ -10,7 +10,7 @@ DOCS = ROOT / "docs"
 
 
 def keep(page: Path, text: str, tool: str, arguments: list[str]) -> int:
-    """Write the text of a page, or with `--check` say whether it is current; the exit code."""
+    """Write the text of a page, or with `--check` tell whether it is current; returns the exit code."""
     current = page.exists() and page.read_text(encoding="utf-8") == text
     if "--check" in arguments:
         if not current:

@@ -15,10 +15,10 @@ from typing import Any
 #: Kinds that can be the root of a document.
 KINDS = ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow")
 
-#: Kinds of documents that hold no workflow, and are checked beside those that do.
+#: Kinds of documents that contain no workflow, and are checked, too.
 BESIDE = ("WorkflowEventBinding",)
 
-#: Types of what a text in a document is read as.
+#: Types of texts in documents that are parsed in turn.
 INSIDE_TEXTS = ("PodSpec",)
 
 #: Kubernetes types whose short name Argo also uses for a type of its own.
@@ -62,11 +62,11 @@ TYPES: dict[str, dict[str, str]] = {
 #: Types that are another type under another name, because a rule differs.
 ALIKE = {"PluginContainer": "Container"}
 
-#: What a field counts as when it tells the entries of a list apart and is left out.
+#: Defaults of omitted fields that are keys of the entries of a list.
 DEFAULTS = {"protocol": "TCP"}
 
 #: Fields that 4.x added, and fields whose type the packages do not say or say wrongly: their tables call
-#: an int-or-string a string and know one width of integer. `status` is the controller's: not looked into.
+#: an int-or-string a string and know one width of integer. `status` belongs to the controller and is not checked.
 FIELDS: dict[str, dict[str, str]] = {
     "ArchiveStrategy": {"none": "NoneStrategy", "zip": "ZipStrategy"},
     "Artifact": {"mode": "int32", "plugin": "PluginArtifact"},
@@ -114,7 +114,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "WorkflowStep": {"withItems": "list:any"},
 }
 
-#: Fields that 4.0 removed, with the way out.
+#: Fields that 4.0 removed, with what to use instead.
 GONE: dict[str, dict[str, str]] = {
     "CronWorkflowSpec": {"schedule": "write `schedules`, a list"},
     "Synchronization": {
@@ -184,9 +184,9 @@ _METRIC_VALUE: dict[str, Any] = {"minLength": 1}
 _GC = ["", "OnWorkflowCompletion", "OnWorkflowDeletion", "Never"]
 
 #: Rules on fields. Keys: `pattern`, `enum`, `minLength`, `maxLength` on text; `min`, `max` on numbers;
-#: `minItems`, `maxItems`, `keys` (fields that tell entries apart, with their defaults), `set` on lists;
-#: `each` on the entries of a list; `open`: below here the API server does not look;
-#: `advice`: the way out, where the rule alone does not tell it.
+#: `minItems`, `maxItems`, `keys` (the key fields of entries, with their defaults), `set` on lists;
+#: `each` on the entries of a list; `open`: the API server does not validate what is below;
+#: `advice`: how to fix it, if the rule alone does not tell.
 RULES: dict[str, dict[str, dict[str, Any]]] = {
     "Artifact": _ARTIFACT,
     "ArtifactGC": {"strategy": {"enum": _GC}},

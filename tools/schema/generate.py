@@ -50,7 +50,7 @@ class Kubernetes:
         }
 
     def type(self, name: str) -> Type:
-        """The fields, the required ones, and which fields tell the entries of a list apart."""
+        """The fields, the required ones, and the key fields of lists."""
         long_name = self.long_names[name]
         definition = self.definitions[long_name]
         fields: dict[str, str] = {}
@@ -58,7 +58,7 @@ class Kubernetes:
         for field, schema in definition.get("properties", {}).items():
             fields[field] = self.expression(schema)
             if not long_name.startswith("io.k8s.api."):
-                continue  # metadata: the API server lets repeated entries pass there
+                continue  # metadata: the API server accepts repeated entries there
             if "x-kubernetes-list-map-keys" in schema:
                 keys = {key: delta.DEFAULTS.get(key) for key in schema["x-kubernetes-list-map-keys"]}
                 rules[field] = {"keys": keys}
@@ -109,14 +109,14 @@ def argo_expression(kind: Any) -> str:
         return "map:" + argo_expression(kind[str])
     if kind in SCALARS:
         return SCALARS[kind]
-    if "value" in kind.openapi_types and "value" not in kind.attribute_map:  # a list with a name
+    if "value" in kind.openapi_types and "value" not in kind.attribute_map:  # a named list
         return argo_expression(kind.openapi_types["value"])
     name: str = kind.__name__
     return re.sub(r"^(IoArgoprojWorkflowV1alpha1|IoK8sApi[A-Z][a-z]+V1)", "", name)
 
 
 def type_of(name: str, kubernetes: Kubernetes) -> Type:
-    """One type as the packages have it, brought to 4.1."""
+    """One type of the packages, updated to 4.1."""
     source = delta.ALIKE.get(name, name)
     found = model(source)
     if name in delta.TYPES:
@@ -140,7 +140,7 @@ def type_of(name: str, kubernetes: Kubernetes) -> Type:
 
 
 def schema() -> dict[str, Any]:
-    """The whole table: every type that the four kinds and what their texts hold reach."""
+    """The whole table: every type that is reachable from the four kinds and their parsed texts."""
     kubernetes = Kubernetes()
     types: dict[str, Type] = {}
     waiting = [*delta.KINDS, *delta.BESIDE, *delta.INSIDE_TEXTS]
@@ -157,7 +157,7 @@ def schema() -> dict[str, Any]:
 
 
 def text() -> str:
-    """The file: one line for each type, so that a change of one shows as a change of one."""
+    """The content of the file: one line for each type, so that a change of a type changes one line."""
 
     def compact(value: object) -> str:
         return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
@@ -169,7 +169,7 @@ def text() -> str:
 
 
 def main() -> int:
-    """Write or compare, as the arguments say."""
+    """Write the file, or with `--check` compare it."""
     new = text()
     if sys.argv[1:] == ["--check"]:
         current = TARGET.read_text("utf-8") if TARGET.exists() else ""
