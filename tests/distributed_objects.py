@@ -20,7 +20,7 @@ Object = dict[str, Any]
 
 
 def made(case: Path, given: Mapping[str, str]) -> list[Object]:
-    """The objects, in the order in which they are made; `given` are parameters of the run."""
+    """The objects, in the order of their creation; `given` are parameters of the run."""
     (manifest,) = yaml.safe_load_all(compile_loaded(load(case)).text)
     parameters = manifest["spec"].get("arguments", {}).get("parameters", [])
     manifest["spec"]["arguments"] = {

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def same(text: str, golden: Path, request: pytest.FixtureRequest) -> None:
-    """Assert that a text is that of a golden file; with `--snapshot-update` make it so."""
+    """Assert that a text equals a golden file; with `--snapshot-update`, write the file."""
     if request.config.getoption("--snapshot-update"):
         if not golden.exists() or golden.read_text(encoding="utf-8") != text:
             golden.write_text(text, encoding="utf-8")

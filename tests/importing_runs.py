@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Fake = Callable[[events.StartPod], events.Outcome | None]
 
-#: Programs that wait, ask the network or chance: they are taken to succeed.
+#: Programs that wait, or use the network or random numbers: they are taken to succeed.
 _ELSEWHERE = re.compile(r"sleep +'?(?:[3-9]|\d\d)|random|curl|kubectl|wget|http|seq 1")
-#: What tells templates of several documents of a file apart, and one that a hook calls from that of a step.
+#: Suffixes that distinguish templates of several documents of a file, and of a hook and a step.
 _NUMBER = re.compile(r"-(?:\d|hook)$")
-#: What each run has for itself: times, and what pods and nodes are told apart by.
+#: What differs in each run: times, and the identifiers of pods and nodes.
 _OWN = re.compile(r"\d\d:\d\d:\d\d|[.]\d{4,}|-\d{6,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -41,9 +41,9 @@ def differences(
     library: Sequence[Json] = (),
     compiled: Sequence[Json] = (),
 ) -> Iterator[str]:
-    """How a run of one manifest differs from that of another one; with the `names` of its pods outside of loops.
+    """The differences between the runs of two manifests; `names`: also in the names of pods outside of loops.
 
-    `library` is what they may call; `compiled` takes the place of what it was compiled from for the second one.
+    `library` are documents that they may call; for the second run, `compiled` replaces those it was compiled from.
     """
     again = {one["metadata"]["name"] for one in compiled}
     others = [*compiled, *(one for one in library if one["metadata"].get("name") not in again)]
@@ -56,7 +56,7 @@ def differences(
 
 
 def ran(manifest: Json, folder: Path, library: Sequence[Json] = (), fake: Fake | None = None) -> Json:
-    """A run: its phase, its pods by their templates and phases, its outputs, and what its pods print."""
+    """The result of a run: its phase, its pods by template and phase, its outputs, and the logs of its pods."""
     folder.mkdir(parents=True)
     document = json.loads(json.dumps(manifest))
     if document["kind"] == "CronWorkflow":
@@ -96,7 +96,7 @@ def _template(node: Json) -> str:
 
 
 def faked(pod: events.StartPod) -> events.Outcome | None:
-    """What stands in for a pod that cannot run here."""
+    """The outcome of a pod that cannot run here."""
     body: Json = pod.template.get("container") or pod.template.get("script") or {}
     program = [str(one) for one in body.get("command") or ()]
     text = json.dumps(pod.template)

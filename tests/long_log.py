@@ -28,7 +28,7 @@ SOURCE = Source(Place(("a",)), "a", "a", "a", "main")
 
 
 class Endless:
-    """A cluster of one pod with a log of so many bytes."""
+    """A cluster of one pod with a log of a given size."""
 
     policy = Policy()
 
@@ -72,7 +72,7 @@ def main(megabytes: int, step: int, line: int) -> None:
 
 
 def peak_of_a_log(megabytes: int, step: int, line: int) -> int:
-    """The peak of the memory, in MB, of a process that reads such a log."""
+    """The peak memory, in MB, of a process that reads such a log."""
     command = [sys.executable, "-m", "tests.long_log", str(megabytes), str(step), str(line)]
     root = Path(__file__).resolve().parents[1]
     done = subprocess.run(command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)

@@ -31,7 +31,7 @@ LEAVES = [
 
 
 class Maker:
-    """Makes up a workflow; tasks name those before them."""
+    """Generates a workflow; tasks refer to those before them."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -43,7 +43,7 @@ class Maker:
         return self.random.random() < share
 
     def term(self, name: str) -> str:
-        """What a task asks of another one."""
+        """A term of `depends` about another task."""
         return self.random.choice(
             (
                 *(name, name, name, f"{name}.Succeeded"),
@@ -69,7 +69,7 @@ class Maker:
         return f"{left} {self.random.choice(('==', '==', '!='))} {right}"
 
     def task(self, number: int, names: list[str]) -> Json:
-        """A task that knows others."""
+        """A task that may refer to others."""
         template = self.random.choice((*("ok", "ok", "bad", "no", "yes", "one"), *("say", "ask") * 2))
         found: Json = {"name": f"t{number}", "template": template}
         given = [{"name": one, "value": self.value(names)} for one in ("p", "q")]
@@ -91,7 +91,7 @@ class Maker:
         return found
 
     def waits(self, task: Json, before: list[str]) -> None:
-        """Let a task wait for some of those before."""
+        """Let a task wait for some of those before it."""
         if self.kind == "dependencies":
             task["dependencies"] = before
             return

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def package_files() -> dict[str, list[Path]]:
-    """The files of each folder that is part of flowdsl, by the name of its package."""
+    """The files of each folder of flowdsl, by the name of its package."""
     found: dict[str, list[Path]] = {}
     for folder, inner, files in os.walk(ROOT / "flowdsl", followlinks=True):
         if "__pycache__" in inner:

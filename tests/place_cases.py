@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from flowdsl.places.place import Argument, Definition, Site, Span
 from flowdsl.places.source import Sources
 
-# Words of a language: as modules of flowdsl they are skipped when the user's frame is looked for.
+# Functions of a language: as modules of flowdsl, their frames are skipped in the search for the user's frame.
 PROBE = """
 import functools
 from flowdsl.places.place import here
@@ -91,7 +91,7 @@ value = Value()
 
 
 class Case(NamedTuple):
-    """One snippet: what is asked at each recorded site, and from which Python on the spans are so."""
+    """One snippet: what is resolved at each recorded site, and for which versions of Python the spans hold."""
 
     name: str
     text: str
@@ -110,7 +110,7 @@ def at(name: str, text: str, position: int) -> Case:
     return Case(name, text, None, position)
 
 
-NOWHERE = compile("", "", "exec")  # stands for the code of the function asked about
+NOWHERE = compile("", "", "exec")  # stands for the code of the requested function
 
 SITES = [
     Case("a call", "«call(1)»"),
@@ -189,7 +189,7 @@ SITES = [
     Case("a default", "def f(x=«call(1)»): pass"),
     Case(
         "an annotation", "def f(x: «call(1)»): pass", until=(3, 14)
-    ),  # from there on only when it is asked for
+    ),  # from that version on evaluated lazily
     Case("match", "match «call(1)»:\n    case 1: pass"),
     Case(
         "a try block",
@@ -241,7 +241,7 @@ ARGUMENTS = [
     at("a position of a decorator without parentheses", "@«bare»\ndef f(): pass", 0),
 ]
 
-# The variable that the result of the last call in a snippet goes to.
+# The variable to which the result of the last call in a snippet is assigned.
 ASSIGNED = {
     "x = call(1)": "x",
     "x: int = call(1)": "x",
@@ -294,8 +294,7 @@ ASSIGNED = {
 # Beyond 256 names an instruction needs a prefix of its own.
 ASSIGNED["\n".join(f"x{i} = {i}" for i in range(300)) + "\nlast = call(1)"] = "last"
 
-# What is asked about the function `f` of a snippet, as a name of a method of Sources and its argument, or
-# as the name and part of a Definition.
+# Requests about the function `f` of a snippet, as a method name of Sources and its argument, or as a Definition.
 DEFINITIONS: list[tuple[tuple[str, ...] | Definition, str]] = [
     (("definition",), "def «f»(x): pass"),
     (("definition",), "@step(image='a')\n@step(\n    cpu=1\n)\nasync   def «f»(x):\n    pass"),
@@ -335,7 +334,7 @@ def probe() -> ModuleType:
 
 
 def marked(text: str) -> tuple[str, set[tuple[int, int, int, int]]]:
-    """The text without its marks, and the places of the marks: line, column, end line, end column."""
+    """The text without its marks, and their spans: line, column, end line, end column."""
     plain: list[str] = []
     line = column = 1
     begun: list[tuple[int, int]] = []
@@ -352,7 +351,7 @@ def marked(text: str) -> tuple[str, set[tuple[int, int, int, int]]]:
 
 
 def run(text: str, filename: str, into: dict[str, Any] | None = None) -> list[tuple[Site, int]]:
-    """Execute a snippet and say which sites were met, with the number of positional arguments."""
+    """Execute a snippet; returns the recorded sites, with the number of positional arguments."""
     module = probe()
     scope: dict[str, Any] = {} if into is None else into
     sys.modules[module.__name__] = module
@@ -420,7 +419,7 @@ def applies(case: Case) -> bool:
 
 
 def check_without_columns(case: Case) -> None:
-    """What holds without debug ranges: the line of a mark, and no column."""
+    """Check the results without debug ranges: the line of a mark, and no column."""
     plain, expected = marked(case.text)
     sources = Sources()
     sources.add("snippet.py", plain)
@@ -436,7 +435,7 @@ def check_without_columns(case: Case) -> None:
 
 
 def main() -> int:
-    """Check all snippets; with `-X no_debug_ranges` their lines and the variables."""
+    """Check all snippets; with `-X no_debug_ranges` only their lines and variables."""
     columns = next(iter(compile("x", "", "eval").co_positions()))[2] is not None
     cases: list[Any] = [case for case in SITES + ARGUMENTS if applies(case)]
     for case in cases:

@@ -167,13 +167,13 @@ _MARK = re.compile("[«»]")
 
 
 class Found(NamedTuple):
-    """What compiling a file came to."""
+    """The result of compiling a file."""
 
     loaded: Loaded
     compiled: Compiled
 
     def findings(self) -> list[tuple[str, str]]:
-        """The code and the underlined text of each finding, in the order of the file."""
+        """The code and the marked text of each finding, in the order of the file."""
         placed: list[tuple[tuple[int, int], tuple[str, str]]] = []
         for diagnostic in self.compiled.diagnostics:
             assert diagnostic.place is not None
@@ -198,7 +198,7 @@ class Found(NamedTuple):
         return {task["name"]: task for one in templates for task in one.get("dag", {}).get("tasks", ())}
 
     def argument(self, task: str = "use", name: str = "v") -> str:
-        """The text of a task's argument; of several tasks the first whose name begins so."""
+        """The text of a task's argument; for the first task whose name has this prefix."""
         found = next(one for key, one in self.tasks().items() if key.startswith(task))
         values = {one["name"]: one["value"] for one in found["arguments"]["parameters"]}
         text: str = values[name]
@@ -230,6 +230,6 @@ def marked(text: str) -> list[str]:
 
 
 def whole(made: str) -> str:
-    """A whole number that an expression takes out of JSON, which Argo has as a float."""
+    """An integer that an expression reads from JSON, which Argo parses as a float."""
     told = "fromJSON('Argo rounds whole numbers beyond 53 bits')"
     return f"{{{{=(abs({made}) < 9007199254740992 ? int({made}) : {told})}}}}"

@@ -15,9 +15,9 @@ Answers = dict[str, "bytes | Exception"]
 
 
 class Standing:
-    """Has `objects`, which say their own kind; what is in `forbidden`, as `list nodes`, may not be done.
+    """Has `objects`, each with its kind; requests in `forbidden`, such as `list nodes`, are denied.
 
-    `served` are kinds by group and version, `answers` what pods answer by name, `created` what `create` says.
+    `served` are kinds by group and version, `answers` the responses of pods, `created` that of `create`.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Standing:
         ]
 
     def version(self) -> str:
-        """What the server calls itself."""
+        """The version of the server."""
         return "Kubernetes v1.35.4"
 
     def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
@@ -142,7 +142,7 @@ class Standing:
 
 
 def _has(labels: dict[str, str], wanted: str) -> bool:
-    """One part of a selector of labels: `a=b`, `a!=b`, or `a`."""
+    """Whether labels match one term of a selector: `a=b`, `a!=b`, or `a`."""
     key, equals, value = wanted.partition("=")
     if key.endswith("!"):
         return labels.get(key[:-1]) != value

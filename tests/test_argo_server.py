@@ -41,7 +41,7 @@ HTTP_OF = {3: 400, 5: 404, 6: 409, 7: 403, 8: 429, 13: 500, 16: 401}
 
 
 class Denied(Exception):
-    """An answer of the server that is no, with its code of gRPC."""
+    """An error response of the server, with its gRPC code."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -49,7 +49,7 @@ class Denied(Exception):
 
 
 class Standing:
-    """An Argo server that keeps objects in memory. `lose` is how many answers are lost after they were made."""
+    """An Argo server that keeps objects in memory. `lose`: how many responses to lose after the change."""
 
     def __init__(self) -> None:
         self.workflows: dict[str, Object] = {}
@@ -209,7 +209,7 @@ def standing() -> Iterator[Standing]:
 
 
 def no_pause(seconds: float) -> None:
-    """Let no time pass."""
+    """Do not sleep."""
 
 
 @pytest.fixture
@@ -408,7 +408,7 @@ def test_stop_terminate_and_suspend(standing: Standing, cluster: ArgoServer, los
 
 
 class Deaf(ArgoServer):
-    """One that is out of reach from the first change on."""
+    """An Argo server that is unreachable from the first change on."""
 
     def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Object:
         if getattr(self, "changed", False):

@@ -60,7 +60,7 @@ class Odd(str):
         with open("x") as a, open("y"):
             return (yield from (b for b in a)) if not self else Odd(f"{self!s}\\n")
 '''
-#: The same from every Python: it stands in YAML that is compared with the committed file.
+#: The same for every Python, since it is part of YAML that is compared with the committed file.
 DIGEST = "539768c46840b4d5310a3ff6fc7556c1c366f072231623039a075ccab00fa3dd"
 KEY = re.compile(r"\{\{=sprig\.sha256sum\(toJSON\(\['([0-9a-f]{64})'((?:, [^{}]+)?)\]\)\)\}\}")
 LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
@@ -82,7 +82,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def compiled(folder: Path, text: str) -> dict[str, dict[str, Any]]:
     """The templates of a pipeline, by name."""
-    # Files of equal size, made in the same second, would share their byte code.
+    # Files of equal size, written in the same second, would share their bytecode.
     file = folder / f"p{hashlib.sha256(text.encode()).hexdigest()[:12]}.py"
     file.write_text(text, encoding="utf-8")
     made = compile_loaded(load(file))
@@ -176,7 +176,7 @@ def test_no_formatting_changes_a_key(folder: Path, data: st.DataObject) -> None:
             text += f"{indent}{extra}\n" if extra.startswith("#") else f"{extra}\n"
         comment = data.draw(st.sampled_from(["", "  # why"])) if line.strip() else ""
         text += f"{line}{comment}\n"
-    text = text.replace("# {{=x}}", "# x")  # what Argo would evaluate is an error of its own
+    text = text.replace("# {{=x}}", "# x")  # text that Argo would evaluate is another error
     assert kept(folder, text) == kept(folder, SOURCE)
 
 
@@ -271,7 +271,7 @@ def main(name: str = "x") -> None:
 
 
 def digests(folder: Path, tmp_path: Path, name: str) -> list[str]:
-    """What a step hands on about its two files, run in a folder of the test's."""
+    """The digests that a step outputs for its two files, run in a folder of the test."""
     text = FILES.replace("{cache}", "").replace("{call}", "use(made.one, made.other)")
     make = compiled(folder, text)["make"]
     names = [one["name"] for one in make["outputs"]["parameters"]]

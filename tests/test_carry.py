@@ -40,7 +40,7 @@ def function_of(loaded: Loaded) -> FunctionType:
 
 
 def classes_in(kind: t.Type) -> list[type[Any]]:
-    """The classes that a reader of the type needs."""
+    """The classes that reading a value of the type needs."""
     match kind:
         case t.Enumeration(cls):
             return [cls]
@@ -61,7 +61,7 @@ def carried(path: Path) -> tuple[Loaded, Carried | None, list[Diagnostic]]:
 
 
 def shown(loaded: Loaded, found: list[Diagnostic]) -> str:
-    """The findings in the order of their places, with all their texts."""
+    """The findings as text, in the order of their places."""
     lines: list[tuple[Span, str]] = []
     for diagnostic in found:
         assert diagnostic.place is not None
@@ -239,7 +239,7 @@ def test_a_module_of_ones_own_with_the_name_of_one_of_python(
         monkeypatch.setitem(sys.modules, "mailbox", taken)
     source = STEP.replace("    return", "    import mailbox, json\n    return mailbox and json and")
     _, _, found = carried(written(tmp_path, source))
-    # What Python has not taken here may well mean that of Python.
+    # If Python has not imported it from here, Python's own module may be meant.
     assert [one.finding.caption for one in found] == (["found at mailbox.py"] if imported else [])
 
 

@@ -90,7 +90,7 @@ def test_every_kind_has_a_case() -> None:
         if isinstance(kind, type) and issubclass(kind, Finding) and kind is not Finding
     }
     assert len(codes) == 11
-    # What is no text is made by a test of its own.
+    # A file that is no text is tested separately.
     assert {code for code in codes if f"[{code}]" not in shown} == {"FD125"}
 
 
@@ -345,7 +345,7 @@ def test_sarif(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 NUMBERS = st.integers(-(10**6), 10**6) | st.floats(allow_nan=False, allow_infinity=False)
-#: PyYAML reads its own text otherwise where it holds one of these.
+#: PyYAML does not read back its own output if it contains one of the excluded characters.
 CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x85\u2028\u2029")
 TEXT = st.text(CHARACTERS, max_size=50)
 PLAIN = st.none() | st.booleans() | NUMBERS | TEXT
@@ -355,7 +355,7 @@ VALUES = st.recursive(
 
 
 class Dumper(yaml.SafeDumper):
-    """Puts text in quotes that kubectl takes for something else, of which YAML 1.1 knows less."""
+    """Quotes texts that kubectl would not read as texts; PyYAML recognizes fewer of them."""
 
 
 def _text(_: Dumper, text: str) -> yaml.Node:
@@ -368,7 +368,7 @@ Dumper.add_representer(str, _text)
 @given(VALUES, st.booleans())
 @example({"Y": "0o17"}, False)
 def test_values_are_those_that_were_written(value: Any, flow: bool) -> None:
-    """What a writer of YAML writes is read, and every value has a span that can be cut out and read again."""
+    """YAML written by PyYAML is read back, and every value has a span that can be cut out and parsed again."""
     text = yaml.dump({"v": value}, Dumper=Dumper, default_flow_style=flow, allow_unicode=True)
     (document,), problems = read(text, "a.yaml")
     assert problems == []

@@ -151,7 +151,7 @@ def finished(*arguments: str, **options: object) -> Result:
 
 @contextlib.contextmanager
 def unprivileged(folder: Path) -> Generator[None]:
-    """Run as somebody whom the modes of files hold back; root becomes nobody for the while."""
+    """Run as a user to whom file modes apply; root temporarily becomes nobody."""
     if os.geteuid() != 0:
         yield
         return
@@ -168,7 +168,7 @@ def unprivileged(folder: Path) -> Generator[None]:
 
 @pytest.fixture
 def open_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A current folder that everybody can reach; those of pytest are closed to others."""
+    """A current folder that everybody can access; those of pytest are private."""
     path = Path(tempfile.mkdtemp())
     path.chmod(0o755)
     monkeypatch.chdir(path)
@@ -854,7 +854,7 @@ def test_check_of_a_file_that_is_not_there_or_not_text(flowdsl: Callable[..., Re
 
 
 def test_check_writes_nothing(open_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Proven by a folder that cannot be written to, with a module beside the pipeline."""
+    """Proven by a read-only folder, with a module beside the pipeline."""
     write("pipeline.py", "import helper\n" + PIPELINE)
     write("helper.py", "")
     assert run(["compile", "pipeline.py", "-o", "pipeline.yaml"]) == 0
@@ -886,7 +886,7 @@ def test_a_pipeline_on_standard_input(
 
 
 def test_modules_of_pipelines_that_are_parts_of_others(flowdsl: Callable[..., Result]) -> None:
-    """What the pipeline around them brings is there, whether a folder is checked or its files are."""
+    """They have what the calling pipeline provides, whether a folder or its files are checked."""
     write("fitting.py", "def fit(n: int) -> int:\n    return n\n")
     write("part.py", PART)
     write("whole.py", WHOLE)
@@ -1177,9 +1177,9 @@ def test_a_bug_of_ours(stage: str, flowdsl: Callable[..., Result], monkeypatch: 
 
 
 def test_an_interruption(folder: Path) -> None:
-    # Not one long sleep: a signal that comes just before it is only seen after it.
+    # Not one long sleep: a signal that arrives just before it is only handled after it.
     write("pipeline.py", "import time\nprint('ready', flush=True)\nwhile True:\n    time.sleep(0.1)\n")
-    # A shell lets its background jobs ignore the signal, and they hand that on.
+    # A shell lets its background jobs ignore the signal, which child processes inherit.
     settings = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
     with process("compile", "pipeline.py", "-o", "a.yaml", **settings) as child:
         assert child.stderr is not None
@@ -1323,7 +1323,7 @@ def test_a_command_is_found_without_the_modules_of_others() -> None:
 
 
 def test_a_command_loads_only_what_it_needs(folder: Path) -> None:
-    """No Kubernetes, no HTTP, no maker of parsers, and nothing that draws help."""
+    """No Kubernetes, no HTTP, no parser generator, and nothing that renders help."""
     write("pipeline.py", SEARCH)
     script = "; ".join(
         (

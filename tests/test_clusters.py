@@ -73,7 +73,7 @@ def test_without_a_name_the_default_cluster_is_meant(capsys: pytest.CaptureFixtu
 
 
 def test_a_checkpoint_is_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The step of the example, as a function, that is stopped and begins again."""
+    """The step of the example, called as a function, is stopped and restarted."""
     from flowdsl.compiler.load import load
 
     monkeypatch.chdir(tmp_path)
@@ -210,7 +210,7 @@ def test_spot_nodes_are_chosen_and_lost_pods_are_tried_again(tmp_path: Path) -> 
     assert made["nodeSelector"] == {"life": "spot"}
     assert [one["key"] for one in made["tolerations"]] == ["life"]
     rule = made["retryStrategy"]
-    assert rule["limit"] > 0  # else Argo makes no pauses
+    assert rule["limit"] > 0  # else Argo does not back off
     (pattern,) = re.findall(r"^lastRetry.message matches '([^']*)'", rule["expression"])
     for message in (
         "Pod was terminated in response to imminent node shutdown.",
@@ -258,7 +258,7 @@ def test_a_part_of_a_gpu_is_asked_for_as_the_cluster_shares(
     assert limits(made) == asked
     (((_, operator, *products),),) = terms(made)
     assert operator == "In"
-    assert ("T4" in products) == ("replicas" not in sharing)  # a quarter of it is less
+    assert ("T4" in products) == ("replicas" not in sharing)  # a quarter of it has less memory
 
 
 def test_a_volume_is_the_claim_of_the_cluster(tmp_path: Path) -> None:

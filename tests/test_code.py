@@ -123,7 +123,7 @@ SCRIPT = (
 
 
 def run(tmp_path: Path, code: Code, pip: str = "") -> subprocess.CompletedProcess[str]:
-    """Run a script with its first lines, with a pip of the test's, and with the folders below the test's."""
+    """Run a script with its first lines, with a fake pip, and with its folders inside that of the test."""
     (tmp_path / "pip").mkdir(exist_ok=True)
     (tmp_path / "pip" / "__init__.py").touch()
     (tmp_path / "pip" / "__main__.py").write_text(pip, encoding="utf-8")

@@ -32,14 +32,14 @@ BREAKS: tuple[Fault, ...] = ("unanswered", "503", "cut")
 
 
 class Cluster:
-    """The objects, and the proxy before them."""
+    """The objects of the API server, and the proxy in front of it."""
 
     def __init__(self, objects: Objects, proxy: Proxy) -> None:
         self.objects = objects
         self.proxy = proxy
 
     def put(self, workflow: Object) -> None:
-        """Let a run be there, with a pod for each of its nodes that has one."""
+        """Store a run, with a pod for each of its nodes that has one."""
         for path in [one for one in self.objects.known if one.startswith(f"{PODS}/")]:
             self.objects.drop(path)
         if f"{WORKFLOWS}/mine" in self.objects.known:
@@ -140,7 +140,7 @@ FAILED = workflow(
 @pytest.mark.parametrize("fault", BREAKS)
 @pytest.mark.parametrize("verb", ["stop", "terminate", "suspend", "resume", "retry", "delete"])
 def test_a_lost_answer_is_cleared_up(cluster: Cluster, verb: str, fault: Fault) -> None:
-    """Whichever request is broken: the command does it in the end, and once."""
+    """Whichever request is broken: the command takes effect in the end, exactly once."""
     before = FAILED if verb in ("retry", "delete") else WAITING
 
     def once(_: int) -> None:
@@ -165,7 +165,7 @@ def test_a_lost_answer_is_cleared_up(cluster: Cluster, verb: str, fault: Fault) 
 def test_what_cannot_be_verified_is_unknown(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """From the change on nothing is answered."""
+    """From the change on, no request is answered."""
     from tests.cluster.faults import Asked
 
     def dead(asked: Asked) -> Fault | None:
@@ -291,7 +291,7 @@ def job(name: str, *ended: str, owner: str = "mine-uid", **more: Any) -> Object:
 
 
 def making(*kinds: str) -> Object:
-    """What a run says that makes objects of these kinds."""
+    """A run whose templates create objects of these kinds."""
     versions = {"Job": "batch/v1", "TrainJob": "trainer.kubeflow.org/v1alpha1"}
     manifests = [f"apiVersion: {versions[kind]}\nkind: {kind}\n" for kind in kinds]
     return {
@@ -390,7 +390,7 @@ def test_what_argo_cannot_retry_is_said(
 
 
 class Terminal(io.StringIO):
-    """Somebody who types."""
+    """A terminal with input from a user."""
 
     def isatty(self) -> bool:
         return True

@@ -111,7 +111,7 @@ def test_a_run_of_one_pod_at_a_time_shares_any_volume(tmp_path: Path) -> None:
 
 
 def test_the_texts_of_a_source_cross_the_groups_of_a_large_graph(tmp_path: Path) -> None:
-    """A location is written where the step is called; the values in it are handed to the group."""
+    """A location is written where the step is called; the values in it are passed to the group."""
     body = "first = read()\n" + "\n".join(
         f"t{number} = take(S3(f'raw/{{first}}/{number}', 'data'), {f't{number - 1}' if number % 150 else 'first'})"
         for number in range(300)
@@ -140,7 +140,7 @@ def test_the_texts_of_a_source_cross_the_groups_of_a_large_graph(tmp_path: Path)
 
 
 def test_a_choice_that_the_step_makes(tmp_path: Path) -> None:
-    """The first file that is there, and the last one otherwise."""
+    """The first file that exists, else the last one."""
     source = """
 from pathlib import Path
 
@@ -163,7 +163,7 @@ def step(file: Path) -> str:
 
 
 def test_a_choice_may_end_in_nothing(tmp_path: Path) -> None:
-    """Where no file is there, and the step takes that."""
+    """If no file exists, and the step accepts None."""
     body = "a = maybe()\nwith when(flag):\n    b = maybe.options(name='b')()\nuse(either(a, b))"
     maybe = "@step(image=I)\ndef maybe() -> Path | None:\n    return None\n\n"
     use = "@step(image=I)\ndef use(file: Path | None) -> None:\n    print(file)\n\n"

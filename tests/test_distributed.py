@@ -27,14 +27,14 @@ def jobs(name: str, note: str = "x") -> list[Object]:
 
 
 def variables(job: Object) -> dict[str, str]:
-    """The variables of the pods of a Job that have a value there."""
+    """The variables of the pods of a Job that have a literal value."""
     (container,) = job["spec"]["template"]["spec"]["containers"]
     return {one["name"]: one["value"] for one in container["env"] if "value" in one}
 
 
 def test_values_of_the_run_reach_the_pods_as_they_are() -> None:
     first = variables(jobs("train", NOTE)[0])
-    assert first["FLOWDSL_note"] == NOTE.replace("$", "$$")  # the kubelet makes one of two
+    assert first["FLOWDSL_note"] == NOTE.replace("$", "$$")  # the kubelet turns two into one
     assert first["SHOWN"] == "$$(HOME) costs 3$$"
     assert json.loads(first["FLOWDSL_words"].replace("$$", "$")) == ["a", NOTE]
 
@@ -69,7 +69,7 @@ def test_a_process_has_a_gpu() -> None:
     }
 
 
-#: Starts a script whose `Popen` is slow, as on a machine with much else to do.
+#: Starts a script whose `Popen` is slow, as on a busy machine.
 SLOWLY = """
 import runpy, subprocess, sys, time
 
@@ -203,7 +203,7 @@ def test_the_example_runs_with_an_operator_too(
     (folder / "pipeline.py").write_text(
         re.sub(r"Torch\((workers=\d+)", rf'Torch(\1, port={port}, operator="{operator}"', source),
         encoding="utf-8",
-    )  # tests run beside each other
+    )  # tests run in parallel
     assert run(["run", "pipeline.py", "-q", "--name", "one"]) == 0
     assert run(["logs", "one", "trained"]) == 0
     assert f"trained.workers/{pod} | " in capsys.readouterr().out

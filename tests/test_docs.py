@@ -81,7 +81,7 @@ def blocks(page: str) -> list[Block]:
 
 
 def sources(page: str) -> list[tuple[str, str, Block]]:
-    """The files that a page shows: name, text, and the block that completes the text."""
+    """The files that a page shows: name, text, and the block that completes it."""
     found: list[tuple[str, str, Block]] = []
     beginning: str | None = None
     for block in blocks(page):
@@ -127,14 +127,14 @@ def answer(line: str, capsys: pytest.CaptureFixture[str]) -> str:
     said = capsys.readouterr()
     if (
         arguments[0] == "run" or "--run" in arguments
-    ):  # the end comes last, steps take their time, and machines differ
+    ):  # compare the report at the end, without times and what depends on the machine
         shown = re.sub(r"^note: This .*\n", "", said.err, flags=re.MULTILINE) + said.out
         return re.sub(r"( *)\b\d+\.\ds\b", took, shown)
     return said.out + said.err
 
 
 def took(matched: re.Match[str]) -> str:
-    """A time that is the same in every run, as wide as it was."""
+    """A fixed duration of the same width."""
     return matched[1][: max(0, len(matched[0]) - 4)] + "0.1s"
 
 
@@ -195,9 +195,9 @@ def test_a_command_prints_what_stands_there(
 
 
 def comparable(text: str) -> str:
-    """Without what Python 3.13 and later write in another way: the lines of a traceback but the last one.
+    """Without what Python 3.13 and later print differently: the lines of a traceback except the last one.
 
-    Where a system gives steps no file system of their own, the lines before show the paths that they have there.
+    If steps have no file system of their own, the lines before show their paths on this system.
     """
     text = re.sub(r'(?<=File ")/.*(?=/argo/staging/script")', "", text)
     return text if sys.version_info < (3, 13) else re.sub(r"(?m)(?:^  \| .*\n)+(?=  \| )", "", text)
@@ -359,7 +359,7 @@ def test_the_names_of_the_architecture_exist() -> None:
             if isinstance(found[-1], ast.FunctionDef):
                 functions.add((path, name))
     (source,) = (block.text for block in blocks("docs/architecture.md") if block.file == "pipeline.py")
-    assert functions - functions_run(source) == {("compiler/origins.py", "placed")}  # for a finding of lint
+    assert functions - functions_run(source) == {("compiler/origins.py", "placed")}  # for a lint finding
 
 
 def functions_run(source: str) -> set[tuple[str, str]]:

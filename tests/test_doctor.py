@@ -98,7 +98,7 @@ PROFILE = Profile(
 
 
 class Reviewing(Standing):
-    """Answers questions about rights: what is in `denied`, as `delete pods`, may not be done."""
+    """Answers access reviews: requests in `denied`, such as `delete pods`, are not allowed."""
 
     denied: tuple[str, ...] = ()
     executor = True
@@ -121,7 +121,7 @@ def healthy(*without: str, more: tuple[Json, ...] = (), **rest: Any) -> Reviewin
 
 
 def said(cluster: Standing, profile: Profile = PROFILE, manifests: tuple[Json, ...] = ()) -> list[str]:
-    """What is not well."""
+    """The checks that are not ok, as lines."""
     found = checkup(Visit(cluster, profile, manifests))
     return [f"{one.status} {one.about}: {one.text} | {one.remedy}" for one in found if one.status != "ok"]
 
@@ -511,7 +511,7 @@ spec:
 
 
 def defaulting(_: Kind, body: Json) -> Json:
-    """What a server stores: a protocol for each port, and what it knows itself."""
+    """A document as a server stores it: with a protocol for each port, and fields that it sets."""
     found: Json = json.loads(json.dumps(body))
     for one in found["spec"]["templates"]:
         for port in one["container"].get("ports", ()):

@@ -62,7 +62,7 @@ rows = st.lists(names, min_size=1, max_size=3, unique=True).flatmap(
 
 
 def exact(value: Any) -> str:
-    """Text that differs between 1, 1.0, True and "1", and between orders of keys."""
+    """A text that differs for 1, 1.0, True and "1", and for other orders of keys."""
     return json.dumps(value)
 
 

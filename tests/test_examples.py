@@ -20,11 +20,11 @@ from flowdsl.compiler.load import load
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = sorted(path.parent.name for path in ROOT.glob("examples/*/pipeline.py"))
 
-#: Manifests of Argo's own examples, rewritten, and those that are not compiled to what is usual.
+#: Argo's own examples, rewritten, and those that are not compiled to the default kind.
 UPSTREAM = sorted(path.stem for path in ROOT.glob("examples/upstream/*.py"))
 KINDS = {"input_artifacts": "template"}
 
-#: Compiles the files that it is given, and writes the bytes of each to standard output.
+#: Compiles the given files, and writes the bytes of each to standard output.
 ALL = """
 import sys
 from flowdsl.cli.app import run
@@ -120,7 +120,7 @@ def test_each_upstream_example_has_its_yaml() -> None:
 
 @pytest.mark.parametrize("seed", ["0", "1", "random"])
 def test_the_bytes_are_the_same_everywhere(seed: str, tmp_path: Path) -> None:
-    """With another hash seed, folder, form of the path, locale, time zone, and a home without room."""
+    """With another hash seed, folder, form of the path, locale, time zone, and a read-only home."""
     home = tmp_path / "home"
     home.mkdir(mode=0o500)
     places: dict[str, tuple[Path, str, str]] = {
@@ -242,7 +242,7 @@ def test_fewer_files_than_shards_make_no_empty_shard(folder: Path) -> None:
     assert steps("shards").plan(folder, shards=100) == [["only.txt"]]
 
 
-# The text of this example is that of the design: a step that lives for one pod leaves its files open.
+# The text of this example is given: a step that lives for one pod leaves its files open.
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 def test_the_sentiment_steps_hand_on_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sentiment = steps("sentiment")
@@ -254,7 +254,7 @@ def test_the_sentiment_steps_hand_on_files(folder: Path, capsys: pytest.CaptureF
 
 
 def test_the_commands_of_the_containers_count_words(folder: Path) -> None:
-    """The shell text of an example, in a shell: what the pod would run."""
+    """The commands of an example in a shell, as the pod would run them."""
     (folder / "text").write_text("to be or not\nto be considered\n", encoding="utf-8")
     environment = {"PATH": os.environ["PATH"], "TEXT": "text", "WORDS": "words", "LONGEST": "longest"}
     done = subprocess.run(

@@ -53,7 +53,7 @@ SCOPE: dict[str, Any] = {
 
 
 def lines(name: str) -> list[tuple[str, str]]:
-    """The expressions of a file, each with what is expected."""
+    """The expressions of a file, each with its expected result."""
     text = (FOLDER / name).read_text(encoding="utf-8")
     return [(line.rpartition("  =>  ")[0], line.rpartition("  =>  ")[2]) for line in text.splitlines()]
 
@@ -87,7 +87,7 @@ def test_an_expression_of_many_parts_is_refused_in_words() -> None:
 
 
 def test_a_value_of_many_levels_is_refused_in_words() -> None:
-    text = "[" * 9000 + "]" * 9000  # versions of Python read, and compare, more or less deep
+    text = "[" * 9000 + "]" * 9000  # the limits of parsing and comparing depend on the version of Python
     with pytest.raises(ExpressionError, match=r"nested too deeply|exceeded max depth"):
         evaluate("fromJSON(x) == fromJSON(x)", {"x": text})
 
@@ -199,7 +199,7 @@ def test_what_is_made_by_chance_is_the_same_for_the_same_seed(expression: str) -
 
     assert re.fullmatch(CHANCES[expression], made())
     assert made() == made()
-    with pytest.raises(NotHere):  # where nothing runs, nobody knows it
+    with pytest.raises(NotHere):  # without a run, its value is unknown
         evaluate(expression, {})
 
 

@@ -42,7 +42,7 @@ def test_the_words_of_the_language_write_what_is_said() -> None:
 
 @pytest.fixture(scope="module")
 def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """A pipeline as the object that each sort of patch is put on."""
+    """A pipeline as the object to which each kind of patch is applied."""
     file = tmp_path_factory.mktemp("fields") / "pipeline.py"
     file.write_text(BASE, encoding="utf-8")
     loaded: dict[Kind, dict[str, Any]] = {
@@ -52,7 +52,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, A
 
 
 def patched(document: dict[str, Any], root: str) -> dict[str, Any]:
-    """The part of a document that a patch is put on."""
+    """The part of a document to which a patch is applied."""
     part: Any
     if root in ("pipeline", "cron"):
         part = document["spec"]
@@ -67,9 +67,9 @@ def patched(document: dict[str, Any], root: str) -> dict[str, Any]:
 
 
 def of_documents() -> list[str]:
-    """The types that documents are made of, without those that their texts are read as."""
+    """The types of documents, without those of texts that are parsed in turn."""
     found = [*kinds()]
-    for kind in found:  # grows while it is walked
+    for kind in found:  # grows during the iteration
         inner = (expression.rpartition(":")[2] for expression in fields(kind).values())
         found += dict.fromkeys(each for each in inner if is_type(each) and each not in found)
     return found
@@ -99,7 +99,7 @@ def test_a_patch_reaches_every_field(documents: dict[str, dict[str, Any]]) -> No
 
 
 def put(found: Any, wanted: Any) -> bool:
-    """Whether all of a patch is there."""
+    """Whether a value contains all of a patch."""
     if is_mapping(wanted):
         return is_mapping(found) and all(key in found and put(found[key], one) for key, one in wanted.items())
     if is_list(wanted):

@@ -97,7 +97,7 @@ def drawn(tmp_path: Path, text: str) -> list[Picture]:
 
 
 def body(text: str) -> str:
-    """A file with one pipeline of this body over a step that takes and returns a number."""
+    """A file with one pipeline with this body, and a step that takes and returns a number."""
     head = """\
         from flowdsl import *
 
@@ -112,7 +112,7 @@ def body(text: str) -> str:
     return textwrap.dedent(head) + textwrap.indent(textwrap.dedent(text), "    ")
 
 
-# Names as nobody writes them: each has something that means something in one of the languages.
+# Unusual names: each contains something with a meaning in one of the languages.
 HOSTILE = (
     'a "quoted" name',
     "back\\slash\\",
@@ -151,7 +151,7 @@ def fan(count: int) -> Picture:
 
 
 def chance(seed: int) -> Picture:
-    """A picture by chance, with graphs in graphs."""
+    """A random picture with nested graphs."""
     source = random.Random(seed)
 
     def graph(head: str, depth: int) -> tuple[tuple[Node, ...], tuple[tuple[str, str], ...]]:
@@ -317,7 +317,7 @@ def test_mermaid_takes_every_name() -> None:
 
 # --- DOT ---------------------------------------------------------------------------------------------
 
-# The part of Graphviz' language that is written. Source: graphviz.org/doc/info/lang.html.
+# The part of the DOT language that is written. Source: graphviz.org/doc/info/lang.html.
 DOT: Any = Lark(
     r"""
     start: "digraph" ID "{" statement* "}"
@@ -342,7 +342,7 @@ def test_dot(tmp_path: Path) -> None:
     DOT.parse(text)
     assert '  subgraph "cluster runs" {\n    label="runs\\ntrial\\n3 times";\n' in text
     assert '    "runs/trained" -> "runs/rate";\n' in text
-    # From the last task of one graph to the first of another, cut at the borders of both.
+    # From the last task of one graph to the first of another, clipped at the borders of both.
     assert '  "rows" -> "runs/trained" [lhead="cluster runs"];\n' in text
     assert '  "runs/rate" -> "publish" [ltail="cluster runs"];\n' in text
 
@@ -376,7 +376,7 @@ class Rect:
 
 
 def boxes(group: ET.Element) -> Iterator[tuple[Rect, ET.Element]]:
-    """The boxes that stand directly in a group, with all that belongs to one: a loop has two sheets."""
+    """The boxes directly in a group, each with its element: a loop has two sheets."""
     for inner in group.findall(f"{NAMESPACE}g"):
         rects = [Rect(element) for element in inner.findall(f"{NAMESPACE}rect")]
         whole = rects[0]
@@ -386,7 +386,7 @@ def boxes(group: ET.Element) -> Iterator[tuple[Rect, ET.Element]]:
 
 
 def examine(group: ET.Element, around: Rect) -> int:
-    """Boxes lie in what holds them, and nowhere on each other; how many there are."""
+    """Check that boxes lie inside their parents and do not overlap; returns their number."""
     found = list(boxes(group))
     for index, (box, _) in enumerate(found):
         assert around.holds(box)
@@ -447,7 +447,7 @@ def test_svg_is_dark_on_light_and_large_enough_to_read(tmp_path: Path) -> None:
     text = svg(whole)
     assert "font: 14px" in text
     assert re.search(r'<rect width="[\d.]+" height="[\d.]+" fill="#ffffff"/>', text)
-    # Nothing comes from elsewhere.
+    # Nothing is loaded from elsewhere.
     assert re.findall(r"https?://[^\"]+", text) == ["http://www.w3.org/2000/svg"]
 
 
@@ -483,7 +483,7 @@ def test_a_long_chain_and_a_large_graph() -> None:
 
 
 def test_the_same_picture_gives_the_same_bytes() -> None:
-    """In one process, where objects have other addresses the second time, and with other hashes."""
+    """Within one process, where objects have other addresses the second time, and with other hash seeds."""
     drawing = chance(1)
     assert svg(drawing) == svg(chance(1))
     imports = "from flowdsl.compiler.graph import *; from flowdsl.cli.display.svg import svg"

@@ -26,7 +26,7 @@ def main(body: str, more: str = "") -> str:
 
 SH = "command: [sh, -c, 'true']"
 
-#: A spec, how it is asked for, and the refusals.
+#: A spec, the request, and the refusals.
 REFUSED: dict[str, tuple[str, Asked, list[str]]] = {
     "nothing": (main(f"container: {{image: a, {SH}}}"), Asked(), []),
     "no command": (
@@ -212,7 +212,7 @@ def test_what_is_refused(name: str) -> None:
         assert text.startswith(beginning)
 
 
-#: A spec, and a part of what is said.
+#: A spec, and a part of the notes.
 SAID = {
     main(f"container: {{image: a, {SH}}}"): "images are not used, the programs of this machine are (a)",
     main(f"container: {{image: a, {SH}}}\n  nodeSelector: {{disk: ssd}}"): "node selectors",

@@ -56,13 +56,13 @@ def test_what_is_written(
 
 
 def name(body: dict[str, Any]) -> str:
-    """The name of an object, or what its names begin with."""
+    """The name of an object, or the prefix of its generated name."""
     metadata = body["metadata"]
     return str(metadata.get("name") or metadata["generateName"]).rstrip("-")
 
 
 def runnable(case: Path, compiled: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The documents of a case that objects were compiled from."""
+    """The documents of a case from which objects were compiled."""
     names = {name(one) for one in compiled}
     bodies = [one.body for one in read(case.read_text("utf-8"), case.name)[0]]
     return [one for one in bodies if "spec" in one and name(one) in names]

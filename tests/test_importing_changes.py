@@ -22,7 +22,7 @@ from flowdsl.compiler.yaml.documents import read
 CASES = sorted((Path(__file__).resolve().parent / "importing").glob("*.yaml"))
 Place = tuple[int, tuple[Any, ...]]
 
-#: What changes nothing, and why; by the name of a case and a path in it.
+#: Changes without effect, and why; by the name of a case and a path in it.
 SILENT = {
     r"older \d+ (?:status|metadata uid|metadata resourceVersion|metadata creationTimestamp)\b.*": "of a cluster",
     r"older \d+ metadata (?:annotations|labels workflows[.]argoproj[.]io).*": "of a cluster, and of Argo",
@@ -60,7 +60,7 @@ def _text(documents: list[Any]) -> str:
 
 
 def _imported(documents: list[Any]) -> tuple[str, list[str]] | None:
-    """What is written and said; None where there is no pipeline."""
+    """The Python text and the findings; None if there is no pipeline."""
     checked = copy.deepcopy(documents)
     for one in filter(is_argo, checked):
         renew(one)
@@ -72,7 +72,7 @@ def _imported(documents: list[Any]) -> tuple[str, list[str]] | None:
 
 
 def _changed(documents: list[Any], place: Place, *, away: bool) -> list[Any] | None:
-    """Other documents; None where the place holds nothing that can be another one."""
+    """Changed documents; None if there is nothing at the place that can be changed."""
     made = copy.deepcopy(documents)
     holder: Any = made[place[0]]
     for step in place[1][:-1]:

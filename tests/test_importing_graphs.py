@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-#: What a warning says of a graph whose phase is another one: a quirk of `continueOn` in the last task of a graph.
+#: The warning about a graph whose phase differs: a quirk of `continueOn` in the last task of a graph.
 _QUIRK = "in the manifest it succeeds then"
 
 
@@ -63,12 +63,12 @@ def test_made_up_graphs_run_as_their_manifests_do() -> None:
         compared.extend(run_both(random))
 
     each()
-    assert len(compared) > 50  # of what is made up, some is wrong, and some has no words
+    assert len(compared) > 50  # some of the generated graphs are wrong, or cannot be expressed
     assert {*compared} == {"Succeeded", "Failed", "Error"}
 
 
 def run_both(random: Random) -> Iterator[str]:
-    """Run what is made up as it is, and imported, and compare; the phase, where both can be run."""
+    """Run a generated workflow directly and imported, and compare; yields the phase if both can be run."""
     manifest = Maker(random).workflow()
     text = json.dumps(manifest)
     (wrong,) = check_manifests([manifests(text, "made-up.yaml")])

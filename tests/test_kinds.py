@@ -68,7 +68,7 @@ CONSTANT = 'a {{workflow.name}} $$ $(ARGO_NODE_ID) "b"\n\x07'
 
 
 def test_a_text_with_inputs_says_what_it_says_without(templates: dict[str, dict[str, Any]]) -> None:
-    """Which is what the readers of Kubernetes' tools make of it."""
+    """Which is what the YAML parsers of Kubernetes tools read."""
     _, found, plain = templates["store-text"]["resource"]["manifest"].partition("plain:")
     (said,), _ = documents.read(found + plain, "said.yaml")
     (written,), _ = documents.read(f"plain: {' '.join(PLAIN.split())}", "written.yaml")
@@ -88,13 +88,13 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, A
 
 
 def go_json(text: str) -> str:
-    """A text as Go writes it in JSON."""
+    """A text as Go encodes it in JSON."""
     escaped = json.dumps(text, ensure_ascii=False)
     return re.sub("[<>&\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", escaped)
 
 
 def filled(text: str, values: dict[str, str]) -> str:
-    """The text as Argo fills it: the few functions that are used are Python's here."""
+    """The text as Argo substitutes it; the few functions in use are replaced by Python's."""
     scope: dict[str, Any] = {
         "replace": str.replace,
         "toJSON": go_json,
@@ -112,7 +112,7 @@ def filled(text: str, values: dict[str, str]) -> str:
     return re.sub(r"\{\{(.*?)\}\}", fill, text)
 
 
-# Argo itself loses most control characters, and YAML has no place for the others.
+# Argo itself loses most control characters, and YAML cannot contain the others.
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cn"]) | st.sampled_from("\n\t\r"), max_size=20)
 FIXTURE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 
@@ -140,7 +140,7 @@ def test_a_value_arrives_in_an_object_as_it_is(
     assert "{{" not in said
     assert "$" not in said
     data = yaml.safe_load(said)["data"]
-    # PyYAML reads floats as YAML 1.1 does; Kubernetes reads them all.
+    # PyYAML parses floats by YAML 1.1; Kubernetes parses them all.
     assert float(data.pop("rate")) == rate
     assert data == {
         "text": text,

@@ -28,7 +28,7 @@ _CASE = re.compile(r"`([\w/]+)(?::(\d+))?`")
 
 
 class Mistake(NamedTuple):
-    """A row of the table: what is shown by which case, at which line."""
+    """A row of the table: a mistake, with the case and the line that show it."""
 
     survey: str
     number: int

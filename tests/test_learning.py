@@ -55,18 +55,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Script(NamedTuple):
-    """The script that chooses points, out of what a pipeline compiles to."""
+    """The script that chooses points, taken from a compiled pipeline."""
 
     path: Path
 
     def __call__(self, told: Any, results: Any) -> dict[str, Any]:
-        """Its names after it has run."""
+        """Run it; returns its variables."""
         for name, value in (("told", told), ("results", results)):
             self.path.with_name(name).write_text(json.dumps(value), encoding="utf-8")
         return runpy.run_path(str(self.path))
 
     def written(self, name: str) -> Any:
-        """What it has written."""
+        """A value that it has written."""
         return json.loads(self.path.with_name("out").joinpath(name).read_text(encoding="utf-8"))
 
 
@@ -225,13 +225,13 @@ def test_every_point_of_a_small_space_is_tried_once(capsys: pytest.CaptureFixtur
     for size in (4, 3, 3, 2):
         ask(told, results)
         text = ask.path.with_name("out").joinpath("points").read_text(encoding="utf-8")
-        assert "{{" not in text  # Argo would replace it, and the kubelet what follows a dollar
+        assert "{{" not in text  # Argo would substitute it, and the kubelet what follows a dollar
         assert "$" not in text
         points = [json.loads(one) for one in json.loads(text)]
         assert len(points) == size
         seen += (f"{one['kind']} {one['step']}" for one in points)
         told = ask.written("told")
-        # A trial in a loop has the numbers of all items; those that failed have no result.
+        # A trial in a loop has the indices of all items; failed ones have no result.
         results = [{"flowdsl-index": f"/7{one['i']}", "return": one["step"]} for one in points[1:]]
     assert sorted(seen) == sorted(
         f"{kind} {step / 10}" for kind in ('say "a"', "{b}", "$(c)") for step in range(4)

@@ -44,12 +44,12 @@ def documents(path: Path) -> list[Object]:
 
 @cache
 def originals() -> list[Object]:
-    """The documents of all files, which every test leaves as they are."""
+    """The documents of all files, which no test may change."""
     return [document for path in FILES for document in documents(path)]
 
 
 def show(problem: Problem) -> str:
-    """One finding as a golden file has it."""
+    """One finding as in a golden file."""
     finding = problem.finding
     place = dotted(problem.path) + (" (key)" if problem.on_key else "")
     lines = [f"{finding.severity}[{finding.code}] {place or '(the whole)'}", f"  {finding.message}"]
@@ -93,14 +93,14 @@ def kinds() -> dict[str, type[Finding]]:
         for module in modules
         for name, value in vars(module).items()
         if isinstance(value, type) and issubclass(value, Finding) and value.__module__ == module.__name__
-        if "code" in vars(value)  # else what several kinds have in common
+        if "code" in vars(value)  # else it is a common base class
     }
 
 
-#: Found in manifests too big for a file: see the tests of sizes below.
+#: Codes of manifests too big for a file: see the tests of sizes below.
 SIZES = {"FD362", "FD595", "FD596", "FD597", "FD598", "FD774", "FD867"}
 
-#: Of manifests that somebody wrote, and of several at once: tests/check has them.
+#: Codes of written YAML, and of several files at once: tests/check has them.
 WRITTEN = {
     "FD588",
     "FD773",
@@ -184,7 +184,7 @@ ANYTHING = st.recursive(
 
 @given(st.data())
 def test_any_manifest_can_be_linted(data: st.DataObject) -> None:
-    """Whatever is put in place of some parts of a manifest, or left out, the answer is a list of findings."""
+    """Whichever parts of a manifest are replaced or removed, the result is a list of findings."""
     document = deepcopy(data.draw(st.sampled_from(originals())))
     for _ in range(data.draw(st.integers(1, 4))):
         node: Any = document
@@ -206,7 +206,7 @@ def test_any_manifest_can_be_linted(data: st.DataObject) -> None:
 
 
 def workflow(*templates: Object, **spec: Any) -> Object:
-    """A workflow whose first template is its start."""
+    """A workflow whose first template is its entrypoint."""
     return {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": "Workflow",
@@ -272,7 +272,7 @@ def test_the_order_of_a_dag(needs: list[list[int]]) -> None:
 
 
 def misspelt(count: int) -> Object:
-    """A workflow each of whose tasks misspells its template, and a task that it uses an output of."""
+    """A workflow in which each task misspells its template, and a task whose output it uses."""
     tasks: list[Object] = [
         {
             "name": f"train-{one:04}",
@@ -346,7 +346,7 @@ def test_one_mistake_is_reported_once() -> None:
     assert codes(document) == ["FD403", "FD560"]
     document = workflow(leaf())
     document["spec"]["templates"][0]["container"]["resources"] = {"limits": {"memory": "8GB"}}
-    assert codes(document) == ["FD580"]  # the rule knows the right spelling, the schema the form only
+    assert codes(document) == ["FD580"]  # the rule knows the right spelling, the schema only the form
     document["spec"]["templates"].append({"name": "other", "contaner": {"image": "x"}})
     assert codes(document) == ["FD403", "FD580"]
     del document["spec"]["entrypoint"]
@@ -416,7 +416,7 @@ def test_sizes() -> None:
         assert codes(workflow(call, leaf("leaf", "v", container=echo))) == expected
         default = {"parameters": [{"name": "v", "default": value}]}
         assert codes(workflow(leaf(inputs=default, container=echo))) == expected
-        # What a file holds may be of any size.
+        # The content of a file may have any size.
         raw = {
             "parameters": [{"name": "v"}],
             "artifacts": [{"name": "a", "path": "/a", "raw": {"data": echo["command"][1]}}],
@@ -487,7 +487,7 @@ def test_what_the_api_server_drops_is_not_there() -> None:
     assert codes(document) == []
 
 
-#: What makes a tree deep, of so many parts.
+#: Texts with a deep syntax tree, by their number of parts.
 DEEP: dict[str, Callable[[int], str]] = {
     "sum": lambda count: "+".join(["1"] * count),
     "members": lambda count: "workflow" + ".a" * count,

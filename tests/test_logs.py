@@ -38,7 +38,7 @@ BEGIN = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 
 
 class Entry(NamedTuple):
-    """One line of a log file; without a newline if it is the last and goes on."""
+    """One line of a log file; without a newline if it is the last one and incomplete."""
 
     time: int
     text: bytes
@@ -50,20 +50,20 @@ class Entry(NamedTuple):
 
 @lru_cache(4096)
 def raw(entry: Entry) -> bytes:
-    """A line as the API gives it."""
+    """A line as the API returns it."""
     seconds, rest = divmod(entry.time, 10**9)
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:09d}Z ".encode() + entry.text
 
 
 class Cut(NamedTuple):
-    """An answer that breaks off after so many bytes: with an error, or as if it were whole."""
+    """A response that breaks off after a number of bytes: with an error, or as if it were complete."""
 
     after: int
     silent: bool = True
 
 
 class Fake:
-    """A cluster of pods whose logs are given; `cuts` are those of the next answers, in their order."""
+    """A cluster of pods with given logs; `cuts` are those of the next responses, in order."""
 
     namespace = "default"
     called = "cluster `fake`"
@@ -208,7 +208,7 @@ def all_of(cluster: Fake, extent: Extent = NOW) -> bytes:
 
 
 def lines(count: int, step: int, texts: Iterable[bytes] | None = None) -> list[Entry]:
-    """So many lines, a number of nanoseconds after each other."""
+    """A number of lines, `step` nanoseconds apart."""
     begin = int(BEGIN.timestamp()) * 10**9 + 123_456_789
     odd = [
         b"plain",
@@ -267,7 +267,7 @@ def test_lines_of_all_kinds_cut_anywhere(silent: bool, follow: bool) -> None:
 def test_a_log_that_is_cut_again_and_again_arrives_whole(
     log: str, cuts: list[Cut], piece: int, follow: bool
 ) -> None:
-    # The end is believed when two answers agree: two that are cut at the same place, and seem whole, do.
+    # The end is believed if two responses agree, as two do that are cut at the same place and seem complete.
     places = [cut.after for cut in cuts if cut.silent]
     cuts = [cut for at, cut in enumerate(cuts) if not cut.silent or cut.after not in places[:at]]
     cuts = [cut for cut in cuts if not cut.silent or cut.after > 50]
@@ -277,7 +277,7 @@ def test_a_log_that_is_cut_again_and_again_arrives_whole(
 
 
 def grown(cuts: list[Cut]) -> list[Cut]:
-    """Cuts of which each lets more through than the one before."""
+    """Cuts, each of which lets more through than the one before."""
     found: list[Cut] = []
     for cut in cuts:
         found.append(cut._replace(after=cut.after + (found[-1].after if found else 0)))

@@ -28,7 +28,7 @@ def test_the_yaml_of_each_construct(case: Path, request: pytest.FixtureRequest) 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
 def test_outputs_are_in_no_folder_that_belongs_to_root(case: Path) -> None:
-    """The kubelet makes the folders around what is mounted, as root; a step with another user could write nothing."""
+    """The kubelet creates the parents of mounts as root, so a step with another user could not write there."""
     for document in yaml.safe_load_all(case.with_suffix(".yaml").read_text(encoding="utf-8")):
         templates: list[Json] = document["spec"].get("templates", [])
         for template in templates:

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 FILES = sorted(CASES.glob("*/*.py"))
 
-# Versions of Python mark other parts of a line in a traceback.
+# Versions of Python mark different parts of a line in a traceback.
 MARKS = re.compile(r"^ *[\^~]+\n", re.MULTILINE)
 
 
 def printed(judged: Judged, folder: Path) -> str:
-    """What `flowdsl check` prints, for any folder and any Python: first what goes to standard error."""
+    """The output of `flowdsl check`, independent of the folder and of Python: first its standard error."""
     text = MARKS.sub("", judged.traceback) + render(judged.shown("text"), judged.sources, "text")
     return re.sub(r"this is Python 3\.\d+", "this is Python 3.x", text).replace(f"{folder}/", "")
 
@@ -81,16 +81,16 @@ def nightly() -> None:
 
 
 class Given(NamedTuple):
-    """What `flowdsl check` is given, and the files there are; None is a link to itself."""
+    """The argument of `flowdsl check`, and the files that exist; None is a link to itself."""
 
     target: str
     files: dict[str, bytes | None]
 
 
-#: Kinds of which people are shown Python's traceback instead.
+#: Kinds for which the text output is Python's traceback.
 NO_TEXT = {"FD107 Raised"}
 
-#: Mistakes that no case can be: a file that is not Python would stop every tool that reads Python files.
+#: Mistakes without a case: a file that is not Python would break every tool that reads Python files.
 UNLOADABLE = {
     "bad_encoding": Given("pipeline.py", {"pipeline.py": b"# caf\xe9\n" + PIPELINE}),
     "notebook": Given("pipeline.ipynb", {"pipeline.ipynb": b'{"cells": [], "metadata": {}, "nbformat": 4}'}),

@@ -29,7 +29,7 @@ FILES = sorted([*ROOT.glob("examples/**/pipeline.yaml"), *ROOT.glob("tests/lower
 Object = dict[str, Any]
 Way = tuple[str | int, ...]
 Change = tuple[Callable[[Object], None], Way]
-"""What breaks a document, and where that is."""
+"""A function that breaks a document, and the place of the change."""
 
 _REFERENCE = re.compile(r"(tasks(?:\.|\[')([\w-]+)(?:'\])?\.outputs\.parameters(?:\.|\[')([\w-]+))")
 
@@ -64,7 +64,7 @@ def drop(way: Way, place: Way | None = None) -> Change:
 
 
 def rename(way: Way, name: str) -> Change:
-    """Give a key another name, where it stands."""
+    """Rename a key, in place."""
 
     def change(document: Object) -> None:
         holder = at(document, way[:-1])
@@ -95,7 +95,7 @@ def pods(document: Object) -> Iterator[tuple[Way, Object]]:
 
 
 def arguments(document: Object) -> Iterator[tuple[Way, Object, Object]]:
-    """Parameters that are handed to templates, with these."""
+    """Parameters that are passed to templates, with these templates."""
     named = {one["name"]: one for one in document["spec"]["templates"]}
     for way, task, _ in tasks(document):
         if "template" in task:
@@ -418,7 +418,7 @@ MUTATIONS: tuple[Callable[[Object], Iterator[Change]], ...] = (
 
 
 def is_found(document: Object, change: Change) -> bool:
-    """Whether an error touches the lines of what was broken."""
+    """Whether an error is reported at the lines of the change."""
     broken = deepcopy(document)
     alter, place = change
     alter(broken)

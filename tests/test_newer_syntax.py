@@ -28,7 +28,7 @@ def nightly() -> None:
 """
 NESTED = "a text in the quotes of the f-string that it is in"
 CASES = [
-    # The Python that reads it; a helper; the body of the step; what is said, or nothing if the image has it.
+    # The Python that parses it; a helper; the body of the step; the finding, or nothing if the image has it.
     (12, "", 'return f"é{row["a"]}"', NESTED),
     (12, "", 'return text + f"{text}" + f"{row[f"{text}"]}"', NESTED),
     (12, "", r"""return f"{'\n'.join([text])}" """, "a backslash in the braces of an f-string"),

@@ -102,7 +102,7 @@ STYLES = st.sampled_from([None, "'", '"', "|", ">"])
 def test_every_part_of_every_text(
     text: str, style: Any, plain: bool, width: int, data: st.DataObject
 ) -> None:
-    """What stands at the place of a word of a text is that word, however the text is written."""
+    """The place of a word of a text holds that word, however the text is written."""
     source = yaml.dump({"k": [{"v": text}]}, default_style=style, allow_unicode=plain, width=width)
     made = document(source)
     if made.body != {"k": [{"v": text}]}:

@@ -96,8 +96,8 @@ def test_a_path_leads_into_a_value_that_is_written_out() -> None:
     assert shown("a", "k", 1, "ü", "n") == "2"
     assert shown("a", "k", 1, "ü", "n", part="key") == "n"
     assert shown("a", "k", 1, "ü", part="key") == '"ü"'
-    assert shown("a", "k", 1, part="key") == '{"ü": dict(n=2)}'  # a position has no key
-    assert shown("a", 3, 0) == "[*()]"  # what the star brings is not seen
+    assert shown("a", "k", 1, part="key") == '{"ü": dict(n=2)}'  # a positional argument has no key
+    assert shown("a", 3, 0) == "[*()]"  # the elements of the star are not visible
     assert shown("a", "k", 1, "other", "n") == '{"ü": dict(n=2)}'
     assert shown("b", 0, 0) == "4"
     assert shown("b", 1, "x") == "other"
@@ -159,7 +159,7 @@ def test_files_are_found_on_disk_when_a_place_is_in_them(tmp_path: Path) -> None
 
 
 def test_the_code_of_one_load_may_be_collected_without_mixing_up_another() -> None:
-    # An id may be used again; what is cached by id must keep its code alive.
+    # An id may be reused; a cache by id must keep its code alive.
     sources = Sources()
     for number in range(50):
         name = f"snippet{number}.py"

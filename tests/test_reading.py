@@ -135,7 +135,7 @@ def test_the_rounds_of_a_run(request: pytest.FixtureRequest) -> None:
 
 
 def tried() -> Json:
-    """The sweep, whose trials have given values, one of them what would steer a terminal."""
+    """The sweep with values of its trials, one of them with control sequences."""
     workflow: Json = sweep().workflow
     evil = {"name": "note\x1b[1m", "value": "all\x1b[2J\nis well"}
     given = iter(("0.5", "0.75"))
@@ -271,7 +271,7 @@ spec:
 
 
 def keep(name: str, created: float, phase: str, **labels: str) -> None:
-    """A run in the current folder."""
+    """Store a run in the current folder."""
     there = stopped().workflow
     metadata = {"name": name, "labels": labels, "creationTimestamp": f"2026-01-{int(created):02}T00:00:00Z"}
     folder = Path(".flowdsl/runs") / name
@@ -350,7 +350,7 @@ def test_a_run_is_seen_from_its_first_moment(flowdsl: Callable[..., Result]) -> 
     ) as going:
         until(Path(".flowdsl/runs/one/workflow.json").exists, 30)
         going.kill()
-    # What was being started when it was killed has its lock for a moment more.
+    # A process that was being started when it was killed holds its lock for a moment longer.
     until(lambda: "nothing runs it now: flowdsl run --resume one\n" in flowdsl("get", "one").out, 30)
     code, out, _ = flowdsl("get", "one")
     assert code == 0

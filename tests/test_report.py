@@ -24,7 +24,7 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 
 def check(name: str, text: str, request: pytest.FixtureRequest) -> None:
-    """Compare with the golden of that name."""
+    """Compare with the golden file of that name."""
     path = GOLDENS / f"{name.replace(' ', '-')}.txt"
     if request.config.getoption("--snapshot-update"):
         path.write_text(text, encoding="utf-8", newline="\n")

@@ -49,7 +49,7 @@ ANNOTATIONS = {
 
 
 def annotation(expression: str) -> str | None:
-    """The annotation that Python makes right; None of an expression that raises, or gives what JSON has not."""
+    """The annotation that is right in Python; None if the expression raises, or its value is not in JSON."""
     values = {"n": 3, "x": 0.5, "flag": True, "text": "a b", "rows": ["b", "a"], "counts": {"a": 1}}
     try:
         value = eval(expression, {}, {**values, "place": Path()})  # noqa: S307 -- made of the forms above

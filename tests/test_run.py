@@ -190,7 +190,7 @@ def flowdsl(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., R
 
 
 def rows(text: str) -> list[list[str]]:
-    """The lines of a text as words, without times."""
+    """The words of each line of a text, without times."""
     return [re.sub(r"\b\d+\.\ds\b", "", line).split() for line in text.splitlines()]
 
 
@@ -267,7 +267,7 @@ def test_one_round_or_a_whole_loop_alone(flowdsl: Callable[..., Result]) -> None
     assert flowdsl("pipeline.py", "-q", "--name", "one").code == 0
     done = flowdsl("pipeline.py", "--only", "attempt(2)", "-q")
     assert ["loss", "0.5"] in rows(done.out)
-    for round_ in ("runs(2)", "runs.attempt(2)"):  # as the end of the run, `get` and `logs` call it
+    for round_ in ("runs(2)", "runs.attempt(2)"):  # its names at the end of the run, and in `get` and `logs`
         assert ["loss", "0.5"] in rows(flowdsl("pipeline.py", "--only", round_, "--of", "one", "-q").out)
     done = flowdsl("pipeline.py", "--only", "runs(7)", "--of", "one", "-q")
     assert done.err.startswith("flowdsl: --only runs(7): the run one has no step `runs(7)`")
@@ -1676,7 +1676,7 @@ def releasing(accuracy: float = 0.5) -> int:
 
 
 class Terminal(io.StringIO):
-    """Somebody who types."""
+    """A terminal with input from a user."""
 
     def isatty(self) -> bool:
         return True
@@ -1774,7 +1774,7 @@ def test_an_engine_that_runs_nothing(
 def test_a_bug_of_flowdsl_ends_the_run(
     flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where it shows in a thread of a pod, beside what waits for it."""
+    """Also if it occurs in a thread of a pod, while others wait for it."""
 
     def broken(*_: object) -> bool:
         raise ZeroDivisionError("a bug")
@@ -1839,7 +1839,7 @@ wc -l < .flowdsl/volumes/kept/small
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="there is no way to a disk of a test's own")
 def test_a_disk_that_a_step_finds_full(folder: Path) -> None:
-    """The step is not to blame: it is not tried again meanwhile, and runs once there is room."""
+    """The step is not at fault: it is not retried meanwhile, and runs once there is space."""
     (folder / "disk").mkdir()
     (folder / "full.yaml").write_text(FULL)
     (folder / "go.sh").write_text(OF_ITS_OWN)
@@ -2072,7 +2072,7 @@ def test_an_interrupted_run_goes_on(
 ) -> None:
     command = [sys.executable, "-m", "flowdsl.cli", "run", "steps.yaml", "library.yaml", "--name", "one"]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    before = signal.signal(number, signal.SIG_DFL)  # what this process ignores, as under nohup, a child does
+    before = signal.signal(number, signal.SIG_DFL)  # a child inherits an ignored signal, as under nohup
     with subprocess.Popen(
         [*command, "-p", "seconds=60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
     ) as child:
@@ -2099,7 +2099,7 @@ def test_an_interrupted_run_goes_on(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the children of a process are found in /proc")
 def test_a_run_whose_helper_is_killed_goes_on(flowdsl: Callable[..., Result], folder: Path) -> None:
-    """As by a system that is out of memory: no step has failed."""
+    """As by the out-of-memory killer: no step has failed."""
     command = [sys.executable, "-m", "flowdsl.cli", "run", "steps.yaml", "library.yaml", "--name", "one"]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(

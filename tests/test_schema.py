@@ -31,7 +31,7 @@ Document = dict[str, Any]
 
 
 def workflow() -> Document:
-    """A small workflow with a bit of everything that the tests change."""
+    """A small workflow with everything that the tests change."""
     task = {"name": "a", "template": "work", "arguments": {"parameters": [{"name": "lr", "value": "0.1"}]}}
     container = {
         "image": "python:3.12-slim",
@@ -68,7 +68,7 @@ def changed(change: Callable[[Document], object]) -> list[Problem]:
 
 
 def put(path: tuple[str | int, ...], value: object) -> Problem:
-    """The only problem of the workflow with one value put at a path."""
+    """The only problem of the workflow with a value replaced at a path."""
 
     def change(document: Document) -> None:
         at(document, path[:-1])[path[-1]] = value
@@ -454,7 +454,7 @@ def test_the_table_is_loaded_only_when_asked_for() -> None:
     assert done.stdout.split() == ["0", "1"]
 
 
-#: Texts that keep to each named pattern of the schema.
+#: Texts that match each named pattern of the schema.
 MATCHING = {
     "artifact name": "model.bin",
     "base64": "aGk=",
@@ -478,7 +478,7 @@ SCALARS: dict[str, st.SearchStrategy[Any]] = {
 
 @st.composite
 def values(draw: st.DrawFn, expression: str, rule: dict[str, Any], depth: int) -> Any:
-    """A value that keeps to a type expression and the rule of its field."""
+    """A value that conforms to a type expression and the rule of its field."""
     outer, _, inner = expression.partition(":")
     if outer == "list":
         most = 1 if "keys" in rule or "set" in rule else 2
@@ -517,7 +517,7 @@ def manifests(draw: st.DrawFn) -> Document:
 def places(
     value: Any, expression: str, path: tuple[str | int, ...] = ()
 ) -> list[tuple[tuple[str | int, ...], str]]:
-    """Each path of a manifest that the schema looks into, with its type expression."""
+    """Each path of a manifest that the schema checks, with its type expression."""
     outer, _, inner = expression.partition(":")
     found = [(path, expression)]
     if outer == "list":

@@ -41,7 +41,7 @@ from flowdsl.compiler.steps.script import quote, script
 from flowdsl.values import types as t
 from flowdsl.values.signature import read
 
-# Texts that a step may return; what became of each on a cluster is in the comments.
+# Texts that a step may return; the comments say what became of each on a cluster.
 EXACT = [
     *("quotes \" and '", "line\nbreak", "tab\there", "back\\slash\\n", "\\u0041", "emoji 🙂", "flag 🇩🇪"),
     *("zwj 👩\u200d🔬", "\u2028\u2029", "", '"x"', "null", "true", "1e-5", '{"a":{"b":"}}"}}', "{ {", "}} {"),
@@ -71,12 +71,12 @@ class Python(NamedTuple):
 
 
 def _runs(python: str) -> bool:
-    """Whether an interpreter does: what pyenv puts into the PATH need not."""
+    """Whether an interpreter works: a shim of pyenv in the PATH may not."""
     return subprocess.run([python, "-c", "pass"], capture_output=True, check=False).returncode == 0
 
 
 def pythons() -> list[Python]:
-    """The current interpreter, and one for each other version from 3.8 on that is installed here."""
+    """The current interpreter, and one for each other installed version from 3.8 on."""
     found = {sys.version_info[:2]: sys.executable}
     for minor in range(8, 16):
         installed = [*map(str, Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python"))]
@@ -92,7 +92,7 @@ every_python = pytest.mark.parametrize("python", PYTHONS, ids=str)
 
 
 class Pod(NamedTuple):
-    """What a script left behind: the texts of its parameters as Argo reads them, and its folders."""
+    """The results of a script: its output parameters as Argo reads them, and its folders."""
 
     code: int
     stdout: str
@@ -109,9 +109,9 @@ class Pod(NamedTuple):
 
 
 def argo(data: bytes) -> str:
-    """An output file as the executor reads it, which is what the next step finds in its variable.
+    """An output file as the executor reads it, which becomes the variable of the next step.
 
-    It takes one line break off the end. Nothing in it may be a tag, or be quoted by Go as no JSON is.
+    One line break at the end is removed. It may contain no tag, and nothing that Go quotes unlike JSON.
     """
     text = data.decode()
     text = text.removesuffix("\n")
@@ -121,7 +121,7 @@ def argo(data: bytes) -> str:
 
 
 class Step:
-    """One step of a module that was loaded, carried and made a script."""
+    """One step of a loaded module, as a script."""
 
     def __init__(self, source: str, folder: Path, name: str = "step") -> None:
         path = folder / "pipeline.py"
@@ -170,7 +170,7 @@ class Step:
 
 
 def execute(source: str, folder: Path, values: Mapping[str, str], python: Python | None = None) -> Pod:
-    """Run a script in a folder that has `in` for the pod's inputs; `values` are those of the parameters."""
+    """Run a script in a folder with the pod's inputs in `in`; `values` are those of the parameters."""
     (folder / "out").mkdir(parents=True, exist_ok=True)
     (folder / "work").mkdir(exist_ok=True)
     file = folder / "script"
@@ -218,7 +218,7 @@ def test_the_pythons(capsys: pytest.CaptureFixture[str]) -> None:
     assert PYTHONS
 
 
-# Values on their way from one step to the next.
+# Values that are passed from one step to the next.
 
 MAKER = """
 import json
@@ -267,7 +267,7 @@ def step({parameters}, listed: list[str], by_key: dict[str, str], records: list[
 def hand_over(
     folder: Path, texts: list[str], listed: list[str], anything: Any, python: Python | None = None
 ) -> list[Any]:
-    """Values out of one step and into the next, as the next one finds them."""
+    """Pass values from one step to the next; returns them as the next one receives them."""
     names = [f"text_{number}" for number in range(len(texts))]
     first, second = folder / "first", folder / "second"
     (first / "in").mkdir(parents=True)
@@ -899,7 +899,7 @@ def test_files_from_one_step_to_the_next(python: Python, tmp_path: Path) -> None
     (first / "in").mkdir(parents=True)
     (first / "in" / "given").write_text("given")
     second.mkdir()
-    # What an attempt that failed has left is replaced, whatever it was.
+    # Files of a failed attempt are replaced, whatever they are.
     (first / "out" / "file").mkdir(parents=True)
     (first / "out" / "file" / "old").write_text("old")
     (first / "out" / "folder").write_text("old")

@@ -44,7 +44,7 @@ def graph(edges: dict[int, list[int]]) -> list[str]:
 
 
 class Run:
-    """What each task of a manifest waits for and takes, through nested DAGs."""
+    """What each task of a manifest waits for and reads, through nested DAGs."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.templates = {one["name"]: one for one in document["spec"]["templates"]}
@@ -54,7 +54,7 @@ class Run:
         self.walk(document["spec"]["entrypoint"], set(), {})
 
     def walk(self, template: str, outer: set[str], inputs: dict[str, set[str]]) -> dict[str, set[str]]:
-        """Walk a DAG begun after `outer`; the origins of its outputs by name."""
+        """Walk a DAG that starts after `outer`; returns the origins of its outputs by name."""
         tasks = self.templates[template]["dag"]["tasks"]
         self.sizes.append(len(tasks))
         inside: dict[str, set[str]] = {}
@@ -131,7 +131,7 @@ def chains(count: int, length: int) -> dict[int, list[int]]:
 
 
 def rounds(count: int, width: int) -> dict[int, list[int]]:
-    """Fan-outs that are joined, one after the other."""
+    """A sequence of fan-outs, each followed by a join."""
     edges: dict[int, list[int]] = {0: []}
     last = 0
     for _ in range(count):
@@ -143,7 +143,7 @@ def rounds(count: int, width: int) -> dict[int, list[int]]:
 
 
 def trees(count: int, width: int) -> dict[int, list[int]]:
-    """Parts that do not depend on each other, each larger than one DAG."""
+    """Independent parts, each larger than one DAG."""
     edges: dict[int, list[int]] = {}
     for _ in range(count):
         root = len(edges)
@@ -153,7 +153,7 @@ def trees(count: int, width: int) -> dict[int, list[int]]:
 
 
 def epochs(count: int) -> dict[int, list[int]]:
-    """A state that is handed on, and of which each is looked at beside what goes on."""
+    """A state that is passed on, with a task for each state beside the chain."""
     edges: dict[int, list[int]] = {0: [], 1: [0]}
     for _ in range(count):
         state, judged, said = (len(edges) + one for one in range(3))
@@ -164,12 +164,12 @@ def epochs(count: int) -> dict[int, list[int]]:
 
 
 def sums(count: int) -> dict[int, list[int]]:
-    """A sum to which each task adds one that waits for nothing."""
+    """A running sum, to which each task adds the result of an independent task."""
     return {one: [one - 2, one - 1] if one % 2 == 0 and one else [] for one in range(2 * count + 1)}
 
 
 def pairs(count: int) -> dict[int, list[int]]:
-    """Two states, of which each takes both that were before, with a task beside them."""
+    """Two states, each of which takes both previous ones, with a third task beside them that does so, too."""
     return {one: [] if one < 3 else [one - one % 3 - 3, one - one % 3 - 2] for one in range(3 * count)}
 
 
@@ -204,7 +204,7 @@ def test_order_and_values_are_kept(tmp_path: Path, edges: dict[int, list[int]]) 
 
 
 def test_a_list_of_very_many_results_goes_through_no_group(tmp_path: Path) -> None:
-    """One that took them all would need more inputs than the API server lets a template have."""
+    """A group with all of them would need more inputs than the API server allows for a template."""
     edges = {**independent(1500), 1500: list(range(1500)), 1501: [1500]}
     document, codes = compiled(tmp_path, graph(edges))
     templates = document["spec"]["templates"]
@@ -213,7 +213,7 @@ def test_a_list_of_very_many_results_goes_through_no_group(tmp_path: Path) -> No
     run = Run(document)
     assert (
         len(run.sizes) == 1 + 7
-    )  # the last hundred stand in the graph itself, with the groups of the others
+    )  # the last hundred are in the graph itself, beside the groups of the others
     assert run.waits == closure(edges)
 
 
@@ -223,7 +223,7 @@ def test_random_series_and_parallel_parts_never_wait_for_each_other(tmp_path: Pa
     edges: dict[int, list[int]] = {}
 
     def grow(size: int, before: list[int]) -> list[int]:
-        """Add a part of that size after `before`; its last tasks."""
+        """Add a part of that size after `before`; returns its last tasks."""
         if size == 1:
             edges[len(edges)] = list(before)
             return [len(edges) - 1]

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FILES = {path.parent.name: path for path in sorted(ROOT.glob("examples/*/pipeline.py"))}
 LOOPS = ("fan_out", "sweep")
 
-#: A step that every changed example may call; a definition that no pipeline calls leaves no trace.
+#: A step that every changed example may call; a definition that no pipeline calls has no effect.
 PROBE = """
 from flowdsl import step
 
@@ -37,7 +37,7 @@ def probe(number: int = 0) -> int:
 
 
 class Block(NamedTuple):
-    """A list of statements in the body of a pipeline, and the names that are known before it."""
+    """A list of statements in the body of a pipeline, and the names that are defined before it."""
 
     pipeline: str
     path: tuple[int, ...]  # of the `with` statements that lead to it
@@ -46,7 +46,7 @@ class Block(NamedTuple):
 
 
 class Called(NamedTuple):
-    """A call of a step that is a statement: alone, assigned, or returned."""
+    """A call of a step as a statement: alone, assigned, or returned."""
 
     block: Block
     position: int
@@ -63,7 +63,7 @@ def tree_of(name: str) -> ast.Module:
 
 
 def decorated(tree: ast.Module, *words: str) -> dict[str, ast.FunctionDef]:
-    """The functions below one of these decorators, by name."""
+    """The functions with one of these decorators, by name."""
     found: dict[str, ast.FunctionDef] = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
@@ -83,7 +83,7 @@ def blocks(tree: ast.Module) -> list[Block]:
         found.append(Block(pipeline, path, statements, known))
         for position, one in enumerate(statements):
             if isinstance(one, ast.With):
-                ends = ast.unparse(one.items[0]) in ("on_exit()", "on_failure()")  # where no task is known
+                ends = ast.unparse(one.items[0]) in ("on_exit()", "on_failure()")  # where no task is visible
                 inner = frozenset[str]() if ends else assigned(statements[:position])
                 walk(pipeline, (*path, position), one.body, known | inner)
 
@@ -145,7 +145,7 @@ def inserted(tree: ast.Module, block: Block, position: int, statement: ast.stmt)
 
 
 class Renaming(ast.NodeTransformer):
-    """One name for another, in code and in definitions."""
+    """Replaces a name by another one, in code and in definitions."""
 
     def __init__(self, old: str, new: str) -> None:
         self.old, self.new = old, new
@@ -160,18 +160,18 @@ class Renaming(ast.NodeTransformer):
 
 
 class Change(NamedTuple):
-    """A changed source, and the tasks that it is about, by the name of their pipeline."""
+    """A changed source, and the affected tasks, by the name of their pipeline."""
 
     said: str
     tree: ast.Module
     pipeline: str
     touched: frozenset[str]
-    alike: bool = False  # a second unassigned call of a step: it has to be given a name
-    last: bool = False  # the last taker of a file: what makes the file no longer gives it a key
+    alike: bool = False  # a second unassigned call of a step, which needs a name
+    last: bool = False  # the last reader of a file: its producer no longer gives it a key
 
 
 def positions(block: Block, needed: set[str]) -> Iterator[int]:
-    """Where in a block a statement that uses these names may stand."""
+    """The positions in a block for a statement that uses these names."""
     for position in range(len(block.statements) + 1):
         before = block.statements[:position]
         if before and isinstance(before[-1], ast.Return):
@@ -181,7 +181,7 @@ def positions(block: Block, needed: set[str]) -> Iterator[int]:
 
 
 def insertions(tree: ast.Module) -> Iterator[Change]:
-    """A call of a new step, or once more one of the calls there are, at each place where it may stand."""
+    """A call of a new step, or a repeated existing call, at each possible position."""
     found = calls(tree)
     local = {name for block in blocks(tree) for name in assigned(block.statements) | block.known}
     for block in blocks(tree):
@@ -208,7 +208,7 @@ def insertions(tree: ast.Module) -> Iterator[Change]:
 
 
 def removals(tree: ast.Module) -> Iterator[Change]:
-    """Without one of the calls whose result nothing uses."""
+    """Each source without one of the calls whose results are unused."""
     for one in calls(tree):
         function = decorated(tree, "pipeline")[one.block.pipeline]
         uses = sum(each.id == one.target for each in ast.walk(function) if isinstance(each, ast.Name))
@@ -245,7 +245,7 @@ def renamings(tree: ast.Module) -> Iterator[Change]:
 
 
 def without_digests(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Metadata without its two digests: of what they are made of, every change changes them."""
+    """Metadata without its two digests, which differ after every change."""
     held = copy.deepcopy(metadata)
     del held["labels"][SPEC], held["annotations"][SOURCE]
     return held
@@ -255,7 +255,7 @@ Part = tuple[str, ...]  # ("spec",), (template,) or (template, task)
 
 
 class Parts:
-    """The parts of a manifest, in order, and how they hang together."""
+    """The parts of a manifest, in order, and their relations."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.entry: str = document["spec"]["entrypoint"]
@@ -264,8 +264,8 @@ class Parts:
         self.found: dict[Part, Any] = {("metadata",): without_digests(document["metadata"]), ("spec",): spec}
         self.uses: dict[str, set[str]] = {}  # template -> templates of its tasks
         self.tasks: dict[str, dict[str, Any]] = {}  # those that the body of the pipeline calls
-        self.graphs: dict[str, str] = {}  # the templates that these are in: the entry, or that of the exit
-        self.returned: set[str] = set()  # those of them whose outputs the pipeline hands on
+        self.graphs: dict[str, str] = {}  # their templates: the entrypoint, or that of the exit handler
+        self.returned: set[str] = set()  # those of them whose outputs the pipeline returns
         for volume in document["spec"].get("volumes", ()):
             self.found["volumes", volume["name"]] = volume
         for template in templates:
@@ -282,7 +282,7 @@ class Parts:
                 self.returned = {name for name in self.tasks if f"tasks.{name}." in text}
 
     def below(self, tasks: set[str]) -> set[str]:
-        """The templates of tasks of the entry, and of the tasks in them."""
+        """The templates of tasks of the entrypoint, and those that they call."""
         called = [self.tasks[name] for name in tasks if name in self.tasks]
         waiting = [task["template"] for task in called if "template" in task]
         found: set[str] = set()
@@ -295,13 +295,13 @@ class Parts:
     def dependants(self, tasks: set[str]) -> set[str]:
         """The tasks, and those that wait for one of them."""
         found = tasks & set(self.tasks)
-        for name, task in self.tasks.items():  # in order of definition: a task stands after what it waits for
+        for name, task in self.tasks.items():  # in order of definition: a task follows its dependencies
             if found & set(task.get("depends", "").split(" && ")):
                 found.add(name)
         return found
 
     def asking(self, sweeps: set[str]) -> set[str]:
-        """The tasks that ask for the best of sweeps where no other one does."""
+        """The tasks that were added to get the best trials of sweeps."""
         return {
             name for name, task in self.tasks.items() if "inline" in task and task.get("depends") in sweeps
         }
@@ -322,7 +322,7 @@ class Parts:
 
 
 def strangers(before: Parts, after: Parts, change: Change) -> list[str]:
-    """The parts that differ, and are neither those of the touched tasks nor tasks that wait for them."""
+    """The parts that differ, and belong neither to the touched tasks nor to tasks that wait for them."""
     touched = set(change.touched)
     allowed: set[Part] = set()
     free: set[str] = set()
@@ -333,7 +333,7 @@ def strangers(before: Parts, after: Parts, change: Change) -> list[str]:
         allowed |= {("volumes", name) for name in parts.mounts(parts.below(touched))}
         if parts.returned & touched:
             allowed.add((parts.entry,))
-        # What runs at the end takes those parameters of the run that it uses.
+        # The exit handler takes the parameters of the run that it uses.
         allowed |= {(parts.graphs[name],) for name in touched & set(parts.tasks)} - {(parts.entry,)}
         free |= parts.below(touched)
     free -= before.below(set(before.tasks) - touched) & after.below(set(after.tasks) - touched)
@@ -345,7 +345,7 @@ def strangers(before: Parts, after: Parts, change: Change) -> list[str]:
 
 
 def in_order(before: Parts, after: Parts) -> bool:
-    """Whether the parts that both have stand in the same order."""
+    """Whether the common parts are in the same order."""
     kept = [part for part in before.found if part in after.found]
     return kept == [part for part in after.found if part in before.found]
 

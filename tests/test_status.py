@@ -87,7 +87,7 @@ templateRef templateScope memoizationStatus resourcesDuration synchronizationSta
     JUNK,
 )
 def test_fields_of_any_kind_are_read(given: Json, spec: Any, status: Any) -> None:
-    """Only the API server checks what an object holds; a folder does not."""
+    """Only the API server validates an object; a folder does not."""
     more: Json = cast("Json", status) if isinstance(status, dict) else {}
     found = Run(
         {"metadata": {"name": "r"}, "spec": spec, "status": {**more, "nodes": given, "conditions": status}}
@@ -245,9 +245,9 @@ def test_the_gpus_of_a_template(template: Json) -> None:
 
 def test_gpu_hours_are_those_of_the_controller_else_counted() -> None:
     found = run(sweep())
-    counted = (3600 + 3638 + 838) / 3600  # what has ended
+    counted = (3600 + 3638 + 838) / 3600  # pods that have ended
     assert found.gpu_hours(BEGAN + 3700) == pytest.approx(counted)
-    assert found.gpu_hours(BEGAN + 7300) == pytest.approx(counted + 1)  # one goes on, two have no place yet
+    assert found.gpu_hours(BEGAN + 7300) == pytest.approx(counted + 1)  # one is running, two have no node yet
     assert found.requested() == 3
     assert Run(stopped().workflow).gpu_hours(NOW) == pytest.approx(2 * 4 * 89 / 3600)
     assert (
@@ -323,7 +323,7 @@ def test_a_lock_is_named() -> None:
 
 
 def worker(number: int, made_by: str, attempt: str | None, **status: Any) -> Json:
-    """A pod of the Job that a node has made."""
+    """A pod of the Job that a node has created."""
     notes = {"flowdsl/node": made_by, **({} if attempt is None else {"flowdsl/attempt": attempt})}
     containers = [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": "2"}}}]
     return {

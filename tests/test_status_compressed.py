@@ -79,7 +79,7 @@ def test_what_is_cut_short_is_refused(way: str, data: st.DataObject) -> None:
 
 @given(st.sampled_from(["gzip", "zstd"]), st.data())
 def test_a_flipped_bit_never_changes_the_nodes(way: str, data: st.DataObject) -> None:
-    """Both have a checksum."""
+    """Both formats have a checksum."""
     broken = bytearray(text(way))
     at = data.draw(st.integers(0, 8 * len(broken) - 1))
     broken[at // 8] ^= 1 << at % 8

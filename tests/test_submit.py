@@ -46,7 +46,7 @@ def tiny(lr: float = 0.5) -> None:
 
 
 class Cluster:
-    """What a test has: the objects, the proxy before them, and what a command came to."""
+    """The fixture of a test: the objects, the proxy in front of them, and the results of commands."""
 
     def __init__(self, objects: Objects, proxy: Proxy) -> None:
         self.objects = objects
@@ -57,14 +57,14 @@ class Cluster:
         return [path.rpartition("/")[2] for path in self.objects.known if path.startswith(f"{WORKFLOWS}/")]
 
     def end_when_there(self, name: str) -> None:
-        """Let a run end a little after it was created."""
+        """End a run shortly after it was created."""
         while name not in self.runs:
             time.sleep(0.02)
         time.sleep(0.2)
         self.end(name)
 
     def once_watched(self, done: Callable[[], object]) -> threading.Thread:
-        """Let something happen as soon as runs are watched from now on."""
+        """Call a function as soon as the next watch of runs begins."""
         before = len(self.proxy.seen)
 
         def wait() -> None:
@@ -77,7 +77,7 @@ class Cluster:
         return thread
 
     def end(self, name: str, phase: str = "Succeeded", **status: object) -> None:
-        """Let a run end, as the controller does."""
+        """End a run, as the controller does."""
         found = self.objects.known[f"{WORKFLOWS}/{name}"]
         labels = {
             **found["metadata"].get("labels", {}),
@@ -143,7 +143,7 @@ def test_the_settings_are_those_of_the_pipeline_s_project(
     assert Reach().of("../project/tiny.py").flags() == " --namespace team"
     assert flowdsl(["submit", "../project/tiny.py", "--cluster", "elsewhere"]) == 2
     assert "elsewhere" in capsys.readouterr().err
-    monkeypatch.chdir(tmp_path)  # here is no project
+    monkeypatch.chdir(tmp_path)  # there is no project here
     assert flowdsl(["diff", "project/tiny.py"]) == 1
     assert "there is no run to compare with" in capsys.readouterr().err
 
@@ -773,7 +773,7 @@ def test_a_run_of_this_machine_that_goes_or_breaks_while_it_is_waited_for(
     assert take(held)
 
     def ended(change: Callable[[], object]) -> int:
-        """The exit code of a wait during whose first pause something happens."""
+        """The exit code of a wait, with a change during its first pause."""
 
         def sleep(_: float) -> None:
             change()

@@ -85,7 +85,7 @@ def test_it_is_the_sweep_that_is_written_by_hand(
     )
     found = written(f"sweep trainer.py {asked}", capsys)
     wanted = written("compile by_hand.py", capsys)
-    for one in (found, wanted):  # the names of the task and of its trial, and what is digested, differ
+    for one in (found, wanted):  # the names of the task and of its trial differ, and so do digests
         del one["metadata"]["annotations"], one["metadata"]["labels"]["flowdsl.dev/spec"]
     named = json.loads(json.dumps(wanted).replace("found", "sweep"))
     assert found == named
@@ -134,7 +134,7 @@ def test_a_trial_of_katib_runs_and_prints_its_metric(
     workflow = spec["trialTemplate"]["trialSpec"]
     workflow["metadata"]["name"] = "trial"
     text = json.dumps(workflow)
-    for one in spec["parameters"]:  # as Katib does it: in the text
+    for one in spec["parameters"]:  # as Katib does it: by text substitution
         space = one["feasibleSpace"]
         text = text.replace(f"${{trialParameters.{one['name']}}}", space.get("list", [space.get("min")])[0])
     Path("trial.json").write_text(text, encoding="utf-8")
@@ -145,7 +145,7 @@ def test_a_trial_of_katib_runs_and_prints_its_metric(
     capsys.readouterr()
     assert flowdsl(["logs", "trial", "report"]) == 0
     metric = spec["objective"]["objectiveMetricName"]
-    # The filter that collects metrics in Katib where an Experiment says none.
+    # The default filter of Katib's metrics collector.
     pattern = rf"{metric}\s*=\s*([+-]?\d*(\.\d+)?([Ee][+-]?\d+)?)\n"
     found = re.fullmatch(pattern, capsys.readouterr().out)
     assert found is not None
@@ -164,7 +164,7 @@ NESTED: st.SearchStrategy[Any] = st.recursive(
 
 @st.composite
 def values(draw: st.DrawFn) -> Value:
-    """A value as somebody may write it: bare, in quotes, or as JSON."""
+    """A value as users may write it: bare, in quotes, or as JSON."""
     match draw(st.sampled_from(["bare", "quoted", "json"])):
         case "bare":
             return Value(draw(TEXTS), None)
@@ -244,7 +244,7 @@ def drawn(
 
 
 def followed(row: dict[str, Any]) -> dict[str, Any]:
-    """What a point is when what it does not search has its default: the conditions above, in Python."""
+    """A point with defaults for what it does not search: the conditions above, in Python."""
     row = dict(row)
     if not (row["layers"] in (2, 4) and row["kind"] == "adam"):
         row["warm"] = False

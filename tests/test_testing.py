@@ -310,7 +310,7 @@ def test_a_pipeline_returns_the_results_of_loops_among_others(run_pipeline: RunP
 
 @dataclass(frozen=True)
 class Layers:
-    """Tuples of any length, whose values have a hash."""
+    """Hashable values with tuples of any length."""
 
     sizes: tuple[int, ...] = (64, 32)
     kinds: tuple[str, ...] = ()
@@ -371,7 +371,7 @@ def test_a_tuple_with_names_is_replaced_in_the_body(run_pipeline: RunPipeline) -
 
 @dataclass
 class Rate:
-    """What is made of its fields is no longer what they were made of."""
+    """A class whose fields differ from its arguments."""
 
     name: str
     value: float = 0.5
@@ -457,7 +457,7 @@ def test_a_program_in_another_language_gets_the_results_of_a_loop_as_a_list(
     pairs = [[*pair(number)] for number in given]
     for text in run_pipeline(in_lists, count=count).outputs:
         assert json.loads(text) == [names, weights, points, pairs]
-        assert str(weights) in text  # numbers are as they were written
+        assert str(weights) in text  # numbers are unchanged
 
 
 def test_a_float_is_no_whole_number(run_pipeline: RunPipeline) -> None:

@@ -32,7 +32,7 @@ CALLS = [
     ("two(1, 'a', 2.0, 3)", ["FD201"], "two(1, 'a', «2.0», 3)"),
     ("two(1, secnd='a')", ["FD203"], "two(1, «secnd»='a')"),
     ("two(frist=1)", ["FD203"], "two(«frist»=1)"),
-    # One unknown and one missing name are one mistake, even where they are not alike.
+    # One unknown and one missing name are one mistake, even if they are not similar.
     ("two(learning_rate=1)", ["FD203"], "two(«learning_rate»=1)"),
     ("two(1, first=2)", ["FD204"], "two(1, «first»=2)"),
     ("two('a', 2, third='b')", ["FD205"] * 3, "two(«'a'», «2», third=«'b'»)"),
@@ -55,7 +55,7 @@ CALLS = [
 
 
 def nested(text: str) -> list[str]:
-    """The marked texts in the order in which they begin, where one may hold another."""
+    """The marked texts, which may be nested, in the order in which they begin."""
     starts: list[int] = []
     found: list[tuple[int, str]] = []
     for at, character in enumerate(text):

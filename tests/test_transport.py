@@ -65,7 +65,7 @@ def test_settings_name_the_namespace_and_the_cluster(url: str, tmp_path: Path) -
 
 
 def test_no_proxy_is_asked_for_this_machine(url: str, tmp_path: Path) -> None:
-    """As with kubectl, whatever the variables say: nothing listens at the port of the proxy."""
+    """As with kubectl, whatever the variables say: nothing listens on the port of the proxy."""
     given = {name: one for name, one in os.environ.items() if name.lower() != "no_proxy"}
     given["KUBECONFIG"] = str(kubeconfig(url, tmp_path / "config", "team-a"))
     closed = "http://127.0.0.1:9"
@@ -80,7 +80,7 @@ def test_no_proxy_is_asked_for_this_machine(url: str, tmp_path: Path) -> None:
 
 
 def behind(proxy: str, url: str, path: Path) -> Path:
-    """Settings of a cluster that is reached by way of a proxy."""
+    """A kubeconfig of a cluster behind a proxy."""
     file = kubeconfig(url, path)
     file.write_text(file.read_text().replace('"server"', f'"proxy-url": "{proxy}", "server"'))
     return file
@@ -197,7 +197,7 @@ def test_more_connections_than_files_are_usual(url: str, tmp_path: Path) -> None
 
 
 def test_a_login_that_fails_for_a_while(objects: Objects, url: str, tmp_path: Path) -> None:
-    """Its program has no network: it is tried again, as the server is."""
+    """The credential plugin has no network: it is retried, as requests are."""
     (tmp_path / "count").write_text("0")
     script = (
         'cd "$1"; count=$(($(cat count) + 1)); echo $count > count; '

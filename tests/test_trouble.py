@@ -34,7 +34,7 @@ Object = dict[str, Any]
 
 @pytest.fixture
 def submitted(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> Cluster:
-    """A cluster with the run `one`, which goes on."""
+    """A cluster with the run `one`, which has not ended."""
     assert flowdsl(["submit", "tiny.py", "--name", "one"]) == 0
     capsys.readouterr()
     return cluster

@@ -320,7 +320,7 @@ def test_a_type_that_does_not_fit_another(have: Any, want: Any) -> None:
     assert not fits(t.describe(have), t.describe(want))
 
 
-# The argument of the one call: how a value that is known now is written.
+# The argument of the only call: how a value known at compile time is written.
 WRITTEN = {
     "use_int(3)": "3",
     "use_int(True)": "1",
@@ -405,7 +405,7 @@ def test_a_value_is_written_as_its_type_says(body: str, tmp_path: Path) -> None:
     assert found.argument() == WRITTEN[body]
 
 
-# What a parameter does not take: the code, and the place of the argument.
+# Values that a parameter does not accept: the code, and the place of the argument.
 WRONG = [
     ("FD205", "use_int(«'a'»)"),
     ("FD205", "use_int(v=«1.5»)"),

@@ -123,7 +123,7 @@ broken{a="b" 3
 
 @pytest.fixture(params=[80, 140])
 def paint(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Paint:
-    """No colours, and so many columns."""
+    """No colours, and a given number of columns."""
     monkeypatch.setenv("COLUMNS", str(request.param))
     return Paint(None)
 

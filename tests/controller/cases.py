@@ -159,7 +159,7 @@ EXPRESSIONS = ("Running", "Succeeded", "Failed", "Pending", "Error")
 
 
 class Mixed(Maker):
-    """Makes up one template, and those that it calls."""
+    """Generates one template, and those that it calls."""
 
     def __init__(self, random: Random, templates: list[Json], depth: int) -> None:
         super().__init__(random)
@@ -183,7 +183,7 @@ class Mixed(Maker):
         return made
 
     def expression(self, names: list[str]) -> str:
-        """A condition that is computed, or one with more than one comparison."""
+        """A computed condition, or one with several comparisons."""
         known = [name for name in names if name not in self.looped] or ["none"]
         name = self.random.choice(known)
         task = f"{self.root}['{name}']" if name != "none" else "{'status': 'Succeeded'}"
@@ -207,7 +207,7 @@ class Mixed(Maker):
         return super().term(name)
 
     def instead(self, made: Json, names: list[str]) -> None:
-        """Another template: a leaf of another kind, or one that calls others."""
+        """Set another template: a leaf of another kind, or one that calls others."""
         if self.depth and self.chance(0.5):
             made["template"] = inner(self.random, self.templates, self.depth - 1)
         else:
@@ -225,7 +225,7 @@ class Mixed(Maker):
         self.called[str(made["name"])] = made["template"] if not made.get("withItems") else ""
 
     def reads(self, made: Json, givers: list[str]) -> None:
-        """A file of one that gives files, which may be without it."""
+        """Let a task read an artifact of another one, which may be missing."""
         if givers:
             source = f"{self.root}.{self.random.choice(givers)}.outputs.artifacts.{self.random.choice('aab')}"
             if "gives-file" in self.called.values() and self.chance(0.3):
@@ -242,7 +242,7 @@ class Mixed(Maker):
         return [*MORE, *(one for one in self.templates if "container" in one and not one.get("inputs"))]
 
     def loop(self, made: Json, names: list[str]) -> None:
-        """A loop over what another one printed, or over numbers."""
+        """Let a task loop over the output of another one, or over numbers."""
         lists = [name for name in names if self.called[name] in ("says", "out", "out-or-not")]
         if "withItems" in made:
             return
@@ -331,7 +331,7 @@ class Mixed(Maker):
 
 
 def inner(random: Random, templates: list[Json], depth: int) -> str:
-    """Make a template of tasks or steps up, and give its name."""
+    """Generate a template of tasks or steps; returns its name."""
     maker = Mixed(random, templates, depth)
     made = maker.graph()
     made["name"] = f"g{len(templates)}"
@@ -360,7 +360,7 @@ def inner(random: Random, templates: list[Json], depth: int) -> str:
 
 
 def limits(random: Random, made: Json) -> None:
-    """What may hold a template up, end it, or let it begin again."""
+    """Add what may delay a template, end it, or retry it."""
     if random.random() < 0.2:
         made["retryStrategy"] = random.choice(RETRIES)
     if random.random() < 0.2:
@@ -376,7 +376,7 @@ def limits(random: Random, made: Json) -> None:
 
 
 def workflow(random: Random) -> Json:
-    """A workflow."""
+    """Generate a workflow."""
     templates: list[Json] = []
     for number in range(random.choice((0, 1, 2))):
         made = leaf(f"l{number}", "chance")
@@ -418,7 +418,7 @@ def workflow(random: Random) -> Json:
 
 
 def used(spec: Json, templates: list[Json]) -> list[Json]:
-    """The templates that are called from somewhere, by these or others."""
+    """The templates that are called, directly or through others."""
     by_name = {str(one["name"]): one for one in templates}
     found: set[str] = set()
     waiting = called(spec)
@@ -431,11 +431,11 @@ def used(spec: Json, templates: list[Json]) -> list[Json]:
 
 
 def made_up(seed: int) -> Case:
-    """The case of a number."""
+    """The generated case of a seed."""
     random = Random(seed)
     manifest = copy.deepcopy(workflow(random))
     objects: list[Json] = [LIMITS]
-    if random.random() < 0.15:  # as a workflow that names a template of workflows
+    if random.random() < 0.15:  # as a workflow with a workflowTemplateRef
         objects.append({**manifest, "kind": "WorkflowTemplate", "metadata": {"name": "library"}})
         manifest = {**manifest, "spec": {"workflowTemplateRef": {"name": "library"}}}
     elif random.random() < 0.15:
@@ -444,7 +444,7 @@ def made_up(seed: int) -> Case:
 
 
 def elsewhere(random: Random, manifest: Json) -> Json:
-    """The templates of another object, which some calls of the workflow name; others have their own inside."""
+    """Copy templates to another object, to which some calls then refer; other calls get inline templates."""
     kind = random.choice(("WorkflowTemplate", "WorkflowTemplate", "ClusterWorkflowTemplate"))
     templates: list[Json] = copy.deepcopy(manifest["spec"]["templates"])
     found = {"apiVersion": manifest["apiVersion"], "kind": kind, "metadata": {"name": "shelf"}}
@@ -473,7 +473,7 @@ def _calls(value: Any) -> Iterator[Json]:
 
 
 def given(random: Random, manifest: Json, objects: list[Json]) -> Iterator[events.Resumed | events.ShutDown]:
-    """What people do: answer what the entrypoint asks, and stop the run."""
+    """What users do: answer the suspended steps of the entrypoint, and stop the run."""
     spec = manifest["spec"] if "templates" in manifest["spec"] else objects[1]["spec"]
     entry = next(one for one in spec["templates"] if one["name"] == spec["entrypoint"])
     for place, group in enumerate(entry.get("steps", [])):
@@ -487,7 +487,7 @@ def given(random: Random, manifest: Json, objects: list[Json]) -> Iterator[event
 
 
 def _answer(random: Random, call: Json, name: str) -> Iterator[events.Resumed]:
-    """The answer to one that asks, again and again as it may not have asked yet."""
+    """The answer to a suspended step, repeated since it may not be waiting yet."""
     if "answer" in (call.get("template"), call.get("templateRef", {}).get("template")):
         answers = {"o": random.choice(WORDS)} | ({"p": "said"} if random.random() < 0.5 else {})
         for at in range(5, 60, 5):
@@ -495,7 +495,7 @@ def _answer(random: Random, call: Json, name: str) -> Iterator[events.Resumed]:
 
 
 def world(seed: int) -> Callable[[events.StartPod], Pod]:
-    """How the pods of a number end: `true` and `echo` well, `false` not, `chance` by the name of the node."""
+    """How the pods of a seed end: `true` and `echo` succeed, `false` fails, `chance` depends on the node name."""
 
     def ends(pod: events.StartPod) -> Pod:
         dice = Random(f"{seed} {pod.name}")
@@ -539,5 +539,5 @@ def world(seed: int) -> Callable[[events.StartPod], Pod]:
 
 
 def _way(name: str, phase: events.Phase) -> tuple[events.Phase, str]:
-    """How a container of a set ended."""
+    """How a container of a container set ended."""
     return phase, f"{name}: Error (exit code 1): " if phase == "Failed" else ""

@@ -22,22 +22,22 @@ TRIES = 3
 FOR_EVER = "Argo would wait for ever"
 ENDED = ("Succeeded", "Failed", "Error")
 
-#: Words of Argo in place of which the machine is meant to say something else.
+#: Parts of Argo's messages for which the machine deliberately has other words.
 OTHER_WORDS = (
-    "\n | ",  # expr-lang shows the expression that it cannot evaluate
-    "Invalid 'when' expression",  # govaluate names its own kinds of tokens
-    "Error applying PodSpecPatch",  # which says no more
-    "failed to unmarshall JSON expression",  # in the words of the Go that the tests build it with
-    "Maximum recursion depth exceeded",  # with a link to the documents of its version, which a test has not
+    "\n | ",  # expr-lang quotes the expression that it cannot evaluate
+    "Invalid 'when' expression",  # govaluate uses its own names of tokens
+    "Error applying PodSpecPatch",  # without details
+    "failed to unmarshall JSON expression",  # depends on the version of Go that builds the tests
+    "Maximum recursion depth exceeded",  # with a link to the documentation of its version, which a test lacks
 )
 
 
 class Refused(Exception):
-    """Argo does not run the workflow: it finds it invalid."""
+    """Argo does not run the workflow, because it is invalid."""
 
 
 class Case(NamedTuple):
-    """A workflow, the objects that it names, how its pods end, and what else happens, by seconds after it began."""
+    """A workflow, the objects it refers to, how its pods end, and other events, by seconds after its start."""
 
     manifest: Json
     objects: Sequence[Json]
@@ -46,13 +46,13 @@ class Case(NamedTuple):
 
 
 def differences(controller: Controller, case: Case) -> list[str]:
-    """How the end of a run differs between Argo and the machine, a line each. Raises Refused and Gone.
+    """The differences between the ends of a run by Argo and by the machine, a line each. Raises Refused and Gone.
 
-    Argo goes through maps of Go in any order, and locks are handed on in that order: what is the same once is the same.
+    Argo iterates over Go maps in random order, which affects locks: the runs are equal if they are in any try.
     """
     found: list[str] = []
     for _ in range(TRIES):
-        start = float(int(controller.now) + 2)  # whole: Argo writes no parts of seconds
+        start = float(int(controller.now) + 2)  # whole: Argo writes no fractions of seconds
         machine = Machine(
             case.manifest,
             [one for one in case.objects if one["kind"] != "ConfigMap"],
@@ -60,7 +60,7 @@ def differences(controller: Controller, case: Case) -> list[str]:
         )
         given = [event._replace(now=start + event.now) for event in case.given]
         here = Simulation(machine, case.world, given, start).run()
-        if machine.message.startswith(FOR_EVER):  # what people would do later, it does not see
+        if machine.message.startswith(FOR_EVER):  # it does not see later events
             given = [event for event in given if event.now <= here.events[-1].now]
         argo = Argo(controller, case.manifest, case.objects)
         World(argo.handle, case.world, given, start).run()
@@ -84,7 +84,7 @@ def _status(machine: Machine) -> Json:
 
 
 def _end(status: Json, start: float) -> dict[str, Json]:
-    """What is compared of a status: the run, by no name, and each node by its own."""
+    """The compared parts of a status: the run under an empty name, and each node under its own."""
     nodes: dict[str, Json] = status.get("nodes") or {}
     names = {identity: node["name"] for identity, node in nodes.items()}
     found = {"": {"phase": status.get("phase", ""), "message": status.get("message", "")}}

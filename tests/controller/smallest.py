@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Path = tuple[str | int, ...]
 
-#: What a part cannot do without.
+#: Keys that are never removed.
 _KEPT = (
     *("name", "template", "command", "expression", "duration", "limit", "value", "path", "count", "key"),
     *("image", "tasks", "containers"),
@@ -21,7 +21,7 @@ _KEPT = (
 
 
 def smallest(manifest: Json, differs: Callable[[Json], bool]) -> Json:
-    """What is left of a manifest when nothing more of its spec can be taken out: the largest parts first."""
+    """A manifest reduced until no part of its spec can be removed any more; the largest parts go first."""
     again = True
     while again:
         again = False
@@ -33,7 +33,7 @@ def smallest(manifest: Json, differs: Callable[[Json], bool]) -> Json:
 
 
 def _paths(value: Any, at: Path) -> Iterator[Path]:
-    """The places of all parts, of lists the last first."""
+    """The paths of all parts; for lists the last item first."""
     for key, part in reversed(_parts(value)):
         if key not in _KEPT:
             yield (*at, key)
@@ -47,7 +47,7 @@ def _parts(value: Any) -> list[tuple[str | int, Any]]:
 
 
 def _take_out(value: Any, path: Path) -> bool:
-    """Take a part out, unless it is not there any more, or the last one of a list, which goes as a whole."""
+    """Remove a part, unless it is gone already, or the only item of a list, which is removed as a whole."""
     try:
         for key in path[:-1]:
             value = value[key]
@@ -58,7 +58,7 @@ def _take_out(value: Any, path: Path) -> bool:
 
 
 def called(value: Any) -> set[str]:
-    """The templates that are called by name."""
+    """The names of all called templates."""
     parts = _parts(value)
     own = {part for key, part in parts if key in ("template", "entrypoint", "onExit")}
     return own.union(*(called(part) for _, part in parts))

@@ -10,6 +10,6 @@ from tests.local.harness import Harness, harness
 
 @pytest.fixture(params=["isolated", "plain"])
 def pods(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Harness]:
-    """Pods with file systems of their own where this machine allows it, and pods without."""
+    """Pods with file systems of their own if this machine allows it, and pods without."""
     with harness(tmp_path, isolate=None if request.param == "isolated" else False) as made:
         yield made

@@ -17,11 +17,11 @@ from flowdsl.runtime.local.pods.settings import Settings
 Json = dict[str, Any]
 PATIENCE = 60.0
 PYTHON = f'#!/bin/sh\n"exec" "{sys.executable}" "$0" "$@"\n'
-"""The first lines of a program in Python: `#!` takes no path with a space in it."""
+"""The first lines of a Python program: `#!` does not support a path with a space."""
 
 
 class Harness(NamedTuple):
-    """The pods of a test, and what they have reported."""
+    """The pods of a test, and the events that they have reported."""
 
     pods: Pods
     events: deque[Event]
@@ -54,7 +54,7 @@ class Harness(NamedTuple):
         return self.events.popleft()
 
     def running(self) -> PodRunning:
-        """The next event, which says that a pod runs."""
+        """The next event, which must be a PodRunning."""
         found = self.event()
         assert isinstance(found, PodRunning), found
         return found
@@ -86,19 +86,19 @@ class Harness(NamedTuple):
         return self.run({**sh(text), **more}, name, result=True)
 
     def log(self, name: str = "one", container: str = "main") -> str:
-        """What a container has printed."""
+        """The log of a container."""
         self.pods.attend(0)
         path = self.folder / "run/logs" / name / f"{container}.log"
         return path.read_text() if path.exists() else ""
 
     def artifact(self, key: str) -> Path:
-        """The place of an artifact."""
+        """The path of an artifact."""
         return self.folder / "run/artifacts" / key
 
 
 @contextmanager
 def harness(folder: Path, *, ready: bool = True, **settings: Any) -> Generator[Harness]:
-    """Pods in a folder, which are closed at the end; `ready`: what is started runs at once."""
+    """Pods in a folder, which are closed at the end; `ready`: pods run as soon as they are started."""
     events: deque[Event] = deque()
     given: dict[str, Any] = {"workflow": "wf", "grace": 2.0, **settings}
     pods = Pods(folder / "run", events.append, Settings(**given))
@@ -116,7 +116,7 @@ def sh(text: str, **more: Any) -> Json:
 
 
 def result(outcome: Outcome) -> str:
-    """What a pod printed, which has succeeded."""
+    """The result of a pod, which must have succeeded."""
     assert outcome.phase == "Succeeded", outcome
     assert outcome.outputs is not None
     found: str = outcome.outputs["result"]
@@ -124,7 +124,7 @@ def result(outcome: Outcome) -> str:
 
 
 def until(holds: Any, seconds: float = PATIENCE) -> None:
-    """Wait for something."""
+    """Wait for a condition."""
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "waited too long"

@@ -24,11 +24,11 @@ Json = dict[str, Any]
 
 START = 1_700_000_000.0
 FOR_EVER = math.inf
-MOST = 200_000  # events; a run of a test that has more goes round in circles
+MOST = 200_000  # events; a test run with more is in an endless loop
 
 
 class Pod(NamedTuple):
-    """What a pod does in this world. When it is stopped, it takes its `grace` and ends as `stopped` says."""
+    """What a pod does in this world. If it is stopped, it takes its `grace` and ends as `stopped` says."""
 
     outcome: events.Outcome = events.Outcome("Succeeded")
     takes: float = 1.0
@@ -44,7 +44,7 @@ def succeeds(_: events.StartPod) -> Pod:
 
 
 class World:
-    """A run in such a world. What was given and taken is kept in order."""
+    """A run in such a world. Events and actions are recorded in order."""
 
     def __init__(
         self,
@@ -59,27 +59,27 @@ class World:
         self.start = start
         self.events: list[events.Event] = []
         self.actions: list[list[events.Action]] = []
-        """What each event led to."""
+        """The actions after each event."""
         self.pods: dict[str, events.StartPod] = {}
         self.stopped: list[tuple[float, events.StopPod]] = []
         self.spans: dict[str, tuple[float, float]] = {}
-        """From when to when the pods ran, by the names of their nodes."""
+        """When the pods started and ended, by the names of their nodes."""
         self.ended: events.Ended | None = None
         self.queue: list[tuple[float, int, events.Event]] = []
-        """What is to come, by time; a heap."""
+        """The future events, by time; a heap."""
         self._made = 0
         self._as_told: dict[str, Pod] = {}
         self._gone: set[str] = set()
 
     def run(self) -> Self:
-        """Run to the end, or until nothing is to come any more."""
+        """Run to the end, or until there are no more events."""
         self._push(events.Started(self.start))
         for one in self.given:
             self._push(one)
         return self.go_on()
 
     def go_on(self) -> Self:
-        """Give the machine what is to come."""
+        """Give the future events to the machine."""
         while self.queue and self.ended is None:
             assert len(self.events) < MOST, "the run does not end"
             _, _, event = heapq.heappop(self.queue)
@@ -87,7 +87,7 @@ class World:
         return self
 
     def handle(self, event: events.Event) -> None:
-        """Give an event to the machine, and take its actions."""
+        """Give an event to the machine, and perform its actions."""
         if isinstance(event, (events.PodRunning, events.PodEnded)) and event.node in self._gone:
             return
         if isinstance(event, events.PodEnded):
@@ -155,17 +155,17 @@ class Simulation(World):
         machine.run.patched = judged
         self.machine = machine
         self.looks: list[Callable[[Simulation], None]] = []
-        """What is to be looked at after each event."""
+        """Checks to call after each event."""
 
     def handle(self, event: events.Event) -> None:
-        """Give an event to the machine, take its actions, and look."""
+        """Give an event to the machine, perform its actions, and call the checks."""
         super().handle(event)
         for look in self.looks:
             look(self)
 
     @property
     def nodes(self) -> dict[str, Node]:
-        """The nodes by display name; the last of those that share one."""
+        """The nodes by display name; the last one if several share it."""
         return {node.display: node for node in self.machine.nodes.values()}
 
     def phases(self) -> dict[str, str]:
@@ -197,7 +197,7 @@ def workflow(*templates: Json, name: str = "run", **spec: Any) -> Json:
 
 
 def leaf(name: str = "leaf", *inputs: str, **more: Any) -> Json:
-    """A template of kind container, with input parameters."""
+    """A container template with input parameters."""
     made: Json = {"name": name, "container": {"image": "busybox", "command": ["true"]}, **more}
     return {**made, "inputs": {"parameters": [{"name": one} for one in inputs]}} if inputs else made
 

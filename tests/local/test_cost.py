@@ -38,19 +38,19 @@ else:
 
 
 def skipped_rounds(number: int) -> Json:
-    """A loop of which no round runs."""
+    """A loop whose rounds are all skipped."""
     task = {"name": "t", "template": "leaf", "when": "'{{item}}' == 'x'", "withSequence": {"count": number}}
     return workflow({"name": "main", "dag": {"tasks": [task]}}, leaf())
 
 
 def loop_that_is_skipped(number: int) -> Json:
-    """A loop with a condition that no item is in."""
+    """A loop with a false condition that does not use the item."""
     task = {"name": "t", "template": "leaf", "when": "false", "withItems": list(range(number))}
     return workflow({"name": "main", "dag": {"tasks": [task]}}, leaf())
 
 
 def chains(number: int) -> Json:
-    """Graphs of 200 tasks after each other, all of them skipped, one graph after the other."""
+    """Graphs of 200 sequential tasks, all of them skipped, one graph after the other."""
     graphs: list[Json] = []
     calls: list[Json] = []
     for position in range(number // 200):
@@ -65,7 +65,7 @@ def chains(number: int) -> Json:
 
 
 def chain(number: int) -> Json:
-    """One graph of tasks after each other, all of them skipped."""
+    """One graph of sequential tasks, all of them skipped."""
     tasks: list[Json] = [
         {"name": f"t{one}", "template": "leaf", "when": "1 == 2"} for one in range(number // 2)
     ]
@@ -75,14 +75,14 @@ def chain(number: int) -> Json:
 
 
 def steps(number: int) -> Json:
-    """Lists of 100 steps after each other, all of them skipped."""
+    """Lists of 100 sequential steps, all of them skipped."""
     groups = [[{"name": f"s{one}", "template": "leaf", "when": "1 == 2"}] for one in range(100)]
     calls = [{"name": f"c{one}", "template": "list"} for one in range(number // 200)]
     return workflow({"name": "main", "dag": {"tasks": calls}}, {"name": "list", "steps": groups}, leaf())
 
 
 def suspensions(number: int) -> Json:
-    """Steps that wait for no time."""
+    """Suspended steps with a duration of zero."""
     task = {"name": "t", "template": "wait", "withSequence": {"count": number}}
     return workflow(
         {"name": "main", "dag": {"tasks": [task]}}, {"name": "wait", "suspend": {"duration": "0"}}
@@ -90,7 +90,7 @@ def suspensions(number: int) -> Json:
 
 
 def loop_of_pods(number: int) -> Json:
-    """A loop of pods, as many as may run at a time, whose outputs are collected."""
+    """A loop of pods, all at the same time, whose outputs are collected."""
     task = {
         "name": "t",
         "template": "leaf",
@@ -104,14 +104,14 @@ def loop_of_pods(number: int) -> Json:
 
 
 def locked_pods(number: int) -> Json:
-    """Pods that all want one lock, and try again."""
+    """Pods that all need one lock, with retries."""
     task = {"name": "t", "template": "leaf", "withSequence": {"count": number // 2}}
     made = leaf(synchronization={"mutexes": [{"name": "m"}]}, retryStrategy={"limit": "2"})
     return workflow({"name": "main", "dag": {"tasks": [task]}}, made)
 
 
 def hooks(number: int) -> Json:
-    """Pods with hooks, in graphs in each other."""
+    """Pods with hooks, in nested graphs."""
     hook = {"exit": {"template": "leaf"}, "look": {"expression": "true", "template": "leaf"}}
     task = {"name": "t", "template": "leaf", "hooks": hook}
     inner: Json = {"name": "inner", "dag": {"tasks": [task]}}
@@ -145,14 +145,14 @@ def world(_: events.StartPod) -> Pod:
 
 
 def walked(manifest: Json) -> int:
-    """The number of nodes of a run, which succeeded."""
+    """The number of nodes of a run, which must succeed."""
     run = simulate(manifest, world)
     assert run.ended == events.Ended("Succeeded", "")
     return len(run.machine.nodes)
 
 
 def calls(manifest: Json) -> int:
-    """How many functions were called while a workflow ran, those of C too."""
+    """How many functions were called while a workflow ran, including those in C."""
     count = 0
 
     def called(_frame: object, what: str, _argument: object) -> None:
@@ -170,7 +170,7 @@ def calls(manifest: Json) -> int:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_run_costs_in_proportion_to_its_nodes(shape: Callable[[int], Json]) -> None:
-    walked(shape(MANY))  # what is read and parsed once for all
+    walked(shape(MANY))  # fill the caches first
     assert calls(shape(MANY)) / calls(shape(FEW)) < GROWTH
 
 

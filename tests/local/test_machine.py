@@ -43,7 +43,7 @@ def test_a_workflow_in_its_world_leaves_the_nodes_that_argo_leaves(
 
 
 def pods_of(pods: Json) -> Callable[[events.StartPod], Pod]:
-    """The pods by the names of their nodes without that of the workflow; `*` stands for anything."""
+    """The pods by the names of their nodes, without the name of the workflow; `*` matches anything."""
     patterns = [(re.compile(re.escape(name).replace(r"\*", ".*")), pod) for name, pod in pods.items()]
 
     def world(action: events.StartPod) -> Pod:
@@ -102,7 +102,7 @@ def cache_of(caches: Json) -> Cache:
 
 
 def drawn(simulation: Simulation, world: Json) -> str:
-    """The end of a run: its phase, its nodes as a tree by their names, and what it handed on."""
+    """The end of a run as text: its phase, the tree of its nodes, and its outputs."""
     machine = simulation.machine
     ended = simulation.ended
     lines = ["stalled" if ended is None else f"{ended.phase}{f': {ended.message}' if ended.message else ''}"]
@@ -130,7 +130,7 @@ def drawn(simulation: Simulation, world: Json) -> str:
 
 
 def _above(name: str, names: Container[str]) -> str:
-    """The longest name that this one continues, or nothing."""
+    """The longest of the names that is a parent of this one, or an empty text."""
     ends = [place for place in range(len(name) - 1, 0, -1) if name[place] in ".([" and name[:place] in names]
     return name[: ends[0]] if ends else ""
 

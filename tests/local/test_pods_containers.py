@@ -349,7 +349,7 @@ http.server.HTTPServer(('127.0.0.1', {port}), http.server.SimpleHTTPRequestHandl
 def test_a_daemon_runs_when_its_probe_holds(
     pods: Harness, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # a probe asks none
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # a probe uses no proxy
     port = free_port()
     probes: Json = {
         "httpGet": {"path": "/", "port": port},
@@ -368,7 +368,7 @@ def test_a_daemon_runs_when_its_probe_holds(
     if kind != "exec":
         socket.create_connection(("127.0.0.1", port), 5).close()
     pods.stop()
-    done = pods.ended()["one"]  # its node has succeeded by then, and is told only while the run goes on
+    done = pods.ended()["one"]  # by then its node has succeeded, and changes only while the run continues
     assert (done.phase, done.message) == ("Failed", "main: Error (exit code 143)")
 
 

@@ -109,7 +109,7 @@ def test_one_that_fails_ends_the_others_and_the_step(tmp_path: Path) -> None:
         said = "main: Error (exit code 64): failure condition 'status.failed > 0' evaluated true"
         assert (done.phase, done.message, done.outputs) == ("Failed", said, {"exitCode": "64"})
         assert pods.log(container="1") == "here is 1\nno good\n"
-        again = pods.run(job(source), "two")  # it is there, and has failed
+        again = pods.run(job(source), "two")  # the Job exists, and has failed
         assert (again.phase, again.message, pods.log("two", "1")) == ("Failed", said, "")
         created = pods.run(job(source, resource={"action": "create"}), "three")
         assert created.message.endswith('jobs.batch "train" already exists')
@@ -194,7 +194,7 @@ def test_jobs_that_listen_run_one_after_the_other(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("restart", "failure", "phase"),
     [
-        ("OnFailure", "status.failed > 0", "Succeeded"),  # it begins again in the same pod
+        ("OnFailure", "status.failed > 0", "Succeeded"),  # it restarts in the same pod
         ("Never", "status.failed > 0", "Failed"),
         ("Never", "status.failed > 1", "Succeeded"),
     ],

@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 
 class Echo(http.server.BaseHTTPRequestHandler):
-    """Answers with what it was asked; `/404` and such with that status."""
+    """Answers with the request; `/404` and the like with that status."""
 
     def answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
@@ -35,7 +35,7 @@ class Echo(http.server.BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = answer  # noqa: N815
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing is printed."""
+        """Print nothing."""
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ else:
 """
 
 
-#: jq, of which this takes the filter `.status`: one line, in the order of its keys, for `-c` and `-S`.
+#: A jq that supports only the filter `.status`: with `-c` on one line, with `-S` with sorted keys.
 JQ = f"""{PYTHON}
 import json, sys
 assert sys.argv[2] == ".status"
@@ -217,7 +217,7 @@ def test_an_object_of_a_cluster_is_made_and_waited_for(
 
 
 LISTED = "cd /in && find ."
-"""For an input that may be missing: what has a place is mounted, and the kubelet makes an empty folder of it."""
+"""For an optional input that is missing: its path is mounted, and the kubelet creates an empty folder."""
 
 
 def load(pods: Harness, artifact: Json, text: str = "cat /in") -> Any:

@@ -20,7 +20,7 @@ ESCAPES = "setsid sh -c 'sleep {0}' > /dev/null 2>&1 & (sh -c 'sleep {0} &' > /d
 
 
 def sleepers(mark: str) -> list[str]:
-    """The processes of this machine with a word in their command line."""
+    """The processes on this machine with a word in their command line."""
     found: list[str] = []
     for one in Path("/proc").iterdir():
         if one.name.isdigit():
@@ -141,7 +141,7 @@ def test_what_waits_does_not_begin_when_the_pods_end(tmp_path: Path, isolate: bo
         with harness(tmp_path / str(cpu), isolate=isolate, cpu=2) as pods:
             for number in range(40):
                 pods.start(sh(f"sleep {mark}", resources={"requests": {"cpu": cpu}}), f"n{number}")
-            pods.pods.attend(0)  # which asks for them, where that was not done meanwhile
+            pods.pods.attend(0)  # which requests them, if that has not been done yet
             until(lambda: sleepers(mark))
         assert not sleepers(mark)
 
@@ -240,7 +240,7 @@ def test_the_output_of_a_step_does_not_pass_through_this_process(tmp_path: Path)
 
 @pytest.mark.parametrize("ready", [True, False])
 def test_where_namespaces_are_not_allowed_the_other_way_is_taken(tmp_path: Path, ready: bool) -> None:
-    """A step may not make them itself, so pods within a pod are a system that does not give them."""
+    """A step may not create namespaces, so pods within a pod are on a system without them."""
     root = Path(__file__).parents[2]
     source = textwrap.dedent(
         f"""
@@ -265,6 +265,6 @@ def test_where_namespaces_are_not_allowed_the_other_way_is_taken(tmp_path: Path,
 
 def test_a_bug_in_the_process_that_starts_the_steps_ends_the_run(pods: Harness) -> None:
     pods.pods.wait()
-    pods.pods.supervisor.run({"id": "one", "log": "one/log"})  # what to run is left out
+    pods.pods.supervisor.run({"id": "one", "log": "one/log"})  # without a command to run
     with pytest.raises(RuntimeError, match=r"(?s)supervisor\.py.*KeyError: 'argv'"):
         pods.event()

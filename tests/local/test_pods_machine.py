@@ -28,7 +28,7 @@ def asks(text: str = "sleep 0.05", **requests: Any) -> Json:
 
 
 def most(pods: Harness, count: int) -> int:
-    """How many pods ran at a time, of so many."""
+    """The most pods that ran at a time, out of `count`."""
     running = found = ended = 0
     while ended < count:
         event = pods.event()
@@ -110,17 +110,17 @@ def test_a_step_that_is_stopped_before_anybody_knows_that_it_ran_keeps_no_room(t
     with harness(tmp_path, cpu=1) as pods:
         for number in range(5):
             pods.start(asks(":", cpu=1), f"first{number}")
-            # It takes so long that nobody hears of its end while it is sent, on busy cores too.
+            # Long enough that it does not end while the request is sent, even on busy cores.
             pods.start({**asks("sleep 0.3; echo ran > /tmp/x", cpu=1), "outputs": outputs}, f"second{number}")
             pods.pods.attend(0)
-            time.sleep(0.6)  # both run, and nobody looks
+            time.sleep(0.6)  # both run, and nobody handles events
             pods.stop(f"second{number}", "stopped")
             done = pods.ended(2)
             assert done[f"second{number}"].message == "stopped"
         assert pods.shell("echo here") == Outcome("Succeeded", "", {"result": "here", "exitCode": "0"})
         assert (
             len(list(tmp_path.glob("run/pods-*/sandbox-*"))) <= 6
-        )  # of three sandboxes, with what belongs to them
+        )  # of three sandboxes, with their associated files
 
 
 UNIFIED = {
@@ -141,7 +141,7 @@ OPEN = {"own": "0::/\n", "cpu.max": "max 100000\n", "memory/memory.limit_in_byte
 
 @pytest.fixture
 def container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[dict[str, str]], None]]:
-    """Makes this process one of a container with such control groups."""
+    """Lets this process appear to run in a container with the given control groups."""
 
     def made(files: dict[str, str]) -> None:
         for name, text in files.items():
@@ -308,7 +308,7 @@ os.execvpe(rest[0], rest, env)
 
 @pytest.fixture
 def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Docker that notes its arguments and runs the command on this machine, with the paths put in."""
+    """A docker that records its arguments and runs the command on this machine, with the paths replaced."""
     program(tmp_path / "bin", "docker", DOCKER)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.setenv("FAKE_LOG", str(tmp_path / "docker.log"))

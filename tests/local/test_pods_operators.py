@@ -22,7 +22,7 @@ MOUNT = {"name": "met", "mountPath": "/met"}
 
 
 def replica(source: str, count: int, **more: Any) -> Json:
-    """The pods of a role, each of which runs a Python program."""
+    """The replica spec of a role whose pods run a Python program."""
     container = {
         "name": "pytorch",
         "image": "python",
@@ -36,7 +36,7 @@ def replica(source: str, count: int, **more: Any) -> Json:
 
 
 def applied(version: str, kind: str, spec: Json, success: str, failure: str, **more: Any) -> Json:
-    """A template that applies an object, and waits for it."""
+    """A template that applies an object, and waits for its conditions."""
     whole = {"apiVersion": version, "kind": kind, "metadata": {"name": "train"}, "spec": spec}
     resource = {
         "action": "apply",
@@ -49,7 +49,7 @@ def applied(version: str, kind: str, spec: Json, success: str, failure: str, **m
 
 
 def torch_job(replicas: dict[str, Json], **more: Any) -> Json:
-    """A template whose PyTorchJob has such pods, and that waits for its Master."""
+    """A template of a PyTorchJob with these replicas, which waits for its Master."""
     spec = {"pytorchReplicaSpecs": replicas, **more.pop("spec", {})}
     statuses = "status.replicaStatuses"
     conditions = f"{statuses}.Master.succeeded == 1", f"{statuses}.Worker.failed > 0"
@@ -57,7 +57,7 @@ def torch_job(replicas: dict[str, Json], **more: Any) -> Json:
 
 
 def tf_job(replicas: dict[str, Json], success: str, **more: Any) -> Json:
-    """A template whose TFJob has such pods."""
+    """A template of a TFJob with these replicas."""
     spec = {"tfReplicaSpecs": replicas, **more.pop("spec", {})}
     return applied(
         "kubeflow.org/v1", "TFJob", spec, success, "status.replicaStatuses.Worker.failed > 0", **more
@@ -65,7 +65,7 @@ def tf_job(replicas: dict[str, Json], success: str, **more: Any) -> Json:
 
 
 def job_set(jobs: dict[str, Json], **more: Any) -> Json:
-    """A template whose JobSet has such Jobs."""
+    """A template of a JobSet with these Jobs."""
     inner = [{"name": name, "replicas": 1, "template": {"spec": job}} for name, job in jobs.items()]
     spec = {"replicatedJobs": inner, **more.pop("spec", {})}
     success, failure = (f"status.terminalState == {word}" for word in ("Completed", "Failed"))
@@ -73,7 +73,7 @@ def job_set(jobs: dict[str, Json], **more: Any) -> Json:
 
 
 def indexed(source: str, count: int, **more: Any) -> Json:
-    """A Job whose pods know their numbers."""
+    """An Indexed Job, whose pods know their numbers."""
     template = replica(source, count, **more)["template"]
     template["spec"]["restartPolicy"] = "Never"
     return {
@@ -411,7 +411,7 @@ def test_the_jobs_that_decide_end_the_others_of_a_jobset(tmp_path: Path) -> None
 
 
 def mpi_job(replicas: dict[str, Json], **more: Any) -> Json:
-    """A template whose MPIJob has such pods."""
+    """A template of an MPIJob with these replicas."""
     spec = {"slotsPerWorker": 2, "mpiReplicaSpecs": replicas, **more.pop("spec", {})}
     conditions = (f"status.replicaStatuses.Launcher.{word}" for word in ("succeeded == 1", "failed > 0"))
     return applied("kubeflow.org/v2beta1", "MPIJob", spec, *conditions, **more)

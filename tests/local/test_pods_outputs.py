@@ -391,7 +391,7 @@ def test_what_argo_extracts_of_an_archive(pods: Harness) -> None:
 
 
 def zipped(script: str, path: str, pods: Harness, **more: Any) -> list[tuple[str, int]]:
-    """The names and sizes in the zip archive that a step gives."""
+    """The names and sizes in the zip archive that a step outputs."""
     step = sh(script)
     step["container"]["volumeMounts"] = [{"name": "v", "mountPath": "/vol"}]
     wanted: Json = {"artifacts": [{"name": "d", "path": path, "archive": {"zip": {}}}]}

@@ -36,7 +36,7 @@ def test_two_steps_have_each_their_own_tmp(pods: Harness) -> None:
 
 
 def test_a_step_may_remove_a_folder_of_its_own_file_system(pods: Harness) -> None:
-    """One that no machine has, so that nothing is lost where a step would see those of the machine."""
+    """A folder that no machine has, so that nothing is lost if a step sees the machine's file system."""
     whole = "ls -ld /var/run/argo/ | cut -c 1-10; ls -A /var/run/argo/"
     before = result(pods.shell(whole, "before"))
     assert pods.run(sh("rmdir /var/run/argo"), "removes").phase == "Succeeded"
@@ -44,7 +44,7 @@ def test_a_step_may_remove_a_folder_of_its_own_file_system(pods: Harness) -> Non
 
 
 def test_a_file_system_on_which_there_can_be_no_other(tmp_path: Path) -> None:
-    """An overlay, as the file system of a container is one: steps have their own files there, too."""
+    """On an overlay, as in a container: steps have their own files there, too."""
     program = """
         import ctypes, json, os, sys
         from pathlib import Path
@@ -342,10 +342,10 @@ def test_the_paths_in_texts_are_replaced_as_whole_parts_and_back(tmp_path: Path)
 def test_an_ordinary_user_has_the_same() -> None:
     """The same steps as `nobody`, with the Python of the system, in a folder that this user can read.
 
-    That of pytest is not one: each session that begins closes what is above it.
+    The one of pytest is not: each new session makes its parent folder private.
     """
     if os.getuid() != 0:
-        return  # all tests are those of an ordinary user then
+        return  # then all tests run as an ordinary user
     python = shutil.which("python3", path="/usr/bin:/usr/local/bin")
     asks = "import sys; sys.exit(sys.version_info < (3, 11))"
     if python is None or subprocess.run([python, "-c", asks], check=False).returncode:

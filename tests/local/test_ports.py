@@ -25,26 +25,26 @@ WRITE = """
 
 
 def job(port: int, source: str = WRITE) -> Json:
-    """A template of a Job whose pods are told that port."""
+    """A template of a Job whose pods get that port in variables."""
     env = [{"name": name, "value": str(port)} for name in ("MASTER_PORT", "PET_MASTER_PORT")]
     spec = indexed(source, 1, container={"env": env})
     return applied("batch/v1", "Job", spec, "status.succeeded == 1", "status.failed > 0")
 
 
 def met(folder: Path) -> set[str]:
-    """What pods have written."""
+    """The files that pods have written."""
     return {one.name for one in (folder / "volumes/met").glob("*-*")}
 
 
 def attended(pods: Harness) -> Path:
-    """The folder around that of pods which have gone on meanwhile."""
+    """The parent of the pods' folder, after pending events were handled."""
     pods.pods.attend(0.02)
     return pods.folder.parent
 
 
 @pytest.fixture
 def port() -> int:
-    """One that is free, as the next is, and that no other test takes."""
+    """A port that is free, as is the next one, and that no other test uses."""
     for _ in range(100):
         number = random.randrange(21_000, 31_000)
         with socket.socket() as one, socket.socket() as two, suppress(OSError):

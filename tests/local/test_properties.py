@@ -30,7 +30,7 @@ RETRY: Json = {"limit": "1"}
 
 
 class Case(NamedTuple):
-    """A workflow, and a number that its pods' ends follow from."""
+    """A workflow, and a seed that determines how its pods end."""
 
     manifest: Json
     seed: int
@@ -41,7 +41,7 @@ class Case(NamedTuple):
         return {one["name"]: one for one in self.manifest["spec"]["templates"]}
 
     def world(self, action: events.StartPod) -> Pod:
-        """How a pod ends: by its name alone."""
+        """How a pod ends, depending only on its name."""
         return Pod(events.Outcome(self.end(action.name)), 1 + fnv32a(f"{self.seed} takes {action.name}") % 3)
 
     def end(self, name: str) -> events.Phase:
@@ -52,7 +52,7 @@ class Case(NamedTuple):
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    """Workflows of graphs and lists of steps in each other; each task has a name of its own."""
+    """Workflows of nested graphs and lists of steps; task names are unique."""
     templates: list[Json] = []
     number = iter(range(1000))
 
@@ -137,7 +137,7 @@ def within(node: Node) -> str:
 
 
 class Watch:
-    """Looks at a run after each event."""
+    """Checks a run after each event."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -157,8 +157,8 @@ class Watch:
         assert sum("alone" in node.template for node in running) <= 1
         active: Counter[str] = Counter()
         for node in run.machine.nodes.values():
-            # An attempt needs no place in a frame beside what it is an attempt of, once that has a node: with the first
-            # attempt, or while it waits for a lock.
+            # An attempt needs no slot of `parallelism` in addition to its retry node, once that exists: from the first
+            # attempt on, or while it waits for a lock.
             first = not node.retried or (node.name.endswith("(0)") and "alone" not in node.template)
             if node.boundary and first and not node.fulfilled and node.type in ("Pod", "Steps", "DAG"):
                 active[node.boundary.name] += 1
@@ -167,7 +167,7 @@ class Watch:
             assert not limit or count <= limit
 
     def order(self, run: Simulation, node: Node) -> None:
-        """All that a pod, or what it is part of, waits for had ended when it began."""
+        """Check that everything a pod, or its parents, wait for had ended when it began."""
         while node.boundary is not None:
             frame, name = node.boundary, within(node)
             template = self.case.templates[frame.template]
@@ -198,7 +198,7 @@ class Watch:
 
 
 class Undecided(Exception):
-    """The model does not know: a last task did not run, and something before it failed."""
+    """The model cannot tell: a last task did not run, and something before it failed."""
 
 
 class Model:
@@ -322,12 +322,12 @@ def test_the_model_decides_most_cases() -> None:
 
 
 def final(machine: Machine) -> list[Json]:
-    """All that is kept of the nodes of a run, in their order."""
+    """All stored data of the nodes of a run, in order."""
     return [node.status() for node in machine.nodes.values()]
 
 
 def kept(event: events.Event) -> events.Event:
-    """An event as it comes out of a journal."""
+    """An event as it is read from a journal."""
     kind: Any = type(event)
     fields = json.loads(json.dumps(event._asdict()))
     if "outcome" in fields:
@@ -337,7 +337,7 @@ def kept(event: events.Event) -> events.Event:
 
 
 def taken_up(case: Case, run: Simulation, position: int) -> Simulation:
-    """A run that is cut at a position of its events, taken up by a new machine, and brought to its end."""
+    """A run that is interrupted at a position of its events, and resumed by a new machine to its end."""
     other = Simulation(Machine(json.loads(json.dumps(case.manifest))), case.world)
     waiting: list[Any] = [(event.now, 0, event) for event in run.given]
     for event, actions in zip(run.events[:position], run.actions, strict=False):
@@ -374,10 +374,10 @@ def test_a_run_that_is_told_to_stop_ends_and_begins_nothing_more(case: Case, sec
 @settings(max_examples=150)
 @given(cases(), st.randoms(use_true_random=False))
 def test_a_run_with_fail_fast_and_hooks_ends(case: Case, random: Random) -> None:
-    # Not all of it: failFast of a template within others leaves locks held, and tasks that no node leads to; so does a
-    # hook that is tried again, of a step that is, and one of an item that asks for the status of its loop, which steps
-    # do not have and end for; and a hook without a place, where `parallelism` has none; and a hook for a lock that
-    # what it holds up has. There Argo waits for ever.
+    # Not all of it: failFast of a nested template leaves locks held, and tasks that no node leads to; so does a hook
+    # with retries of a step with retries, and a hook of an item that uses the status of its loop, which steps do not
+    # have, so that they end; and a hook for which `parallelism` has no slot; and a hook that needs the lock of the
+    # step that waits for it. There Argo waits forever.
     entry = case.templates[case.manifest["spec"]["entrypoint"]]
     entry.pop("retryStrategy", None)
     entry["failFast"] = random.random() < 0.5

@@ -37,7 +37,7 @@ else:
 
 
 def runner(folder: Path) -> Runner:
-    """A run with one claim, beside its folder."""
+    """A runner with one claim, whose folder is beside its own."""
     claim = folder.parent / "claim"
     claim.mkdir(exist_ok=True)
     settings = Settings(workflow="wf", mounts={"log": claim}, cpu=8, memory=1 << 34, grace=1)
@@ -45,7 +45,7 @@ def runner(folder: Path) -> Runner:
 
 
 def manifest() -> Json:
-    """A loop, a retry, a file that is handed on, and a sum of all: each step notes that it began."""
+    """A loop, a retry, an artifact that is passed on, and a sum of all: each step records its start."""
     note = "echo $NAME >> /log/began; sleep 0.02; "
     mounts: Json = {
         "image": "busybox:1.36",
@@ -143,7 +143,7 @@ def test_a_run_that_is_killed_again_and_again_ends_as_one_that_was_not(tmp_path:
 
 
 def test_a_step_that_ended_is_not_run_again(tmp_path: Path) -> None:
-    """The journal is cut after each line in turn: what it says was done is not done once more."""
+    """The journal is cut after each line in turn: steps that it records as done are not repeated."""
     whole = tmp_path / "whole"
     whole.mkdir()
     runner(whole / "run").begin(Inputs(manifest(), [], {}, {}))
@@ -151,7 +151,7 @@ def test_a_step_that_ended_is_not_run_again(tmp_path: Path) -> None:
     for count in range(1, len(lines), 7):
         place = tmp_path / f"cut-{count}"
         (place / "run").mkdir(parents=True)
-        # The files of the steps that ended are there, and half a line more.
+        # The files of the steps that ended exist, and half a line more.
         subprocess.run(["cp", "-r", whole / "run/artifacts", place / "run/artifacts"], check=True)
         (place / "run/journal.jsonl").write_bytes(b"".join(lines[:count]) + lines[count][:7])
         before = [

@@ -88,11 +88,11 @@ def test_time_in_which_nothing_went_on_does_not_count() -> None:
     first, _ = machine.handle(events.Started(START))
     assert isinstance(first, events.StartPod)
     assert machine.handle(events.PodRunning(START + 30, first.node)) == []
-    machine.handle(events.TakenUp(START + 1000))  # nothing is known of it since START + 30
+    machine.handle(events.TakenUp(START + 1000))  # nothing was recorded after START + 30
     assert machine.handle(events.Woken(START + 1059)) == []
     assert machine.handle(events.Woken(START + 1060)) == [
         events.StopPod(first.node, "Pod was active on the node longer than the specified deadline"),
-        events.WakeAt(START + 1070),  # the workflow went on for thirty seconds before
+        events.WakeAt(START + 1070),  # the workflow had run for thirty seconds before
     ]
     again = Machine(workflow(leaf("main", timeout="60s"), activeDeadlineSeconds=100))
     again.handle(events.Started(START))

@@ -15,7 +15,7 @@ LEAVES = some.integers(0, 40)
 
 
 class Counted:
-    """Slots, and what is known of them from outside."""
+    """Slots, with a model of their state."""
 
     def __init__(self) -> None:
         self.slots = Slots()
@@ -25,7 +25,7 @@ class Counted:
         self.running: list[int] = []
 
     def may(self, names: list[str]) -> None:
-        """Some may run: those that waited longest, within what there is, and no more would fit."""
+        """Check requests that were granted: those that waited longest, within the limit, and no more would fit."""
         begun = [int(name) for name in names]
         assert begun == self.waiting[: len(begun)]
         self.waiting = self.waiting[len(begun) :]
@@ -39,13 +39,13 @@ class Counted:
             assert any(amount > free[name] for name, amount in self.asked[self.waiting[0]].items())
 
     def ask(self, wanted: Amount) -> None:
-        """One more asks."""
+        """Add a request."""
         self.waiting.append(len(self.asked))
         self.asked.append(wanted)
         self.may(self.slots.ask(str(len(self.asked) - 1), wanted))
 
     def leave(self, number: int) -> None:
-        """One leaves, whether it runs, waits, has left, or never asked."""
+        """Release a request, whether it runs, waits, was released, or never existed."""
         self.running = [one for one in self.running if one != number]
         self.waiting = [one for one in self.waiting if one != number]
         self.may(self.slots.leave(str(number)))

@@ -45,12 +45,12 @@ EXACT = [
     "%d %s",
 ]
 
-#: Go's strconv.Quote has escapes for these that JSON has not.
+#: Go's strconv.Quote has escapes for these that JSON lacks.
 REFUSED = ["\x07", "\x00", "a\x1bb", "\x7f", "\U000e0001", "\U0001f3f4\U000e0067\U000e007f"]
 
 
 def handed_on(text: str, value: str = HANDED_ON, taken: str = "{{inputs.parameters.m}}") -> Simulation:
-    """A graph in which a step takes what another made."""
+    """A run in which a step takes the output of another one."""
     tasks: list[dict[str, Any]] = [
         {"name": "g", "template": "makes"},
         {
@@ -75,7 +75,7 @@ def handed_on(text: str, value: str = HANDED_ON, taken: str = "{{inputs.paramete
 
 
 def arrived(run: Simulation) -> Any:
-    """What stands in the arguments of the pod that took the text."""
+    """The argument of the pod that took the text."""
     (pod,) = [pod for pod in run.pods.values() if pod.name == "run.take"]
     return pod.template["container"]["args"][0]
 

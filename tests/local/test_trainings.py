@@ -38,7 +38,7 @@ def resource(version: str, kind: str, spec: Json | None, action: str = "apply", 
 
 
 def runtime(source: str, **more: Any) -> Json:
-    """A template that says what pods are."""
+    """A template of the TrainingRuntime, which defines the pods."""
     template = replica(source, 1)["template"]
     template["spec"]["containers"][0]["name"] = "node"
     template["spec"]["restartPolicy"] = "Never"
@@ -51,7 +51,7 @@ def runtime(source: str, **more: Any) -> Json:
 
 
 def training(conditions: tuple[str, str] | None = None, action: str = "apply", **more: Any) -> Json:
-    """A template that begins the pods."""
+    """A template of the TrainJob, which starts the pods."""
     said = {"numNodes": 2, "numProcPerNode": 3, "env": [{"name": "RATE", "value": "0.5"}]}
     spec = {"runtimeRef": {"kind": "TrainingRuntime", "name": "torch"}, "trainer": said, **more}
     return resource(TRAINER, "TrainJob", spec, action, **waits(conditions))
@@ -62,7 +62,7 @@ def waits(conditions: tuple[str, str] | None) -> Json:
 
 
 def asked(conditions: tuple[str, str] | None = None, kind: str = "JobSet") -> Json:
-    """A template that looks at what came of it."""
+    """A template that gets the resulting object."""
     return resource(JOBSET if kind == "JobSet" else TRAINER, kind, None, "get", **waits(conditions))
 
 
@@ -76,7 +76,7 @@ def test_the_pods_of_a_trainjob_run_while_something_waits_for_its_jobset(
         assert not (tmp_path / "volumes/met").exists()
         done = pods.run(asked(DONE), "workers")
         assert (done.phase, done.message) == ("Succeeded", ""), pods.log("workers", "node-0")
-        assert pods.run(asked(DONE), "again").phase == "Succeeded"  # it has ended already
+        assert pods.run(asked(DONE), "again").phase == "Succeeded"  # it has already ended
     found = {one.name: one.read_text() for one in (tmp_path / "volumes/met").iterdir()}
     assert found == {str(rank): f"train-node-0-{rank} 2 3 {rank} 29500 0.5" for rank in range(2)}
 
@@ -134,7 +134,7 @@ def test_what_is_not_there_is_not_found(tmp_path: Path) -> None:
 
 
 def changed(given: Json, **fields: Any) -> Json:
-    """A template with another manifest: `fields` of its spec are others."""
+    """A template with a changed manifest: `fields` replace those of its spec."""
     found = copy.deepcopy(given)
     manifest = json.loads(found["resource"]["manifest"])
     manifest["spec"] |= fields
@@ -183,4 +183,4 @@ def test_a_trainjob_says_what_its_container_is() -> None:
         "args": ["b"],
         "resources": {"limits": {"cpu": "1"}},
     }
-    assert job["template"]["spec"]["completions"] == 1  # as the runtime says
+    assert job["template"]["spec"]["completions"] == 1  # as in the runtime
