@@ -33,19 +33,19 @@ Json = dict[str, Any]
 
 _MAKING = ("create", "apply")
 _GONE = ("patch", "delete")
-"""What is done with an object whose pods have ended: nothing of it is left to be changed."""
+"""Actions on an object whose pods have ended: there is nothing left to change."""
 _HOSTS = "flowdsl-hosts"
 _DOT = regex(r"\.").search
 _OWN = ("emptyDir", "ephemeral")
-"""Volumes that each pod has for itself."""
+"""Volume types that are private to a pod."""
 _ADDRESSES = ("MASTER_ADDR", "PET_MASTER_ADDR")
-"""Variables whose whole value is a name."""
+"""Variables whose whole value is a host name."""
 _CLUSTER = "TF_CONFIG"
-"""The variable that says where all pods listen."""
+"""The variable with the addresses of all pods."""
 
 
 def does(template: Json) -> set[str]:
-    """What a `resource` template does that others rely on: it makes something, or awaits it."""
+    """What a `resource` template does that other templates rely on: it creates an object, or awaits it."""
     resource = part(template, "resource")
     kinds = {kind for one in objects(resource) if (kind := train_jobs.kind_of(one))}
     made = {f"makes {kind}" for kind in kinds if resource.get("action") in _MAKING}
@@ -57,7 +57,7 @@ def does(template: Json) -> set[str]:
 def why_not(template: Json, others: Collection[str] | None = None) -> str:
     """Why the object of a `resource` template cannot be emulated here; empty if it can.
 
-    `others`: what all templates of the workflow do, where somebody knows it.
+    `others`: what all templates of the workflow do, if known.
     """
     resource: Json = template["resource"]
     found = objects(resource)
@@ -82,7 +82,7 @@ def why_not(template: Json, others: Collection[str] | None = None) -> str:
 
 
 def _no_training(template: Json, found: Json, kind: str, others: Collection[str] | None) -> str:
-    """Why one of the objects of the Trainer cannot be emulated."""
+    """Why an object of the Trainer cannot be emulated; empty if it can."""
     resource: Json = template["resource"]
     action, waits = resource.get("action"), resource.get("successCondition")
     if action in _GONE:
@@ -108,7 +108,7 @@ def _no_training(template: Json, found: Json, kind: str, others: Collection[str]
 
 
 def _no_pods(what: str, kind: WorkloadKind, spec: Json) -> str:
-    """Why the pods of an object cannot be emulated."""
+    """Why the pods of an object cannot be emulated; empty if they can."""
     bodies = [part(one, "spec") for one in kind.templates(spec)]
     if any(len(several(one, "containers")) != 1 or several(one, "initContainers") for one in bodies):
         return f"starts a {what} whose pods have several containers"
@@ -120,7 +120,7 @@ def _no_pods(what: str, kind: WorkloadKind, spec: Json) -> str:
 
 
 def _no_path(template: Json) -> str:
-    """Why what a template reads off its object cannot be read here."""
+    """Why the outputs that a template reads from its object cannot be read here; empty if they can."""
     from flowdsl.runtime.local.pods.leaves import PLAIN
 
     what = objects(template["resource"])[0]["kind"]
@@ -132,7 +132,7 @@ def _no_path(template: Json) -> str:
 
 
 def _mixed(bodies: list[Json]) -> bool:
-    """Whether pods of several kinds have different volumes of the same name."""
+    """Whether different pod templates have different volumes of the same name."""
     named: dict[str, Json] = {}
     return any(
         named.setdefault(one["name"], one) != one for body in bodies for one in several(body, "volumes")
@@ -140,7 +140,7 @@ def _mixed(bodies: list[Json]) -> bool:
 
 
 class Job(NamedTuple):
-    """A Job, or the like, that is emulated: its object, and the pod that stands for its pods."""
+    """An emulated Job or similar workload: its object, and the pod that stands for its pods."""
 
     name: str
     template: Json
@@ -148,13 +148,13 @@ class Job(NamedTuple):
     start: StartPod
     members: list[Member]
     leads: tuple[str, ...]
-    """The members with whose success the others are ended."""
+    """The members whose success ends the others."""
     names: tuple[str, ...]
-    """The names by which its pods are found, if there are any."""
+    """The host names of its pods, if they have any."""
     deadline: float | None
-    """The seconds after which they are ended."""
+    """The seconds after which they are stopped."""
     training: Json | None = None
-    """What the conditions are about, where that is a TrainJob whose JobSet this is."""
+    """The TrainJob that the conditions are about, if this is the JobSet of one."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -163,14 +163,14 @@ class Job(NamedTuple):
 
     @property
     def kind(self) -> WorkloadKind:
-        """What kind of object it is."""
+        """The workload kind of its object."""
         return WORKLOAD_KINDS[self.found["apiVersion"], self.found["kind"]]
 
 
 def job(start: StartPod, settings: Settings, hosts: Path, wanted: Wanted | None = None) -> Job | None:
-    """The Job that a `resource` template makes; None where nothing is to run. `hosts` is where names may be written.
+    """The Job that a `resource` template creates; None if nothing is to run. `hosts`: the path for a hosts file.
 
-    `wanted`: what it waits for instead, where another one has made that.
+    `wanted`: the object that it waits for instead, if another template has created that.
     """
     resource = start.template["resource"]
     found, training = wanted or (replaced(resource)[0], None)
@@ -213,7 +213,7 @@ def job(start: StartPod, settings: Settings, hosts: Path, wanted: Wanted | None 
 
 
 def _listening(hosts: list[str]) -> Callable[[str], str]:
-    """Gives each pod a port of its own, in a text that says where all of them listen: here they share one machine."""
+    """Returns a function that gives each pod its own port in a text with their addresses: they share one host here."""
     numbers = {host: number for number, host in enumerate(hosts)}
     known = "|".join(map(re.escape, sorted(hosts, key=len, reverse=True)))
     place = regex(rf"(?<![\w.-])({known})((?:\.[\w.-]+)?:)(\d+)")
@@ -252,22 +252,22 @@ def _worker(member: Member, named: bool, listening: Callable[[str], str]) -> Jso
 
 
 def _with_domains(names: list[str], namespace: str) -> Iterator[str]:
-    """Names of pods and Services as programs may write them. Source: Kubernetes, DNS for Services and Pods."""
+    """The DNS names of pods and Services, short and full. Source: Kubernetes, DNS for Services and Pods."""
     for name in names:
         for suffix in ("", f".{namespace}", f".{namespace}.svc", f".{namespace}.svc.cluster.local"):
             yield f"{name}{suffix}"
 
 
 def hosts_file(names: tuple[str, ...], usual: str) -> str:
-    """The hosts file of the machine, with names that lead to it."""
+    """The host's hosts file, with names that resolve to the host."""
     return "".join((usual.rstrip("\n") + "\n", *(f"127.0.0.1 {name}\n" for name in names)))
 
 
 def renamed(start: StartPod, names: tuple[str, ...]) -> StartPod:
-    """The pod with the address of this machine instead of names, where it has no hosts file of its own."""
+    """The pod with the address of this machine in place of names, for pods without their own hosts file."""
     ordered = sorted(names, key=len, reverse=True)
     known, dotted = ("|".join(map(re.escape, some)) for some in (ordered, filter(_DOT, ordered)))
-    # A name stands in a URL, before a port, or is told from other words by its dots.
+    # A name is recognized in a URL, before a port, or by its dots.
     whole = regex(
         rf"(?<=//)(?:{known})(?![\w-]|\.\w)|(?<![\w./-])(?:(?:{known})(?=:\d)|(?:{dotted})(?![\w/-]|\.\w))"
     )
@@ -291,20 +291,20 @@ def renamed(start: StartPod, names: tuple[str, ...]) -> StartPod:
 
 
 def over(emulated: Job, pod: Outcome, tried: Mapping[str, int], began: float, late: bool) -> Json:
-    """The object of a Job whose pods have ended, as the pod says that stood for them; `late`: by its deadline.
+    """The object of a Job whose pods have ended, with its status; `late`: whether its deadline ended them.
 
-    `tried`: how often each of them was begun.
+    `pod`: the outcome of the pod that stands for them. `tried`: how often each of them was started.
     """
-    ways = pod.containers or {}  # there are none where nothing has begun
+    ways = pod.containers or {}  # there are none if nothing has started
     done = {name for name, (phase, _) in ways.items() if phase == "Succeeded"}
     status = emulated.kind.status(emulated.found, Ended(emulated.members, done, late, tried))
     return {**emulated.found, "status": {"startTime": rfc3339(began), **status}}
 
 
 def outcome(emulated: Job, found: Json, again: bool = False) -> Outcome:
-    """How the step ends that has made the Job: as its conditions say of the object, with its results.
+    """The outcome of the step that created the Job: that of its conditions on the object, with its outputs.
 
-    `again`: the Job was there, and has ended. To apply it once more changes nothing, to create it is refused.
+    `again`: the Job already existed, and has ended. Applying it once more changes nothing, creating it is refused.
     """
     from flowdsl.runtime.local.pods.leaves import KubectlError, conditions_of, met, shown
 
@@ -326,5 +326,5 @@ def outcome(emulated: Job, found: Json, again: bool = False) -> Outcome:
 
 
 def failed(why: str) -> Outcome:
-    """How a `resource` step ends whose kubectl, or whose conditions, say that something failed."""
+    """The outcome of a `resource` step whose kubectl, or whose conditions, failed."""
     return Outcome("Failed", f"main: Error (exit code 64): {why}", {"exitCode": "64"})

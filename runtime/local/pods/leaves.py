@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Over = Callable[[], bool]
 _PAUSE = 0.5
-"""Seconds between two looks at an object of the cluster."""
+"""Seconds between two polls of an object of the cluster."""
 
 
 def run(start: StartPod, settings: Settings, store: Store, over: Over) -> Outcome:
-    """Run one to its end; `over` says whether it is not wanted any more."""
+    """Run a template to its end; `over`: whether it has been stopped."""
     template = start.template
     try:
         if "http" in template:
@@ -51,7 +51,7 @@ def run(start: StartPod, settings: Settings, store: Store, over: Over) -> Outcom
 
 
 def http(wanted: Json, settings: Settings) -> Outcome:
-    """Send a request; the body of the answer is the result."""
+    """Send a request; the body of the response is the result."""
     from flowdsl.runtime.local.pods.web import UNANSWERED
 
     given = part(wanted, "bodyFrom").get("bytes")
@@ -84,7 +84,7 @@ def _method(wanted: Json) -> str:
 
 
 def _request(wanted: Json, body: bytes, settings: Settings) -> tuple[Request, dict[str, list[str]]]:
-    """The request that a template asks for, and its headers as the template has them: without what Secrets hold."""
+    """The request of a template, and its headers as in the template: without the values from Secrets."""
     from flowdsl.runtime.local.pods.web import add_header, request
 
     asked = request(str(wanted["url"]), data=body or None, method=_method(wanted))
@@ -102,7 +102,7 @@ def _request(wanted: Json, body: bytes, settings: Settings) -> tuple[Request, di
 
 
 class _Answer(NamedTuple):
-    """What came back, of whatever status."""
+    """A response, of any status."""
 
     status: int
     text: str
@@ -110,7 +110,7 @@ class _Answer(NamedTuple):
 
 
 def _answer(asked: Request, wanted: Json) -> _Answer:
-    """Send a request as a template says, and read the answer."""
+    """Send a request with the settings of a template, and read the response."""
     import ssl
     import urllib.error
     import urllib.request
@@ -132,7 +132,7 @@ def _answer(asked: Request, wanted: Json) -> _Answer:
 
 
 def _by_condition(condition: str, scope: dict[str, Any], outputs: dict[str, str]) -> Outcome:
-    """How a request has ended that says itself when it has succeeded."""
+    """The outcome of a request with a `successCondition`."""
     from flowdsl.compiler.evaluation.evaluate import evaluate
     from flowdsl.compiler.evaluation.values import ExpressionError
 
@@ -150,7 +150,7 @@ def _by_condition(condition: str, scope: dict[str, Any], outputs: dict[str, str]
 def data(wanted: Json, store: Store, settings: Settings) -> Outcome:
     """List the keys of the store, and transform the list; its JSON is the result.
 
-    A folder that is given for the source lies in the store from then on, for those that read what is listed.
+    A folder that is given for the source is put into the store, for steps that read the listed artifacts.
     """
     from flowdsl.compiler.evaluation.evaluate import evaluate
     from flowdsl.compiler.evaluation.values import ExpressionError, json_of
@@ -185,7 +185,7 @@ def _bad_data(message: str) -> Outcome:
 
 
 class KubectlError(Exception):
-    """kubectl has failed, or what it said cannot be used."""
+    """kubectl has failed, or its output cannot be used."""
 
 
 def resource(template: Json, settings: Settings, over: Over) -> Outcome:
@@ -262,7 +262,7 @@ def _words(action: str, wanted: Json, flags: list[str], manifest: Path | None) -
 
 
 def kubectl(words: list[str]) -> str:
-    """What kubectl prints. Raises KubectlError."""
+    """The output of kubectl. Raises KubectlError."""
     try:
         done = subprocess.run(["kubectl", *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
     except FileNotFoundError:
@@ -273,7 +273,7 @@ def kubectl(words: list[str]) -> str:
 
 
 class Conditions(NamedTuple):
-    """What is waited for, and what is a failure, each with its text."""
+    """The conditions of success and of failure, each with its text."""
 
     success: tuple[tuple[str, Requirement], ...]
     failure: tuple[tuple[str, Requirement], ...]
@@ -293,7 +293,7 @@ def conditions_of(wanted: Json) -> Conditions:
 
 
 def met(wanted: Conditions, found: Any) -> bool:
-    """Whether an object is as it is waited for. Raises KubectlError for a failure.
+    """Whether an object meets the conditions of success. Raises KubectlError if it meets one of failure.
 
     Source: matchConditions of Argo.
     """
@@ -304,7 +304,7 @@ def met(wanted: Conditions, found: Any) -> bool:
 
 
 def _wait(wanted: Json, namespace: str, name: str, over: Over) -> None:
-    """Wait until the conditions decide. Source: WaitResource of Argo."""
+    """Wait until the conditions are met. Source: WaitResource of Argo."""
     asked = conditions_of(wanted)
     while any(asked) and not over():
         if met(asked, json.loads(kubectl(["-n", namespace, "get", name, "-o", "json"]))):
@@ -313,7 +313,7 @@ def _wait(wanted: Json, namespace: str, name: str, over: Over) -> None:
 
 
 def shown(template: Json, found: Json) -> list[Json]:
-    """The outputs of a `resource` template, read off an object that is here. Raises KubectlError."""
+    """The outputs of a `resource` template, read from an emulated object. Raises KubectlError."""
     parameters: list[Json] = [dict(one) for one in several(part(template, "outputs"), "parameters")]
     for one in parameters:
         source = part(one, "valueFrom")
@@ -334,7 +334,7 @@ _INDEX = regex(r"\[(\d+)\]")
 
 
 def holds(one: Requirement, found: Any) -> bool:
-    """Whether an object meets a comparison. Source: Requirement.Matches of Kubernetes; paths as gjson has them."""
+    """Whether an object meets a requirement. Source: Requirement.Matches of Kubernetes; paths as in gjson."""
     there, text = looked_up(found, one.key)
     match one.operator:
         case "exists":
@@ -354,7 +354,7 @@ def holds(one: Requirement, found: Any) -> bool:
 
 
 def looked_up(found: Any, path: str) -> tuple[bool, str]:
-    """Whether there is something at a path, and its text."""
+    """Whether a path exists, and the text of its value."""
     value: Any = found
     for name in path.split("."):
         try:
@@ -370,7 +370,7 @@ def looked_up(found: Any, path: str) -> tuple[bool, str]:
 
 
 def _jq(text: str, program: str) -> str:
-    """What jq makes of an object, written as Argo's gojq does. Raises KubectlError."""
+    """The output of a jq program for an object, formatted as by Argo's gojq. Raises KubectlError."""
     try:
         done = subprocess.run(
             ["jq", "-rcS", program], input=text, capture_output=True, text=True, check=False

@@ -31,7 +31,7 @@ Key = tuple[str, str]
 
 
 class PodRunner(Protocol):
-    """The pods of a run, among which those of objects run."""
+    """The pods of a run, among them those of emulated objects."""
 
     settings: Settings
     context: Context
@@ -47,19 +47,19 @@ class PodRunner(Protocol):
         ...
 
     def other(self, pod: StartPod) -> None:
-        """Run a leaf that is no container."""
+        """Run a leaf without a container."""
         ...
 
     def stop(self, stop: StopPod) -> None:
-        """End a pod."""
+        """Stop a pod."""
         ...
 
     def ended(self, pod: Pod, outcome: Outcome) -> None:
-        """Tell that a pod has ended, and give back what it had."""
+        """Report that a pod has ended, and release its resources."""
         ...
 
     def report(self, event: PodRunning | PodEnded) -> None:
-        """Tell what has happened."""
+        """Report an event."""
         ...
 
 
@@ -70,16 +70,16 @@ class Operators:
         self._pods = pods
         self._trainings = Trainings()
         self._ports = Ports()
-        self._nodes: dict[Key, str] = {}  # that own the objects whose pods run
+        self._nodes: dict[Key, str] = {}  # of the objects whose pods run
         self._over: dict[Key, Json] = {}  # the objects whose pods have ended
-        self._awaited: dict[str, tuple[Key, Job]] = {}  # by other nodes than their own
+        self._awaited: dict[str, tuple[Key, Job]] = {}  # nodes that wait for the object of another one
 
     def apply(self, pod: StartPod) -> None:
-        """Run the pods of an object; one that has none runs nothing."""
+        """Run the pods of an object, if it has any."""
         from flowdsl.runtime.local.pods.jobs import failed, job, outcome, why_not
 
         if why_not(pod.template) or self._pods.settings.engine is not None:
-            self._pods.other(pod)  # which says how it is let through
+            self._pods.other(pod)  # which reports the option that allows it
             return
         wanted = self._training(pod.template["resource"])
         if isinstance(wanted, str):
@@ -101,7 +101,7 @@ class Operators:
             self._begin(emulated, hosts)
 
     def know(self, resource: Json, phase: str) -> None:
-        """Take into account what a step has done that ended before: the object that it has made is there."""
+        """Take into account a step of an earlier run that has ended: the object that it created exists."""
         wanted = self._training(resource)
         if isinstance(wanted, Wanted):
             found = wanted.job_set
@@ -113,14 +113,14 @@ class Operators:
             self._change(resource)
 
     def leave(self, stop: StopPod) -> bool:
-        """End a node that only waits for the pods of another one; whether it is such a node."""
+        """End a node that only waits for the pods of another one; returns whether it is such a node."""
         if self._awaited.pop(stop.node, None) is None:
             return False
         self._end(stop.node, Outcome("Failed", stop.message))
         return True
 
     def _begin(self, emulated: Job, hosts: Path) -> None:
-        """Start the pods of an object, which find each other by their names and at ports that are free."""
+        """Start the pods of an object, which find each other by their names and at free ports."""
         self._pods.wait()
         template, ports = self._ports.settled(self._named(emulated, hosts).template)
         node, began, late = emulated.start.node, time.time(), threading.Event()
@@ -149,7 +149,7 @@ class Operators:
             timer.start()
 
     def _named(self, emulated: Job, hosts: Path) -> StartPod:
-        """What is started, with the names of its pods in its file of hosts, or in their place."""
+        """The pod to start, with the names of its members in its hosts file, or replaced by addresses."""
         from flowdsl.runtime.local.pods.jobs import hosts_file, renamed
 
         if not emulated.names:
@@ -163,7 +163,7 @@ class Operators:
         return emulated.start
 
     def _say_moved(self, ports: dict[int, int], name: str) -> None:
-        """Say at which other ports the pods of a step meet, where the usual ones are taken."""
+        """Report the ports at which the pods of a step meet instead of those that are in use."""
         which = name.removeprefix(f"{self._pods.settings.workflow}.")
         for asked, port in ports.items():
             if asked != port:
@@ -172,7 +172,7 @@ class Operators:
                 )
 
     def _outcome(self, emulated: Job, made: Pod, found: Outcome, began: float, late: bool) -> Outcome:
-        """How the step ends whose pods have ended, and what is kept of its object."""
+        """The outcome of a step whose pods have ended; stores the status of its object."""
         from flowdsl.runtime.local.pods.jobs import outcome, over
 
         if not made.stopped and (late or found.containers is not None):
@@ -181,7 +181,7 @@ class Operators:
         return found._replace(containers=None)
 
     def _tell(self, key: Key) -> None:
-        """End the nodes that wait for the pods of another one, which have ended."""
+        """End the nodes that wait for the pods of another node, now that these have ended."""
         from flowdsl.runtime.local.pods.jobs import failed, outcome
 
         there = self._over.get(key)
@@ -192,7 +192,7 @@ class Operators:
                 self._end(node, failed(gone) if there is None else outcome(emulated, there))
 
     def _training(self, resource: Json) -> Wanted | str | None:
-        """What a `resource` is about that is one of the objects of Kubeflow's Trainer."""
+        """What to emulate for a `resource` whose object is one of Kubeflow's Trainer; or why it fails."""
         (found, *_) = replaced(resource) or [Json()]
         kind = kind_of(found)
         if not kind or resource["action"] == "patch" or (kind == JOB_SET and resource["action"] != "get"):
@@ -200,7 +200,7 @@ class Operators:
         return self._trainings.asked(resource, found)
 
     def _change(self, resource: Json) -> None:
-        """Change or delete an object: its pods end, and one that is gone can be made again."""
+        """Patch or delete an object: its pods are stopped, and a deleted one can be created again."""
         if resource["action"] not in ("patch", "delete"):
             return
         for one in replaced(resource):

@@ -33,13 +33,13 @@ PDEATHSIG, SUBREAPER, CAPBSET_DROP = 1, 36, 24
 PIDFD_OPEN = 434
 LONGEST_RESULT = 256 * 1024 + 1
 KEPT = frozenset((0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 19, 27, 29, 31))
-"""What root may do in a container of Docker, and trace its own processes."""
+"""The capabilities of root in a Docker container, and that to trace its own processes."""
 
 
 def isolate(folder: str) -> None:
-    """Leave the namespaces of the machine, and go on as process 1 of new ones. Raises OSError.
+    """Leave the namespaces of the host, and continue as process 1 of new ones. Raises OSError.
 
-    The process before waits for the end of all, and removes the folder; its sockets end with it.
+    The original process waits for the end of all, and removes the folder; its sockets close with it.
     """
     user, group = os.getuid(), os.getgid()
     check(libc.unshare(NEWPID | (NEWUSER if user != 0 else 0)), "unshare")
@@ -59,18 +59,18 @@ def isolate(folder: str) -> None:
     libc.prctl(PDEATHSIG, ctypes.c_ulong(KILL), 0, 0, 0)
     check(
         libc.unshare(NEWNS), "unshare"
-    )  # after the fork: who removes the folder must not see what is mounted there
+    )  # after the fork: the process that removes the folder must not see the mounts in it
     mount("none", "/", REC | PRIVATE)
     mount("proc", "/proc", 0, "proc")
 
 
 def spawned(path: str, argv: list[str], env: dict[str, str], files: tuple[int, int, int]) -> int:
-    """Start a program in a process group of its own, with three files for its standard streams; its number.
+    """Start a program in its own process group, with three files for its standard streams; returns its PID.
 
-    Not in a session of its own: that of the supervisor has no terminal either, and for each session Linux makes and
-    removes a group of its scheduler, among which the cores are shared. Raises OSError.
+    Not in its own session: that of the supervisor has no terminal either, and for each session Linux creates and
+    removes a scheduler group (autogroup), among which the cores are shared. Raises OSError.
 
-    Not by `os.posix_spawn`, which keeps the other threads waiting until the program has begun.
+    Not by `os.posix_spawn`, which blocks the other threads until the program has started.
     """
     signals = [PIPE, XFSZ, INT]
     if not LINUX:
@@ -98,7 +98,7 @@ def spawned(path: str, argv: list[str], env: dict[str, str], files: tuple[int, i
 
 
 def _encoded(text: str) -> bytes:
-    """A text as bytes; half of a pair of UTF-16, which JSON may have, is the sign that Go makes of it."""
+    """A text as bytes; a lone surrogate, which JSON may have, becomes U+FFFD as in Go."""
     try:
         return os.fsencode(text)
     except UnicodeEncodeError:
@@ -106,11 +106,11 @@ def _encoded(text: str) -> bytes:
 
 
 _OPAQUE = 512
-"""Bytes that no C library's structures of posix_spawn exceed."""
+"""An upper bound in bytes for the posix_spawn structures of all C libraries."""
 
 
 def _actions(files: tuple[int, int, int]) -> ctypes.Array[ctypes.c_char]:
-    """What gives a program its standard streams."""
+    """The file actions that give a program its standard streams."""
     made = ctypes.create_string_buffer(_OPAQUE)
     libc.posix_spawn_file_actions_init(made)
     for at, file in enumerate(files):
@@ -119,7 +119,7 @@ def _actions(files: tuple[int, int, int]) -> ctypes.Array[ctypes.c_char]:
 
 
 def _attributes() -> ctypes.Array[ctypes.c_char]:
-    """A new process group, and the usual effect of all signals. Source: spawn.h."""
+    """The attributes for a new process group, and for default handlers of all signals. Source: spawn.h."""
     made, wanted = ctypes.create_string_buffer(_OPAQUE), ctypes.create_string_buffer(_OPAQUE)
     libc.posix_spawnattr_init(made)
     libc.sigfillset(wanted)
@@ -131,11 +131,11 @@ def _attributes() -> ctypes.Array[ctypes.c_char]:
 
 _ATTRIBUTES = _attributes() if LINUX else None
 _ACTIONS: dict[tuple[int, int, int], ctypes.Array[ctypes.c_char]] = {}
-"""Made once for the same files: few numbers are used again and again."""
+"""Cached by files: the same few descriptors are used again and again."""
 
 
 class Job:
-    """One program that is to run, runs, or has ended; `log`: the file for what it prints, and whether it is `named`."""
+    """A program that waits, runs, or has ended; `log`: the file for its output; `named`: whether that has a name."""
 
     def __init__(self, asked: Json, sandbox: Sandbox, space: str) -> None:
         self.asked = asked
@@ -149,14 +149,14 @@ class Job:
 
 
 class Processes:
-    """The processes of a run. `spawning` is held while one is started or looked for."""
+    """The processes of a run. The lock `spawning` is held while one is started or searched for."""
 
     def __init__(self, isolated: bool) -> None:
         self.isolated = isolated
         self.spawning = _thread.allocate_lock()
         self.mains: set[int] = set()
         self.starting = 0
-        # Orphans become children of process 1, of its first thread: no program is started by that one.
+        # Orphans become children of the first thread of process 1, which starts no programs.
         self.orphans = -1
         if isolated:
             try:
@@ -165,14 +165,14 @@ class Processes:
                 pass  # the kernel was built without that file
 
     def signal(self, pid: int, number: int) -> None:
-        """Signal the process group that a program began with."""
+        """Signal the process group in which a program was started."""
         try:
             os.killpg(pid, number)
         except OSError:
             pass
 
     def copied(self, source: int, log: int, job: Job) -> bytes:
-        """Copy standard output to the log, until the program ends, whoever else holds the pipe; the last of it."""
+        """Copy standard output to the log until the program ends, whoever else holds the pipe; returns its tail."""
         parts: list[bytes] = []
         size = 0
         ended = watched(job.pid)
@@ -201,7 +201,7 @@ class Processes:
         return b"".join(parts)[-LONGEST_RESULT:]
 
     def leftovers(self, job: Job) -> None:
-        """Kill all that a program has started and that still runs, until there is none of it."""
+        """Kill all remaining processes that a program has started, until there are none."""
         if not self.isolated:
             self.signal(job.pid, KILL)
         over: set[int] = set()
@@ -210,7 +210,7 @@ class Processes:
                 found = False
                 for pid in self.strangers():
                     if ended(pid):
-                        # What it had started may have become a child of this process after the list was read.
+                        # Its children may have become children of this process after the list was read.
                         found = found or pid not in over
                         over.add(pid)
                     elif self.belongs(pid, job):
@@ -219,14 +219,14 @@ class Processes:
                             os.kill(pid, KILL)
                         except OSError:
                             pass  # it has ended
-                    if not self.starting:  # else it may be the first one of a program
+                    if not self.starting:  # else it may be the main process of a program
                         reaped(pid)
             if not found:
                 return
             time.sleep(0.001)
 
     def strangers(self) -> list[int]:
-        """The processes of this run that are not the first ones of a program."""
+        """The processes of this run that are not the main process of a program."""
         if self.orphans >= 0:
             return [int(one) for one in os.pread(self.orphans, 1 << 16, 0).split()]
         if self.isolated:
@@ -242,7 +242,7 @@ class Processes:
         return found
 
     def belongs(self, pid: int, job: Job) -> bool:
-        """Whether a process was started by this program, or is ending: what that has started is not seen yet."""
+        """Whether a process was started by this program, or is ending: its children cannot be seen yet."""
         try:
             if job.space:
                 return os.readlink(f"/proc/{pid}/ns/mnt") == job.space
@@ -255,7 +255,7 @@ class Processes:
 
 
 def watched(pid: int) -> int:
-    """A descriptor that can be read when a process has ended; -1 where the kernel has none (Linux 5.3 has).
+    """A descriptor that becomes readable when a process ends; -1 where the kernel has none (Linux 5.3 has).
 
     Not `os.pidfd_open`: interpreters that were built for old systems lack it, for example those that uv installs.
     """
@@ -263,7 +263,7 @@ def watched(pid: int) -> int:
 
 
 def reaped(pid: int) -> None:
-    """Take the exit code of an orphan, if it has ended."""
+    """Reap an orphan, if it has ended."""
     try:
         os.waitpid(pid, os.WNOHANG)
     except OSError:
@@ -271,7 +271,7 @@ def reaped(pid: int) -> None:
 
 
 def ended(pid: int) -> bool:
-    """Whether a process has ended; its exit code may not have been taken yet. Source: proc_pid_stat(5)."""
+    """Whether a process has ended, including zombies. Source: proc_pid_stat(5)."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b") ")[2][:1] in b"ZX"
@@ -280,7 +280,7 @@ def ended(pid: int) -> bool:
 
 
 def children(pid: int) -> list[int]:
-    """The processes that a process has started, or has been given as orphans."""
+    """The child processes of a process, including adopted orphans."""
     found: list[int] = []
     try:
         for task in os.listdir(f"/proc/{pid}/task"):
@@ -292,14 +292,14 @@ def children(pid: int) -> list[int]:
 
 
 def locked() -> _thread.LockType:
-    """A lock that is held, and that another thread releases when something has happened."""
+    """An acquired lock, which another thread releases as a signal."""
     lock = _thread.allocate_lock()
     lock.acquire()
     return lock
 
 
 def exactly(fd: int, count: int) -> bytes:
-    """So many bytes of a stream, or less at its end."""
+    """Read so many bytes of a stream, or fewer at its end."""
     data = os.read(fd, count)
     while len(data) < count and (part := os.read(fd, count - len(data))):
         data += part

@@ -18,25 +18,25 @@ RDONLY, REMOUNT, BIND, REC, PRIVATE = 1, 32, 4096, 16384, 1 << 18
 DETACH = 2
 MOUNT_SETATTR, RECURSIVE = 442, 0x8000
 CHANGED = 0x3C0
-"""inotify: entries that are made, removed, moved from or to a folder."""
+"""inotify mask: entries that are created in a folder, deleted from it, or moved from or to it."""
 SHOWN = frozenset(("bin", "boot", "dev", "etc", "gnu", "nix", "sbin", "snap", "sys", "usr"))
-"""Folders of the machine that programs see as they are."""
+"""Folders of the host that programs see as they are."""
 OPENED = frozenset(("/home", "/opt", "/run", "/var"))
-"""Folders in which a program sees what the machine has, and may make files and folders of its own besides."""
+"""Folders in which a program sees the files of the host, and may create its own files and folders beside them."""
 HIDDEN = {"/tmp": 0o1777, "/var/tmp": 0o1777, "/root": 0o700, "/mnt": 0o755, "/media": 0o755, "/srv": 0o755}
-"""Folders that are empty at first, with their modes; what else the machine has is not there, as in a container."""
+"""Folders that start empty, with their modes; other folders of the host do not exist, as in a container."""
 LINUX = sys.platform == "linux"
 
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 def shown(name: str) -> bool:
-    """Whether an entry of the root of the machine is seen as it is."""
+    """Whether programs see an entry of the host's root folder as it is."""
     return name in SHOWN or name.startswith("lib")
 
 
 def check(code: int, what: str) -> int:
-    """The result of a call of the C library. Raises OSError when it has failed."""
+    """The result of a call to the C library. Raises OSError if it failed."""
     if code < 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error), what)
@@ -44,13 +44,13 @@ def check(code: int, what: str) -> int:
 
 
 def mount(source: str, target: str, flags: int, kind: str = "") -> None:
-    """Mount a folder, file or kind of file system. Raises OSError."""
+    """Mount a folder, file or file system type. Raises OSError."""
     known = kind.encode() or None
     check(libc.mount(os.fsencode(source), os.fsencode(target), known, ctypes.c_ulong(flags), None), target)
 
 
 def read_only(path: str) -> None:
-    """Make a mount read-only, with all that is mounted below it where the kernel can do that (5.12)."""
+    """Make a mount read-only, with all mounts below it where the kernel supports that (5.12)."""
     attributes = (ctypes.c_uint64 * 4)(1, 0, 0, 0)
     done = libc.syscall(MOUNT_SETATTR, -100, os.fsencode(path), RECURSIVE, attributes, ctypes.c_size_t(32))
     if done != 0:
@@ -58,7 +58,7 @@ def read_only(path: str) -> None:
 
 
 def mount_point(path: str, folder: bool) -> None:
-    """Make a folder or file to mount another one on. Raises OSError."""
+    """Create a folder or file as a mount point. Raises OSError."""
     if folder:
         os.mkdir(path)
     else:
@@ -66,9 +66,9 @@ def mount_point(path: str, folder: bool) -> None:
 
 
 def remove(path: str) -> None:
-    """Remove a file, or a folder with everything in it, also where it says that it may not be changed."""
+    """Remove a file, or a folder with everything in it, even if it is write-protected."""
     try:
-        os.rmdir(path)  # most of a sandbox is folders that are empty
+        os.rmdir(path)  # most of a sandbox is empty folders
         return
     except OSError:
         pass
@@ -85,15 +85,15 @@ def remove(path: str) -> None:
 
 
 class Missing(Exception):
-    """A program is not there, in the words of Go's exec.LookPath."""
+    """A program does not exist, in the words of Go's exec.LookPath."""
 
 
 class Unstarted(Exception):
-    """A program is there and cannot be started, in the words of Go's os.StartProcess."""
+    """A program exists and cannot be started, in the words of Go's os.StartProcess."""
 
 
 def found(name: str, path: str) -> str:
-    """The file of a program, as the emissary of Argo looks for it. Raises Missing."""
+    """The file of a program, looked up as by Argo's emissary. Raises Missing."""
     if "/" in name:
         if not os.path.exists(name):
             raise Missing(f'exec: "{name}": stat {name}: no such file or directory')
@@ -112,7 +112,7 @@ def runnable(path: str) -> bool:
 
 
 class Changes:
-    """Which sandboxes were written to: one inotify for all, because a user may have few."""
+    """Which sandboxes were written to: one inotify instance for all, because a user may only have few."""
 
     def __init__(self) -> None:
         self.lock = _thread.allocate_lock()
@@ -123,7 +123,7 @@ class Changes:
             self.queue = -1
 
     def watch(self, sandbox: Sandbox) -> bool:
-        """Begin to notice what changes in a sandbox; whether that is possible."""
+        """Start watching a sandbox for changes; returns whether that is possible."""
         if self.queue < 0:
             return False
         with self.lock:
@@ -135,7 +135,7 @@ class Changes:
         return True
 
     def look(self) -> None:
-        """Note the sandboxes that have changed since."""
+        """Mark the sandboxes that have changed since the last call."""
         with self.lock:
             while True:
                 try:
@@ -154,10 +154,10 @@ class Changes:
 
 
 class Layout:
-    """What the root of a sandbox holds before a program runs, made in a folder.
+    """The contents of the root of a sandbox before a program runs, created in a folder.
 
-    `known`: what belongs into each folder that can be written to, by its path in the sandbox, and where it leads to if
-    it is a link. `mounts`: what is to be mounted where, as source, path and kind of file system.
+    `known`: the initial entries of each writable folder, by its path in the sandbox, with their targets if they are
+    symbolic links. `mounts`: what to mount where, as source, path and file system type.
     """
 
     def __init__(self, root: str, host: str, needed: list[str]) -> None:
@@ -177,13 +177,13 @@ class Layout:
             self.known["/var"]["run"] = "/run"
 
     def folder(self, above: str, name: str) -> None:
-        """Make a folder in another one, in which a program may write."""
+        """Create a writable folder in another one."""
         os.mkdir(f"{self.root}{above}/{name}")
         self.known[above][name] = ""
         self.known[f"{above}/{name}"] = {}
 
     def fill(self, path: str) -> None:
-        """Make what the machine has in a folder appear at the same path."""
+        """Make the host's entries of a folder visible at the same path."""
         hidden = path in HIDDEN or not os.access(path or "/", os.R_OK)
         names = [] if hidden else os.listdir(path or "/")
         if not path:
@@ -206,13 +206,13 @@ class Layout:
             self.known[path][name] = to
 
     def point(self, path: str) -> None:
-        """Make a path to mount on what the machine has there. Raises OSError."""
+        """Create a mount point for the host's file or folder at the same path. Raises OSError."""
         mount_point(self.root + path, stat.S_ISDIR(os.stat(path).st_mode))
         source = path if path in ("/dev", "/sys") else self.host + path
         self.mounts.append(("proc", path, "proc") if path == "/proc" else (source, path, ""))
 
     def show(self, path: str) -> None:
-        """Make one path of the machine visible, if it is in a folder that is hidden."""
+        """Make a path of the host visible, if it is in a hidden folder."""
         if os.path.lexists(self.root + path) or not os.path.exists(path):
             return
         at = ""
@@ -222,18 +222,18 @@ class Layout:
                 self.folder(at, name)
             at = f"{at}/{name}"
             if at not in self.known:
-                return  # behind a link, or in what is seen as it is
+                return  # behind a symbolic link, or in a folder that is seen as it is
         self.point(path)
         self.known[at][last] = ""
 
 
 class SandboxBase:
-    """What all sandboxes share: a file system in memory, with the folders to mount on and what is the same in all.
+    """The part that all sandboxes share: a file system in memory, with their mount points and common layout.
 
-    A folder on a disk takes up to a millisecond to be made, where many were removed shortly before, and a sandbox has
+    Creating a folder on a disk takes up to a millisecond if many were removed shortly before, and a sandbox has
     fifty. So each sandbox is an overlay of one layout in memory and of a folder on the disk for what programs write.
-    Where the kernel has no overlay for that (before 5.11 without root, on NFS, in a container that is on one itself)
-    the layout is made on the disk for each sandbox. `needed`: as of the supervisor. Raises OSError.
+    Where the kernel does not support that overlay (before 5.11 without root, on NFS, in a container that is on one
+    itself), the layout is created on the disk for each sandbox. `needed`: as of the supervisor. Raises OSError.
     """
 
     def __init__(self, folder: str, needed: list[str]) -> None:
@@ -251,11 +251,11 @@ class SandboxBase:
         self.overlays = True
 
     def root(self, name: str, at: str) -> tuple[str, Layout]:
-        """Mount the root of a new sandbox, without the mounts in it; the folder on the disk for what is written."""
+        """Mount the root of a new sandbox, without the mounts in it; returns the folder for written files."""
         written, work = f"{self.folder}/{name}", f"{name}-work"
         os.mkdir(written)
         if self.overlays:
-            os.chdir(self.folder)  # in the options paths could not have commas
+            os.chdir(self.folder)  # paths in the options must not have commas
             os.mkdir(work)
             options = f"lowerdir=memory/layout,upperdir={name},workdir={work}"
             for more in ("", ",userxattr"):
@@ -270,10 +270,10 @@ class SandboxBase:
 
 
 class Sandbox:
-    """The root folder of a thread, and how to make it fresh again.
+    """The root folder of a thread, which is restored after each program.
 
-    `written`: the folder of the machine in which there is what programs write. `bare`: the same files as in the root,
-    without anything that is mounted there. `blank`: a log without a name, to which nothing was written.
+    `written`: the host folder with the files that programs write. `bare`: the same files as in the root, without
+    the mounts there. `blank`: an unused log without a name.
     """
 
     def __init__(self, name: str, base: SandboxBase, changes: Changes) -> None:
@@ -306,9 +306,9 @@ class Sandbox:
         return self.changed or self.made > 0 or not self.watched
 
     def clean(self) -> bool:
-        """Remove what was written, and nothing of what is mounted. Raises OSError.
+        """Remove the written files, and nothing in mounts. Raises OSError.
 
-        Whether the sandbox is as it was: a program may have removed what belongs to it.
+        Returns whether the sandbox is restored: a program may have removed a part of its layout.
         """
         for path, names in self.known.items():
             at = self.bare + path
@@ -329,7 +329,7 @@ class Sandbox:
         return True
 
     def program(self, name: str, path: str) -> str:
-        """The file of a program, seen from inside; in a sandbox as it was made it is where it was. Raises Missing."""
+        """The file of a program, seen from inside; cached for a sandbox without extra mounts. Raises Missing."""
         if self.targets or "/" in name:
             return found(name, path)
         if (name, path) not in self.programs:
@@ -337,16 +337,16 @@ class Sandbox:
         return self.programs[name, path]
 
     def inside(self) -> None:
-        """See the file system as the program does; for this thread only."""
+        """Enter the file system of the program; for this thread only."""
         os.chroot(self.root)
 
     def outside(self) -> None:
-        """See the file system as the machine does."""
+        """Return to the file system of the host."""
         os.fchdir(self.enter)
         os.chroot(".")
 
     def place(self, source: str, path: str, only_read: bool) -> None:
-        """Mount a folder or file of the machine at a path of the program."""
+        """Mount a folder or file of the host at a path of the program."""
         folder = os.path.isdir(source)
         self.inside()
         try:
@@ -366,7 +366,7 @@ class Sandbox:
             os.close(target)
 
     def target(self, path: str, folder: bool) -> int:
-        """A descriptor of a path to mount on; it is made, also in a folder where nothing can be made."""
+        """A descriptor of a mount point, which is created, even in a read-only folder."""
         while True:
             try:
                 if not os.path.exists(path):
@@ -384,7 +384,7 @@ class Sandbox:
                 self.shadow(real)
 
     def shadow(self, path: str) -> None:
-        """Put a folder in front of another one: it has the same entries, and more can be made."""
+        """Mount a folder over another one: it has the same entries, and more can be created."""
         self.made += 1
         behind = os.open(path, os.O_PATH | os.O_CLOEXEC)
         self.outside()
@@ -418,14 +418,14 @@ class Sandbox:
 
 
 class PlainSandbox(Sandbox):
-    """No sandbox: where nothing can be mounted, the texts of programs name folders of the runner."""
+    """No sandbox: where nothing can be mounted, paths in programs are those of the runner's folders."""
 
     def __init__(self) -> None:
         self.written = ""
         self.blank = -1
 
     def dirty(self) -> bool:
-        """It is never this one that was written to."""
+        """Never: nothing is written to a sandbox."""
         return False
 
     def inside(self) -> None:
@@ -438,7 +438,7 @@ class PlainSandbox(Sandbox):
         """Nothing: there is one view."""
 
     def program(self, name: str, path: str) -> str:
-        """The file of a program, which another one may have made. Raises Missing."""
+        """The file of a program, which another one may have created. Raises Missing."""
         return found(name, path)
 
     def undo(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 Amount = dict[str, int]
-"""How much of each resource; one that is not named is not asked for."""
+"""The amount of each resource; one that is missing is not requested."""
 
 
 class Slots:

@@ -1,38 +1,37 @@
 """The supervisor process: starts the containers of a run, and never leaves one of them running after its end.
 
-A program of its own, which `LAUNCH` of supervisor_client.py starts: with built-in modules only, and without the rest
-of flowdsl, it is ready in a third of the time. It has two sockets. Messages are dictionaries as `marshal` writes
-them. It reads a stream, in which the length of each stands before it, in four bytes. The first:
+A separate program, started by `LAUNCH` of supervisor_client.py: with only built-in modules, and without the rest of
+flowdsl, it is ready in a third of the time. It has two sockets. Messages are dictionaries serialized by `marshal`.
+Requests are a stream of messages, each preceded by its length in four bytes (little-endian). The first:
 
-- `{"folder", "logs", "needed", "isolate", "most"}`: where the sandboxes and logs are kept, the paths of the machine
-  that are to be seen in sandboxes, whether to isolate, how many programs begin at a time; the answer is `{"isolated"}`.
+- `{"folder", "logs", "needed", "isolate", "most"}`: the folders for sandboxes and logs, the host paths to make
+  visible in sandboxes, whether to isolate, and how many programs start at a time; the answer is `{"isolated"}`.
 
-And then:
+Then:
 
 - `{"do": "run", "what"}`: run a program;
-- `{"do": "offer", "total"}`: how much there is of a resource;
-- `{"do": "ask", "id", "wanted", "what"}`: something asks for so much of the machine; it has that until it leaves, or
-  until its program `what`, if there is one, has ended, which runs as soon as it may;
-- `{"do": "leave", "id"}`: what has asked does not need it any more; its program does not run, or is ended;
-- `{"do": "stop", "id", "grace"}`: TERM, and after `grace` seconds KILL to all that a program started;
-- `{"do": "free", "id"}`: its files are not needed any more;
-- `{"do": "exec", "id", "of", "argv", "env", "seconds"}`: run a program beside another one, for a probe.
+- `{"do": "offer", "total"}`: set the total of a resource;
+- `{"do": "ask", "id", "wanted", "what"}`: request resources, which are held until `leave`, or until the optional
+  program `what`, which starts as soon as they are granted, has ended;
+- `{"do": "leave", "id"}`: release or withdraw a request; its program does not run, or is killed;
+- `{"do": "stop", "id", "grace"}`: send TERM, and after `grace` seconds KILL to all processes of a program;
+- `{"do": "free", "id"}`: its files are no longer needed;
+- `{"do": "exec", "id", "of", "argv", "env", "seconds"}`: run a program in the file system of another one, for a probe.
 
 A program is `{"id", "argv", "env", "cwd", "log", "mounts": [[source, path, read-only]], "files": [[path, bytes,
-mode]], "result", "keep", "tell"}`; `log`: a path in the folder of logs; `result`: its standard output is wanted back;
-`keep`: its files stay until they are freed; `tell`: say when it has started.
+mode]], "result", "keep", "tell"}`; `log`: a path in the folder of logs; `result`: return its standard output;
+`keep`: keep its files until they are freed; `tell`: report when it has started.
 
-The answers are packets on the other socket; a long one is a file, and `{"at"}` its path: `{"id", "started"}`, and in
-the end `{"id", "code", "written", "rss", "killed", "result", "missing", "why", "full", "next", "left"}`: the exit
-code as a shell has it, the folder in which there is what it has written, the most memory it had in KiB, whether KILL
-ended it, what it printed. `missing`, `why`: why it could not be found, or started; `full`: it failed and the disk of
-the run has no room; `next`, which also comes alone: who may run from now on of those that asked; `left`: how many
-programs wait still. `{"broken"}` is the trace of what went wrong in a thread itself.
+Answers are packets on the other socket; a long one is written to a file, and sent as its path, `{"at"}`. They are
+`{"id", "started"}`, and at the end `{"id", "code", "written", "rss", "killed", "result", "missing", "why", "full",
+"next", "left"}`: the exit code as in a shell, the folder with the files that it wrote, its peak memory in KiB, whether
+KILL ended it, and its standard output. `missing`, `why`: why it was not found, or not started; `full`: it failed, and
+the disk of the run is full; `next`, which is also sent alone: the requests that have now been granted; `left`: how
+many programs still wait. `{"broken"}` is the traceback of an error in a thread of the supervisor.
 
-Where the system allows it the supervisor is process 1 of a PID namespace: when it ends, the kernel kills
-everything that it started, and it ends with the socket. Each of its threads has a mount namespace of its own. Where
-that is not allowed, programs run in the file system of the machine, and what they leave behind is found among the
-children of this process.
+Where the system allows it, the supervisor is process 1 of a PID namespace: it ends when the socket closes, and the
+kernel then kills everything that it started. Each of its threads has its own mount namespace. Otherwise, programs run
+in the file system of the host, and the processes that they leave behind are found among the children of this process.
 """
 
 from __future__ import annotations
@@ -87,24 +86,24 @@ if TYPE_CHECKING:
 
 LONGEST_MESSAGE = 48 * 1024
 CHUNK = 8 * 1024
-"""Bytes of messages that are read at a time: between two, the workers go on."""
+"""Bytes of messages that are read at a time: between two reads, the workers get to run."""
 NEVER = float("inf")
 BRIEF = 0.01
-"""Seconds after which a program counts as one that runs for long: its log gets its name, and another one may begin."""
+"""Seconds after which a program counts as long-running: its log gets its name, and another one may start."""
 SWITCH = 0.0002
-"""Seconds for which a thread keeps the others waiting at most: by default it is more than a short step takes."""
+"""The longest time in seconds that a thread holds the GIL: the default is longer than a short step takes."""
 REAPED = 5.0
-"""Seconds between two looks for orphans of programs that run for long."""
+"""Seconds between two searches for orphans of long-running programs."""
 
 NO_PROGRAM = (errno.EACCES, errno.ENOENT, errno.ENOEXEC)
-"""Why a file is none that can be started: it may not be, its interpreter is not there, or it has none."""
+"""Why a file cannot be started: no permission, its interpreter is missing, or its format is unknown."""
 FULL = (errno.ENOSPC, errno.EDQUOT)
 SMALL = 64 * 1024
-"""Bytes for which there is room on every disk that is not full."""
+"""Bytes that fit on every disk that does not count as full."""
 
 
 class Worker:
-    """A thread with a sandbox, and the program that it is to run next."""
+    """A thread with a sandbox, and the next program for it."""
 
     def __init__(self) -> None:
         self.bell = locked()
@@ -112,11 +111,11 @@ class Worker:
 
 
 class Supervisor(Processes):
-    """What its threads share.
+    """The state that its threads share.
 
-    At most `most` programs are at their beginning: the next one starts when one of these has ended, or has run for
-    `BRIEF` seconds; a sandbox is made for it if none is free. So short programs use few sandboxes, each of which costs
-    as much as several of them, and long ones soon all run.
+    At most `most` programs are in their first `BRIEF` seconds: the next one starts when one of these has ended, or
+    has run for that long; a sandbox is created for it if none is free. So short programs use few sandboxes, each of
+    which costs as much as several of them, and long ones soon all run.
     """
 
     def __init__(self, answers: int, control: int, settings: Json) -> None:
@@ -128,29 +127,29 @@ class Supervisor(Processes):
         self.base = SandboxBase(self.folder, settings["needed"]) if self.isolated else None
         self.changes = Changes()
         self.slots = Slots()
-        self.held: dict[str, Json] = {}  # the programs of those that have asked and may not run yet
-        self.owners: dict[str, str] = {}  # the programs of those that may, until these have ended
+        self.held: dict[str, Json] = {}  # programs of requests that are not granted yet, by request
+        self.owners: dict[str, str] = {}  # running programs of granted requests, by request
         self.begin: list[Json] = []  # programs that wait for a worker
-        self.fresh: dict[str, float] = {}  # when those began, in this order, that have not run for long
+        self.fresh: dict[str, float] = {}  # start times of programs not yet long-running, in order
         self.idle: list[Worker] = []
         self.starting_workers = self.workers = 0
         self.jobs: dict[str, Job] = {}
         self.stopped: set[str] = set()
-        self.lasting: set[str] = set()  # whose logs get their names as they begin
+        self.lasting: set[str] = set()  # programs whose logs get their names as they start
         self.due: list[tuple[float, str]] = []
         self.closed = False
-        self.looks = 0.0  # when the main thread looks up next
-        self.reaped = time.monotonic()  # when it did for orphans
+        self.looks = 0.0  # when the main thread wakes up next
+        self.reaped = time.monotonic()  # when it last searched for orphans
         self.heard, self.bell = os.pipe()
         self.long = 0
-        # By this descriptor all threads have the folder from the same mount, without which a file cannot get its name.
+        # With this descriptor, all threads use the same mount of the folder, which linking a file to a name requires.
         self.logs = os.open(settings["logs"], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.nameless = LINUX
         self.null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         self.sink = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
 
     def serve(self) -> None:
-        """Until the sockets end."""
+        """Serve requests until the sockets close."""
         poll = select.poll()
         for one in (self.control, self.heard):
             poll.register(one, select.POLLIN)
@@ -176,7 +175,7 @@ class Supervisor(Processes):
             self.look(time.monotonic())
 
     def close(self) -> None:
-        """End everything, where the end of this process does not."""
+        """Kill all programs, where the end of this process does not."""
         while True:
             with self.spawning:
                 self.closed = True
@@ -189,7 +188,7 @@ class Supervisor(Processes):
         remove(self.folder)
 
     def pause(self) -> float | None:
-        """For how many milliseconds nothing is to be done."""
+        """The milliseconds until the next scheduled action, or None."""
         with self.spawning:
             times = [self.due[0][0]] if self.due else []
             times += [self.reaped + REAPED] if self.jobs else []
@@ -198,7 +197,7 @@ class Supervisor(Processes):
         return max(0.0, self.looks - time.monotonic()) * 1000 if times else None
 
     def look(self, now: float) -> None:
-        """Do what is to be done at a time."""
+        """Perform the actions that are due."""
         while self.due and self.due[0][0] <= now:
             name = self.due.pop(0)[1]
             if (job := self.jobs.get(name)) is not None and job.pid:
@@ -207,7 +206,7 @@ class Supervisor(Processes):
         with self.spawning:
             if self.jobs and self.reaped + REAPED <= now:
                 self.reaped = now
-                if not self.starting:  # else one may be the first one of a program
+                if not self.starting:  # else one may be the main process of a program
                     for pid in self.strangers():
                         reaped(pid)
             while self.fresh and (oldest := next(iter(self.fresh))) and self.fresh[oldest] + BRIEF <= now:
@@ -222,7 +221,7 @@ class Supervisor(Processes):
                 self.add_worker()
 
     def asked(self, what: Json) -> list[str]:
-        """Do one thing, without waiting for it; who may run after it."""
+        """Handle a request, without waiting for its end; returns the requests that are granted by it."""
         do = what["do"]
         if do == "run":
             with self.spawning:
@@ -254,7 +253,7 @@ class Supervisor(Processes):
         return []
 
     def stop(self, name: str, grace: float) -> None:
-        """End a program, also one that has not begun."""
+        """Stop a program, also one that has not started."""
         with self.spawning:
             self.stopped.add(name)
             job = self.jobs.get(name)
@@ -265,7 +264,7 @@ class Supervisor(Processes):
     # --- who may run ------------------------------------------------------------------------------
 
     def permit(self, names: list[str]) -> None:
-        """Let the programs of some begin, after it was said that they may: what is said of these comes later."""
+        """Queue the programs of granted requests, after the grants were sent: messages about these come later."""
         for name in names:
             what = self.held.pop(name, None)
             if what is not None:
@@ -274,13 +273,13 @@ class Supervisor(Processes):
                 self.begin.append(what)
 
     def spread(self, names: list[str]) -> None:
-        """Let the programs of some begin, in other workers."""
+        """Start the programs of granted requests, in other workers."""
         with self.spawning:
             self.permit(names)
             self.flow()
 
     def flow(self) -> None:
-        """Give the programs that wait to idle workers, and have more workers made; held: `spawning`."""
+        """Give waiting programs to idle workers, and have more workers created; requires `spawning`."""
         if not self.begin:
             return
         now = time.monotonic()
@@ -300,7 +299,7 @@ class Supervisor(Processes):
         return min(len(self.begin), self.most - len(self.fresh)) - self.starting_workers
 
     def add_worker(self) -> None:
-        """Start a worker; by the first thread only, which is in no sandbox itself."""
+        """Start a worker; only called from the main thread, which is in no sandbox itself."""
         self.starting_workers += 1
         self.workers += 1
         self.apart(self.work, f"sandbox-{self.workers}")
@@ -318,10 +317,10 @@ class Supervisor(Processes):
         try:
             os.write(self.answers, data)
         except OSError:
-            pass  # nobody listens any more: this process is about to end
+            pass  # the runner has closed the socket: this process is about to end
 
     def apart(self, function: Callable[..., None], *given: object) -> None:
-        """Do something in a thread; what is wrong in it is said, because nobody would wait for it in vain."""
+        """Call a function in a thread; an exception is reported, so that the runner does not wait in vain."""
 
         def work() -> None:
             try:
@@ -336,7 +335,7 @@ class Supervisor(Processes):
     # --- one program, in its worker ---------------------------------------------------------------
 
     def work(self, name: str) -> None:
-        """Run one program after the other, until one fails to leave the sandbox as it was."""
+        """Run one program after the other, until the sandbox cannot be restored after one."""
         sandbox, space = self.moved_in(name)
         worker = Worker()
         with self.spawning:
@@ -368,11 +367,11 @@ class Supervisor(Processes):
                     continue
             except OSError:
                 pass  # what is still mounted is not touched
-            self.spread(following)  # a new worker is started for what waits
+            self.spread(following)  # a new worker is started for waiting programs
             return
 
     def turn(self, worker: Worker, following: list[str]) -> Json:
-        """The next program for a thread, which may be that of one of those that follow."""
+        """The next program for a worker, which may be that of one of the granted requests `following`."""
         with self.spawning:
             self.permit(following)
             self.idle.append(worker)
@@ -381,7 +380,7 @@ class Supervisor(Processes):
         return worker.asked
 
     def over(self, asked: Json, answer: Json) -> list[str]:
-        """Say how a program has ended, and who may run after it."""
+        """Report how a program has ended; returns the requests that are granted by its end."""
         name = asked["id"]
         with self.spawning:
             self.stopped.discard(name)
@@ -397,7 +396,7 @@ class Supervisor(Processes):
         return found
 
     def moved_in(self, name: str) -> tuple[Sandbox, str]:
-        """The sandbox of this thread, in its own mount namespace where that is allowed, and the name of that."""
+        """The sandbox of this thread, in its own mount namespace where allowed, and the name of the namespace."""
         if LINUX:
             libc.unshare(FS)
         if self.base is None:
@@ -410,7 +409,7 @@ class Supervisor(Processes):
         return Sandbox(name, self.base, self.changes), space
 
     def start(self, job: Job, answer: Json) -> None:
-        """Run a program to its end, and note in the answer how it went."""
+        """Run a program to its end, and fill in the answer."""
         asked, sandbox = job.asked, job.sandbox
         for source, path, only_read in asked.get("mounts", ()):
             sandbox.place(source, path, only_read)
@@ -454,10 +453,10 @@ class Supervisor(Processes):
             os.close(log)
 
     def log(self, job: Job) -> int:
-        """A file for what a program prints.
+        """A file for the output of a program.
 
-        Where the file system can do that it has no name at first: many steps of a big run print nothing, and a folder
-        and a file for each would cost as much as the steps. One that stayed empty is used again.
+        Where the file system supports it, the file has no name at first: many steps of a big run print nothing, and
+        a folder and a file for each would cost as much as the steps. One that stayed empty is used again.
         """
         path, sandbox = job.asked["log"], job.sandbox
         flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
@@ -494,17 +493,17 @@ class Supervisor(Processes):
         job.named = True
 
     def show(self, job: Job) -> None:
-        """Give the log of a program that runs its name; what is in the way of that is said when it has ended."""
+        """Give the log of a running program its name; a failure is reported when the program has ended."""
         try:
             self.name(job)
         except OSError:
             pass
 
     def full(self) -> bool:
-        """Whether the disk of the run has no room, or the user none on it.
+        """Whether the disk of the run is full, at least for this user.
 
-        Asked before anything of a program is removed. A file that is written also knows of quotas, and of what is
-        kept for root.
+        Checked before any file of a program is removed. Writing a file also takes quotas, and blocks reserved for
+        root, into account.
         """
         flags = os.O_WRONLY | os.O_CLOEXEC
         name = f".sandbox-{_thread.get_native_id()}"
@@ -522,14 +521,14 @@ class Supervisor(Processes):
             return error.errno in FULL
 
     def log_folder(self, path: str) -> None:
-        """Make the folder that a log is in, in that of all logs."""
+        """Create the folder of a log, in that of all logs."""
         try:
             os.mkdir(os.path.dirname(path), dir_fd=self.logs)
         except FileExistsError:
             pass
 
     def spawn(self, job: Job, out: int, err: int) -> None:
-        """Start the program of a job, unless it was stopped before. Raises OSError and Missing."""
+        """Start the program of a job, unless it was stopped before. Raises OSError, Missing and Unstarted."""
         asked, sandbox = job.asked, job.sandbox
         sandbox.inside()
         try:
@@ -573,7 +572,7 @@ class Supervisor(Processes):
     # --- beside -----------------------------------------------------------------------------------
 
     def beside(self, what: Json) -> None:
-        """Run a program in the file system of another one; its exit code, or 128."""
+        """Run a program in the file system of another one; the answer has its exit code, or 128."""
         answer: Json = {"id": what["id"], "code": 128, "probe": True}
         job = self.jobs.get(what["of"])
         try:
@@ -582,7 +581,7 @@ class Supervisor(Processes):
             if LINUX:
                 libc.unshare(FS)
             if self.isolated:
-                # By its root itself: where this process is in a root of its own, `setns` leaves that.
+                # By chroot to its root: `setns` leaves the changed root of this process, if it has one.
                 root = os.open(f"/proc/{job.pid}/root", os.O_PATH | os.O_CLOEXEC)
                 space = os.open(f"/proc/{job.pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
                 try:
@@ -612,9 +611,9 @@ class Supervisor(Processes):
 
 
 def main(answers: int, control: int) -> None:
-    """Be the supervisor, with the descriptors of the sockets."""
+    """Run the supervisor, with the descriptors of the sockets."""
     for end in (answers, control):
-        os.set_inheritable(end, False)  # programs could read there what is meant for others
+        os.set_inheritable(end, False)  # programs could read the messages for others there
     settings: Json = marshal.loads(exactly(control, int.from_bytes(exactly(control, 4), "little")))
     if settings["isolate"]:
         isolate(settings["folder"])

@@ -29,13 +29,13 @@ made.__path__ = [sys.argv[3]]
 from flowdsl.runtime.local.pods.supervisor import main
 main(*map(int, sys.argv[1:3]))
 """
-"""Start the supervisor without the rest of flowdsl, and with its compiled form."""
+"""Starts the supervisor without the rest of flowdsl, and from its cached bytecode."""
 _MANY = 8
-"""If more programs than that wait, there is enough to run without the next answer."""
+"""If more programs than that wait, there are enough to run without the next answer."""
 _TOGETHER = 0.012
-"""Seconds for which answers are gathered then at most: each time costs this process as much as a program to begin."""
+"""The longest time in seconds to batch answers then: handling a batch costs as much as starting a program."""
 _BRIEFEST = 0.0008
-"""Seconds of a core that a program takes at least: none is to wait until those that were there have ended."""
+"""The least CPU seconds of a program: batching must not last until all waiting programs have ended."""
 _LONGEST_WAIT = 3600.0
 
 
@@ -43,7 +43,7 @@ class SupervisorClient:
     """A running supervisor.
 
     `attend` calls `answered` with each answer. The first, `{"isolated"}`, says that programs can be run from now
-    on, and whether they have file systems of their own. The other methods can be called in any thread and never
+    on, and whether they have their own file systems. The other methods can be called from any thread and never
     wait until the supervisor has read the request: after the first, requests are collected, and sent together by
     `attend`.
     """
@@ -70,12 +70,12 @@ class SupervisorClient:
         self._start()
 
     def begin(self, folder: Path, logs: Path, needed: list[str]) -> None:
-        """Tell the supervisor its folders, once; see there."""
+        """Send the supervisor its settings, once; see there."""
         self.settings |= {"folder": str(folder), "logs": str(logs), "needed": needed}
         self._send(self.settings)
 
     def _start(self) -> None:
-        """Start a supervisor; it takes a moment until it listens."""
+        """Start a supervisor, which takes a moment until it listens."""
         kind = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
         self.answers, theirs = socket.socketpair(socket.AF_UNIX, kind)
         self.control, other = socket.socketpair()
@@ -105,7 +105,7 @@ class SupervisorClient:
                 self._flush()
 
     def _flush(self) -> None:
-        """Send as much as there is room for; held: the lock."""
+        """Send as much as the socket takes; requires the lock."""
         if not self.unsent:
             return
         data = b"".join(self.unsent)
@@ -127,10 +127,10 @@ class SupervisorClient:
         self._send({"do": "offer", "total": total})
 
     def ask(self, name: str, wanted: Amount, what: Json | None) -> None:
-        """Request resources, in turn; `next` of an answer says to whom they were granted.
+        """Request resources, in FIFO order; `next` of an answer has the requests that were granted.
 
-        A program that comes with the request starts at once then, before this process knows: for short programs,
-        the round trip would take as long as they do. The resources are released when it ends, or by `leave`.
+        A program that comes with the request starts as soon as it is granted, before this process knows: for short
+        programs, the round trip would take as long as they do. The resources are released when it ends, or by `leave`.
         """
         if what is not None:
             self.running.add(what["id"])
@@ -161,7 +161,7 @@ class SupervisorClient:
         try:
             self.bell.send(b".")
         except OSError:
-            return  # it rings already, or nobody listens any more
+            return  # the socket is full, so `attend` wakes up anyway, or it is closed
 
     def attend(self, seconds: float | None) -> None:
         """Pass on the answers. Waits for one, or for `wake`, at most so many seconds; called from one thread only."""
@@ -188,7 +188,7 @@ class SupervisorClient:
             self.prompt = True
 
     def _hear(self) -> bool:
-        """Hand on one answer; whether there was one."""
+        """Pass on one answer; returns whether there was one."""
         try:
             data = self.answers.recv(1 << 16, socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -211,7 +211,7 @@ class SupervisorClient:
         return True
 
     def _ended(self) -> None:
-        """It has ended; one that could not isolate is followed by one that does not."""
+        """Handle the end of the supervisor; if it could not isolate, start one that does not."""
         self.ready.unregister(self.answers)
         if self.greeted or not self.settings["isolate"]:
             self.answered({"gone": True})
@@ -229,7 +229,7 @@ class SupervisorClient:
         """
         self.control.close()
         if self.running or not self.greeted:
-            with suppress(OSError):  # it has left unread what was sent last
+            with suppress(OSError):  # it has not read the last requests
                 while self.answers.recv(1 << 16):
                     pass
         self.answers.close()

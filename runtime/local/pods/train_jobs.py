@@ -26,20 +26,20 @@ _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 _NODE = "node"
 _PORT = "29500"
 _CHANGES = ("podSpecOverrides", "podTemplateOverrides", "runtimePatches")
-"""How a TrainJob may change the pods of its runtime, in one version or another."""
+"""Fields by which a TrainJob may change the pods of its runtime, in different versions."""
 _KNOWN = {"numNodes", "torch"}
-"""What a runtime may say of the kind of its training that is emulated."""
+"""Fields of a runtime's `mlPolicy` that are emulated."""
 
 
 def kind_of(found: Json) -> str:
-    """Which of the three objects one is; empty if it is none of them."""
+    """Which of the three kinds an object has; empty if none."""
     known = {RUNTIME: VERSION, TRAINING: VERSION, JOB_SET: _SET_VERSION}
     kind = str(found.get("kind"))
     return kind if kind in known and known[kind] == found.get("apiVersion") else ""
 
 
 def unsupported_runtime(found: Json) -> str:
-    """Why the pods of a runtime cannot be emulated, or nothing."""
+    """Why the pods of a runtime cannot be emulated; empty if they can."""
     for word in part(part(found, "spec"), "mlPolicy"):
         if word not in _KNOWN:
             return f"makes a TrainingRuntime of `{word}`, whose processes the Trainer starts"
@@ -47,7 +47,7 @@ def unsupported_runtime(found: Json) -> str:
 
 
 def unsupported_training(found: Json) -> str:
-    """Why a TrainJob cannot be emulated, whatever its runtime is, or nothing."""
+    """Why a TrainJob cannot be emulated, whatever its runtime is; empty if it can."""
     spec = part(found, "spec")
     if part(spec, "runtimeRef").get("kind", "ClusterTrainingRuntime") != RUNTIME:
         return "starts a TrainJob whose pods are described in a cluster"
@@ -60,7 +60,7 @@ def unsupported_training(found: Json) -> str:
 
 
 def job_set(training: Json, runtime: Json) -> Json:
-    """The JobSet that the Trainer makes."""
+    """The JobSet that the Trainer creates."""
     said, template = part(runtime, "spec"), part(part(runtime, "spec"), "template")
     spec: Json = copy.deepcopy(part(template, "spec"))
     for one in several(spec, "replicatedJobs"):
@@ -73,7 +73,7 @@ def job_set(training: Json, runtime: Json) -> Json:
 
 
 def _train(one: Json, training: Json, policy: Json) -> None:
-    """Give the Job that trains its pods, and their container what the TrainJob says of it."""
+    """Apply the number of nodes, and the container settings of the TrainJob, to the Job that trains."""
     trainer = part(part(training, "spec"), "trainer")
     given = trainer.get("numNodes", policy.get("numNodes", 1))
     count = given if isinstance(given, int) else 1  # a tag counts as one
@@ -106,7 +106,7 @@ def _met(name: str, count: int, each: str) -> Iterator[Json]:
 
 
 def ended(training: Json, found: Json) -> Json:
-    """The TrainJob whose JobSet has ended."""
+    """The TrainJob with its status, after its JobSet has ended."""
     status = part(found, "status")
     done = {"Completed": "Complete"}.get(str(status.get("terminalState")), "Failed")
     conditions = [{**one, "type": done} for one in several(status, "conditions")]
@@ -119,21 +119,21 @@ def ended(training: Json, found: Json) -> Json:
 
 
 class Wanted(NamedTuple):
-    """A JobSet whose pods are to be emulated, and the TrainJob that is looked at instead, if it is."""
+    """A JobSet whose pods are to be emulated, and the TrainJob whose conditions are evaluated instead, if any."""
 
     job_set: Json
     training: Json | None
 
 
 class Trainings:
-    """The runtimes and TrainJobs that a run has made."""
+    """The runtimes and TrainJobs that a run has created."""
 
     def __init__(self) -> None:
         self._runtimes: dict[str, Json] = {}
         self._made: dict[str, tuple[Json, Json]] = {}
 
     def asked(self, resource: Json, found: Json) -> Wanted | str | None:
-        """What a `resource` is about: pods to be emulated, or why it fails; None where there is nothing to do."""
+        """What a `resource` refers to: pods to be emulated, or why it fails; None if there is nothing to do."""
         action, kind = str(resource["action"]), kind_of(found)
         name = str(part(found, "metadata").get("name") or "")
         if action == "delete":

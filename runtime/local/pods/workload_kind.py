@@ -14,11 +14,11 @@ Json = dict[str, Any]
 
 
 class Member(NamedTuple):
-    """One of the pods.
+    """One of the pods of a workload.
 
-    `name`: what it is called among the others, after its `role` if it has one. `host`: the name of the pod.
-    `variables`: what its containers are given. `fields`: what a `fieldRef` of one may mean. `fresh`: whether each time
-    that it is tried is a pod of its own, which counts where it fails.
+    `name`: its unique name among the members, with its `role` if it has one. `host`: the name of the pod.
+    `variables`: environment variables of its containers. `fields`: the values of their `fieldRef`s. `fresh`: whether
+    each attempt is a new pod, which is counted if it fails.
     """
 
     name: str
@@ -31,14 +31,14 @@ class Member(NamedTuple):
 
     @property
     def spec(self) -> Json:
-        """What runs in it."""
+        """The spec of the pod."""
         return part(self.template, "spec")
 
 
 class Ended(NamedTuple):
-    """How the pods have ended: the members that succeeded, of all; and whether the rest is `late`.
+    """How the pods have ended: all members, those that succeeded, and whether the deadline ended the rest (`late`).
 
-    `tried`: how often each was begun, where that is known.
+    `tried`: how often each was started, if known.
     """
 
     members: Sequence[Member]
@@ -47,7 +47,7 @@ class Ended(NamedTuple):
     tried: Mapping[str, int] = {}
 
     def counts(self, role: str) -> tuple[int, int]:
-        """How many of those of a role succeeded, and how many pods of them did not."""
+        """How many members of a role succeeded, and how many of their pods failed."""
         found = [one for one in self.members if one.role == role]
         return sum(one.name in self.succeeded for one in found), sum(map(self._failed, found))
 
@@ -58,13 +58,13 @@ class Ended(NamedTuple):
 
 
 ENDLESS = 1_000_000_000
-"""How often a pod is begun that is begun again until it succeeds."""
+"""The number of attempts of a pod that is restarted until it succeeds."""
 
 
 class Policy(NamedTuple):
-    """Whether pods do not begin by themselves, how often one is begun, and the seconds after which they are ended.
+    """Whether pods are suspended, how often one is started at most, and the seconds after which they are stopped.
 
-    `pause`: the seconds before one is begun again.
+    `pause`: the seconds before one is restarted.
     """
 
     suspended: bool
@@ -80,10 +80,10 @@ def _none(found: Json, members: Sequence[Member]) -> list[str]:
 class WorkloadKind(NamedTuple):
     """A kind of object whose pods can be emulated.
 
-    `plural`: its name in messages of a cluster. `templates`: those of its pods, of its spec. `unsupported`: why its
-    spec cannot be emulated, or nothing. `policy`: of its spec. `members`: its pods, of the object. `status`: of how its
-    pods ended. `leads`: with the success of which of them the others are ended; none of them: these are waited for.
-    `names`: those by which they are found there.
+    `plural`: its name in messages of a cluster. `templates`: the pod templates of a spec. `unsupported`: why a
+    spec cannot be emulated; empty if it can. `policy`: that of a spec. `members`: the pods of an object. `status`:
+    that of an object whose pods have ended. `leads`: the members whose success ends the others; if there are none,
+    all are waited for. `names`: the host names of the pods.
     """
 
     plural: str
@@ -97,7 +97,7 @@ class WorkloadKind(NamedTuple):
 
 
 def policy(found: Json, again: int, suspended: object = None) -> Policy:
-    """What stands in an object about how its pods are run; without a word a pod is tried `again` times."""
+    """The policy of an object or run policy; by default a failed pod is retried `again` times."""
     deadline = found.get("activeDeadlineSeconds")
     tries = int(found.get("backoffLimit", again)) + 1
     begins = found.get("suspend") if suspended is None else suspended

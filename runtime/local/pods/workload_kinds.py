@@ -20,5 +20,5 @@ WORKLOAD_KINDS: dict[tuple[str, str], WorkloadKind] = {
 
 
 def kind_of(found: dict[str, Any]) -> WorkloadKind | None:
-    """What kind of object one is, where its pods can be emulated."""
+    """The workload kind of an object, if its pods can be emulated."""
     return WORKLOAD_KINDS.get((str(found.get("apiVersion")), str(found.get("kind"))))

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 _TRIES = 6
-"""How often a pod of a Job is tried again that does not say it."""
+"""The default number of retries (`backoffLimit`) of a Job."""
 
 
 # --- Job -------------------------------------------------------------------------------------------
 
 
 def _count(spec: Json, field: str) -> int:
-    """How many pods; without a number as many as the other field says, or one. A tag counts as one."""
+    """The number of pods; the other field, then one, is the default. A tag counts as one."""
     other = {"completions": "parallelism", "parallelism": "completions"}[field]
     given = spec.get(field, spec.get(other, 1))
     return given if isinstance(given, int) else 1
@@ -68,7 +68,7 @@ def _members(found: Json) -> list[Member]:
 
 
 def _names(found: Json, members: Sequence[Member]) -> list[str]:
-    """Those behind the Service, and that of the Service."""
+    """The names of the pods in the domain of the Service, and that of the Service."""
     service = str(inside(found, "spec", "template", "spec").get("subdomain") or "")
     return _behind(members, service) if service else []
 
@@ -82,7 +82,7 @@ def _status(found: Json, ended: Ended) -> Json:
     status: Json = {"succeeded": len(done)} if done else {}
     failed = ended.counts("")[1]
     if failed:
-        status["failed"] = failed  # those that were tried again are among them
+        status["failed"] = failed  # including those that were retried
     if len(done) < len(ended.members):
         reason = "DeadlineExceeded" if ended.late else "BackoffLimitExceeded"
         status["conditions"] = [{"type": "Failed", "status": "True", "reason": reason}]
@@ -103,7 +103,7 @@ JOB = WorkloadKind("jobs.batch", _templates, _unsupported, _policy, _members, _s
 
 
 def _jobs(spec: Json) -> list[tuple[Json, Json]]:
-    """What stands there of some Jobs that are alike, and the spec of each; without a word they are Indexed ones."""
+    """The replicated Jobs, each with the spec of its Jobs; these are Indexed by default."""
     usual = {"completionMode": "Indexed"}
     return [(one, {**usual, **inside(one, "template", "spec")}) for one in several(spec, "replicatedJobs")]
 
@@ -156,7 +156,7 @@ def _set_members(found: Json) -> list[Member]:
 
 
 def _set_leads(found: Json, members: Sequence[Member]) -> list[str]:
-    """Those of the Jobs that decide about its success."""
+    """The members of the Jobs that decide the success of the JobSet."""
     targets = texts(inside(found, "spec", "successPolicy"), "targetReplicatedJobs")
     return [one.name for one in members if one.role in targets]
 

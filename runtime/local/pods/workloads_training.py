@@ -23,17 +23,17 @@ Json = dict[str, Any]
 _TORCH = ("Master", "Worker")
 _TENSORFLOW = ("Chief", "Master", "Worker", "PS", "Evaluator")
 _TORCH_PORT, _TENSORFLOW_PORT = 23456, 2222
-"""At which pods listen that do not say it."""
+"""The default ports of pods."""
 _TORCH_USUAL, _TENSORFLOW_USUAL = "OnFailure", "Never"
-"""Whether pods are begun again that fail, where nothing says it."""
+"""The default restart policies."""
 _PAUSE = 10.0
-"""The seconds before a pod is begun again that no limit ends. Source: the kubelet, whose later pauses are longer."""
+"""The seconds before a pod without a limit is restarted. Source: the kubelet, whose later pauses are longer."""
 _MPI_TRIES = 6
-"""How often a Launcher is tried again that does not say it: it is a Job."""
+"""The default number of retries of a Launcher, which is a Job."""
 
 
 def _replicas(spec: Json, field: str, roles: Sequence[str]) -> dict[str, Json]:
-    """What is said of each role. The operator takes the names of roles however they are written."""
+    """The replica spec of each role. The operator ignores the case of role names."""
     written = {role.lower(): one for role, one in part(spec, field).items()}
     return {role: part(written, role.lower()) for role in roles if role.lower() in written}
 
@@ -47,9 +47,9 @@ def _tensorflow(spec: Json) -> dict[str, Json]:
 
 
 def _policy(spec: Json, again: set[bool]) -> Policy:
-    """How the pods are run of which some are `again` begun when they have failed, or none, or all.
+    """The policy of pods; `again`: whether failed ones are restarted, which may be true of only some of them.
 
-    The limit is that of restarts, and with the last of them the job has failed. Without one there is no last.
+    The limit counts restarts, and with the last of them the job has failed. Without a limit, restarts never end.
     """
     said = part(spec, "runPolicy")
     found = policy(said, 0)
@@ -59,7 +59,7 @@ def _policy(spec: Json, again: set[bool]) -> Policy:
 
 
 def _restarted(replica: Json, usual: str) -> bool:
-    """Whether pods of a role are begun again that fail. The `usual` policy holds without a word."""
+    """Whether failed pods of a role are restarted. `usual`: the default policy."""
     return (replica.get("restartPolicy") or usual) != "Never"
 
 
@@ -68,7 +68,7 @@ def _again(replicas: dict[str, Json], usual: str) -> set[bool]:
 
 
 def _restarts(kind: str, spec: Json, replicas: dict[str, Json], usual: str) -> str:
-    """Why pods that are begun again cannot be emulated, or nothing."""
+    """Why restarted pods cannot be emulated; empty if they can."""
     limit, again = part(spec, "runPolicy").get("backoffLimit"), _again(replicas, usual)
     if True not in again:
         return ""
@@ -90,7 +90,7 @@ def _tf_policy(spec: Json) -> Policy:
 
 
 def _cleans(spec: Json) -> bool:
-    """Whether pods that run still are ended with the job."""
+    """Whether pods that still run are deleted when the job ends."""
     return part(spec, "runPolicy").get("cleanPodPolicy") in ("Running", "All")
 
 
@@ -108,7 +108,7 @@ def _port(replica: Json, name: str, usual: int) -> int:
 def _members(
     name: str, replicas: dict[str, Json], variables: Callable[[str, int, int], dict[str, str]]
 ) -> list[Member]:
-    """The pods; `variables` of a role, a number in it, and a number among all."""
+    """The pods; `variables` takes a role, an index in the role, and a rank among all pods."""
     members: list[Member] = []
     for role, one in replicas.items():
         kind = role.lower()
@@ -127,12 +127,12 @@ def _members(
 
 
 def _names(found: Json, members: Sequence[Member]) -> list[str]:
-    """The operator makes a Service for each pod."""
+    """The host names of the pods: the operator creates a Service for each."""
     return [one.host for one in members]
 
 
 def _silent(spec: Json, ended: Ended) -> bool:
-    """Whether the operator ends a job without counting its pods: when it is late, and at the first failure of all."""
+    """Whether the operator ends a job without counting its pods: at its deadline, or if no retries are allowed."""
     return ended.late or part(spec, "runPolicy").get("backoffLimit") == 0
 
 
@@ -145,10 +145,10 @@ def _status(
     *,
     silent: bool = False,
 ) -> Json:
-    """The status of a job: how many pods of each role have ended, and whether it has succeeded with these.
+    """The status of a job: how many pods of each role have ended, and whether the job has succeeded.
 
-    Pods that were begun again as often as is allowed run when the operator deletes them: it counts none as failed,
-    nor where it is `silent`.
+    Pods that have reached the limit of restarts still run when the operator deletes them, so it counts none as
+    failed; nor does it if it is `silent`.
     """
     counts: dict[str, Json] = {}
     for role, one in replicas.items():
@@ -260,7 +260,7 @@ def _tf_members(found: Json) -> list[Member]:
 
 
 def _deciding(spec: Json, members: Sequence[Member]) -> list[str]:
-    """Those with whose success a TFJob has succeeded."""
+    """The members whose success decides that of a TFJob."""
     first = [one.name for one in members if one.role in ("chief", "master")]
     workers = [one.name for one in members if one.role == "worker"]
     return first or (workers if spec.get("successPolicy") == "AllWorkers" else workers[:1])
@@ -297,7 +297,7 @@ _HERE = {
     "OMPI_MCA_rmaps_base_oversubscribe": "true",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
 }
-"""What makes `mpirun` start all processes on this machine, of Open MPI before version 5 and from there on."""
+"""Variables that make `mpirun` start all processes on this machine: before Open MPI 5, and from 5 on."""
 
 
 def _mpi(spec: Json) -> dict[str, Json]:
@@ -321,7 +321,7 @@ def _mpi_policy(spec: Json) -> Policy:
 
 
 def _mpi_members(found: Json) -> list[Member]:
-    """The Launcher alone: on this machine it starts the processes itself, with what is a Worker's."""
+    """Only the Launcher: on this machine it starts the processes itself, with the volumes and GPUs of the Workers."""
     name, replicas = found["metadata"]["name"], _mpi(part(found, "spec"))
     launcher = _beside(replicas["Launcher"], replicas.get("Worker", {}))
     made = _members(name, {"Launcher": launcher}, lambda role, index, rank: {**_HERE, "K_MPI_JOB_ROLE": role})
@@ -329,7 +329,7 @@ def _mpi_members(found: Json) -> list[Member]:
 
 
 def _beside(launcher: Json, worker: Json) -> Json:
-    """The Launcher with the volumes of the Workers, and with their GPUs."""
+    """The Launcher with the volumes and GPUs of the Workers."""
     found, other = copy.deepcopy(launcher), part(part(worker, "template"), "spec")
     pod = found["template"]["spec"]
     pod["volumes"] = _joined(several(pod, "volumes"), several(other, "volumes"), "name")
