@@ -39,9 +39,9 @@ def holds(text: str) -> bool:
 
 
 def resolved(holder: Json, scope: Scope, bring: Callable[[Json, Scope], Json | None]) -> Json:
-    """A task or step with what those before it handed on; its hooks stay as they are.
+    """A task or step with the outputs of its predecessors filled in, except in its hooks.
 
-    With a `when` that is false, nothing else is replaced. `bring` finds the place of an artifact.
+    If its `when` is false, nothing else is replaced. `bring` resolves the location of an artifact.
     Raises ArgoError, and Missing.
     """
     hooks = holder.get("hooks")
@@ -74,7 +74,7 @@ def resolved(holder: Json, scope: Scope, bring: Callable[[Json, Scope], Json | N
 
 
 def of_step(argument: Json, scope: Scope) -> Json | None:
-    """An argument of a step or a hook with the place of its artifact, or None. Raises ArgoError."""
+    """An argument of a step or a hook with the location of its artifact, or None. Raises ArgoError."""
     try:
         return artifact(argument, scope, steps=True)
     except ArgoError as error:
@@ -82,7 +82,7 @@ def of_step(argument: Json, scope: Scope) -> Json | None:
 
 
 def artifact(argument: Json, scope: Scope, steps: bool = False) -> Json | None:
-    """An argument or output with the place of its artifact; None of an optional one that is not there.
+    """An argument or output with the location of its artifact; None for an optional one that does not exist.
 
     Raises ArgoError.
     """
@@ -105,7 +105,7 @@ def artifact(argument: Json, scope: Scope, steps: bool = False) -> Json | None:
 
 
 def outputs_of(declared: Json, scope: Scope) -> Json | None:
-    """What a template hands on. Raises ArgoError. Source: getTemplateOutputsFromScope."""
+    """The outputs of a DAG or steps template. Raises ArgoError. Source: getTemplateOutputsFromScope."""
     if not declared.get("parameters") and not declared.get("artifacts"):
         return None
     made: Json = {}
@@ -120,14 +120,14 @@ def outputs_of(declared: Json, scope: Scope) -> Json | None:
                 place = artifact(one, scope)
             except ArgoError as error:
                 raise ArgoError(f"unable to resolve outputs from scope: {error}") from None
-            if place is not None:  # it keeps the global name that it was made with
+            if place is not None:  # it keeps the global name of its origin
                 found.append(place)
         made["artifacts"] = found
     return made
 
 
 def marked(arguments: Json, scope: Scope) -> Json:
-    """Arguments that are nothing but a reference to what a skipped task did not give count as not given."""
+    """Arguments in which each mere reference to a missing output of a skipped task counts as not supplied."""
     parameters = arguments.get("parameters")
     if not parameters:
         return arguments
@@ -168,7 +168,7 @@ def _artifact_of(source: str | None, expression: str | None, scope: Scope) -> Js
 
 
 def _below(artifact: Json, path: str) -> Json:
-    """An artifact within another, by its path."""
+    """The artifact at a path below another one."""
     for kind, field in {**STORES, "http": "url"}.items():
         location = artifact.get(kind)
         if isinstance(location, dict):

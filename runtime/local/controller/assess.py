@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def walked(
     graph: Node, targets: dict[str, str], complete: Callable[[Node, list[Node]], None]
 ) -> dict[str, str] | Node:
-    """The phases of the targets, by name, or the first node that goes on.
+    """The phases of the targets, by name, or the first node that has not ended.
 
-    `targets` has their names by the ids of their nodes. A node that goes on may be of a template that has failed: it is
-    waited for. `complete` is given loops all of whose rounds have ended.
+    `targets` has their names by the ids of their nodes. Such a node may belong to a template that has failed: it is
+    waited for. `complete` is called with loops all of whose rounds have ended.
     """
     found: dict[str, str] = {}
     queue = [(child, SUCCEEDED) for child in graph.children.values()]
@@ -51,7 +51,7 @@ def walked(
 
 
 def _begun(node: Node) -> list[Node]:
-    """The children of a node without those that Argo never begins: the steps behind one that has an error at once."""
+    """The children of a node, except those that Argo never starts: the steps after one with an immediate error."""
     children = list(node.children.values())
     if node.type != "StepGroup" or node.phase != ERROR:
         return children
@@ -61,7 +61,7 @@ def _begun(node: Node) -> list[Node]:
 
 
 def assessed(phases: dict[str, str], targets: dict[str, Json], *, fails_fast: bool) -> str:
-    """The phase of a graph: that of its targets, those that were omitted as the branches that led to them.
+    """The phase of a graph: that of its targets, where omitted ones count as the branches that led to them.
 
     `targets` has their tasks by name.
     """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Tried(Protocol):
-    """The execution of a template that is tried again."""
+    """The execution of a template with a retry strategy."""
 
     run: Run
     call: Call
@@ -33,11 +33,11 @@ class Tried(Protocol):
         """Execute the body of the template once more."""
 
     def over(self, node: Node, error: str | None) -> None:
-        """The template has ended, whoever asked for it goes on."""
+        """End the template, after which its caller continues."""
 
 
 class Attempts:
-    """The attempts of a template, below a node that ends as the last of them does."""
+    """The attempts of a template, below a node that ends like the last of them."""
 
     def __init__(self, execution: Tried, strategy: Json, node: Node) -> None:
         self.latest: Node | None = None
@@ -51,7 +51,7 @@ class Attempts:
         self._run.retries[node.id] = self
 
     def begin(self) -> None:
-        """Begin the next attempt, unless the template has ended meanwhile."""
+        """Start the next attempt, unless the template has ended meanwhile."""
         if not self._node.completed:
             self._begin()
 
@@ -71,7 +71,7 @@ class Attempts:
         execution.body(name, template, None)
 
     def adopt(self, attempt: Node) -> None:
-        """Note that an attempt has its node."""
+        """Add the node of an attempt."""
         attempt.retried = True
         self._node.adopt(attempt)
         self.latest = attempt
@@ -79,9 +79,9 @@ class Attempts:
             self._run.held[attempt.id] = self._run.held[self._node.id]
 
     def ended(self, attempt: Node, error: str | None) -> None:
-        """Find out whether there is to be another attempt, when Argo comes to the template.
+        """Decide whether to retry, when Argo visits the template.
 
-        It looks at the last one, or at a hook that has begun after that and is itself tried again.
+        Argo checks the last attempt, or a hook that was started after it and is itself retried.
         """
         attempt = self._node.attempts()[-1]
         if not attempt.completed:
@@ -97,16 +97,16 @@ class Attempts:
         if frame is not None and (frame.over or frame.frozen()):
             if run.strategy is not None:
                 self._stopped(attempt)
-            return  # nobody else looks at it any more
+            return  # Argo does not visit it any more
         if error is not None and self._policy == "OnFailure":
             self._execution.over(node, error)
             return
         self._decide(attempt)
 
     def _decide(self, attempt: Node) -> None:
-        """Find out whether and when there is to be another attempt (processNodeRetries), when there is a place for it.
+        """Decide whether and when to retry (processNodeRetries), once there is a free place.
 
-        Argo needs the place to look at the template (checkParallelism).
+        Argo does not visit the template without one (checkParallelism).
         """
         node, run = self._node, self._run
         if node.completed:
@@ -134,28 +134,28 @@ class Attempts:
             return
         if reason is not None:
             self._end(attempt.phase, reason)
-        elif node.daemoned and node.at_rest():  # nothing needs it now; what begins behind it may
+        elif node.daemoned and node.at_rest():  # nothing needs it now; a successor may
             node.outputs = attempt.outputs
             run.unneeded[attempt.id] = partial(self._needed, attempt)
         else:
             run.agenda.later(self._gate)
 
     def _needed(self, attempt: Node) -> None:
-        """Something has begun behind a daemon that has ended."""
+        """Decide again, because a successor of the ended daemon has started."""
         self._node.outputs = None
         self._decide(attempt)
 
     def _gate(self) -> None:
-        """A further attempt needs no place in its frame, but failFast there lets none begin.
+        """Start another attempt, which needs no free place in its frame, unless failFast there prevents it.
 
-        An attempt of a template that is itself tried again is not asked.
+        In a frame that is itself an attempt, only `fail_fast` is checked.
         """
         frame = self._call.frame
         if frame is None or not (frame.fail_fast() or (frame.gives_up() and not frame.node.retried)):
             self.begin()
 
     def _stopped(self, attempt: Node) -> bool:
-        """End where nothing is tried again any more."""
+        """End the template if the run does not allow retries any more; returns whether that is so."""
         message = self._run.no_more_retries()
         if message and not self._run.may_run(self._node.in_exit_handler()):
             self.give_up(message)
@@ -165,7 +165,7 @@ class Attempts:
         return bool(message)
 
     def give_up(self, message: str) -> None:
-        """Fail without the outputs of the last attempt, which may never end."""
+        """Fail the template without the outputs of the last attempt, which may never end."""
         if self._node.completed:
             return
         frame = None if self.latest is None else self._run.frames.get(self.latest.name)
@@ -175,7 +175,7 @@ class Attempts:
         self._execution.over(self._node, None)
 
     def _refuse(self, message: str) -> None:
-        """End with an error of the strategy, or of what the next attempt would be."""
+        """End with an error in the strategy, or in the next attempt."""
         attempt = self.latest
         if attempt is not None and retry.ended_now(attempt, self._run.now):
             self._run.mark(attempt, ERROR, message)
@@ -183,9 +183,9 @@ class Attempts:
         self._execution.over(self._node, message)
 
     def _end(self, phase: str, message: str | None) -> None:
-        """End as the last attempt did, with its outputs."""
+        """End like the last attempt, with its outputs."""
         node = self._node
-        daemon = node.daemoned and phase != SUCCEEDED  # its graph ends it as one that succeeded
+        daemon = node.daemoned and phase != SUCCEEDED  # its graph ends it as succeeded
         if daemon or phase == SUCCEEDED or node.at_rest():
             node.outputs = node.attempts()[-1].outputs
         node.daemoned = daemon
@@ -195,9 +195,9 @@ class Attempts:
         self._execution.over(node, None)
 
     def _begin_needlessly(self) -> None:
-        """Begin another attempt although the template has ended, as Argo does while something below it goes on.
+        """Start another attempt although the template has ended, as Argo does while something below it runs.
 
-        That is a hook, most often. Argo never looks at this attempt again, but hands on its outputs.
+        That is a hook, most often. Argo never visits this attempt again, but passes on its outputs.
         """
         within = self._call.frame
         if self._node.at_rest() or (within is not None and within.over):

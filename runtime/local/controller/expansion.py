@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _items(holder: Json) -> list[items.Item]:
-    """The items of a loop whose tags are replaced. Raises ArgoError."""
+    """The items of a loop whose tags have been replaced. Raises ArgoError."""
     if holder.get("withItems"):
         return items.of_list(holder["withItems"])
     if holder.get("withParam"):
@@ -28,17 +28,17 @@ def _items(holder: Json) -> list[items.Item]:
 
 
 def expanded(holder: Json, scope: Scope, *, task: bool = False) -> list[Json]:
-    """A task or step that has a loop, for each of its items, with its hooks. Raises ArgoError.
+    """The rounds of a task or step with a loop, with its hooks. Raises ArgoError.
 
-    Of a `task`, the items are in the text whose tags Argo replaces: an item that is the text of a tag is one.
+    For a `task`, the items are part of the text whose tags Argo replaces: an item with the text of a tag is one.
 
-    A `when` that is false before the item is in it, as `'{{item}}' == 'a'` is, may be true with it: each round is
-    judged by its own. So everything that is there is replaced, and the rest stays.
+    A `when` that is false before the item is filled in, such as `'{{item}}' == 'a'`, may be true with it: each round
+    evaluates its own. So all known tags are replaced, and the others stay.
     """
     try:
         proceed = holds(holder.get("when") or "")
     except ArgoError:
-        proceed = True  # it has an item in it
+        proceed = True  # it refers to the item
     try:
         found = _items(holder)
     except ArgoError:
@@ -54,10 +54,10 @@ def expanded(holder: Json, scope: Scope, *, task: bool = False) -> list[Json]:
         layered = seen.with_layer(item.variables)
         try:
             one: Json = replaced(body, layered, strict)
-            if not made:  # what holds for one item holds for all
+            if not made:  # checked for one item, which stands for all
                 replaced(loop, layered, strict)
         except Missing as error:
-            raise ArgoError(str(error)) from None  # nothing that comes later gives an item another key
+            raise ArgoError(str(error)) from None  # no later replacement adds a key to an item
         one = {**one, "name": f"{holder['name']}({item.label})"}
         if holder.get("template"):
             one["template"] = holder["template"]

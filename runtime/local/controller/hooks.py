@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 EXIT = "exit"
 _IN_A_PASS = frozenset(("Steps", "DAG", "Retry", "TaskGroup"))
-"""What Argo finds out to have ended while it goes through the tasks: those behind it begin before it asks its hooks."""
+"""Types whose end Argo detects while it visits the tasks: successors start before their hooks are checked."""
 
 
 def exit_hook(holder: Json, arguments: Json) -> Json | None:
@@ -91,7 +91,7 @@ class Hooks(ABC):
     """
 
     again: Callable[[str], None] | None = None
-    """What is called where hooks that run are asked for a free place again, and there is none."""
+    """Called when the running hooks are checked for a free place again, and there is none."""
 
     def __init__(
         self,
@@ -118,9 +118,9 @@ class Hooks(ABC):
         self.started: set[str] = set()
         self.open = 0
         self.running = 0
-        """How many of those are no exit hooks."""
+        """How many of those are not exit hooks."""
         self.kept: list[tuple[Node, Callable[[], None]]] = []
-        """What goes on in the node when none of those runs any more."""
+        """The postponed actions in the node, for when none of those runs any more."""
         self.ended = False
         self.left = False
         """Whether its exit hook had its turn."""
@@ -172,12 +172,12 @@ class Hooks(ABC):
             return
         if not self.spoilt and not self._read():
             return
-        # What could not begin is no call of a template that has ended: its exit hook is left to the next pass.
+        # The exit hook of a node that could not start is left to the next pass.
         late = self.ended or self.node.type == "Skipped"
         self.ended = self.ended or self.node.fulfilled
         new = self.made == self.run.agenda.passes and not self.node.late
         if self.node.completed and self.node.type == "TaskGroup" and new:
-            # A loop without a round that runs: Argo goes on behind it, and asks for its hooks if it comes to it again.
+            # A loop without a running round: Argo continues after it, and checks its hooks if it visits it again.
             if not late:
                 self.run.agenda.in_next_pass(self.changed)
             self._tell()
@@ -185,7 +185,7 @@ class Hooks(ABC):
         if self.node.completed and not late and self.waits and self.node.type in _IN_A_PASS:
             self.run.agenda.in_next_pass(self.changed)
             if self.node.type == "TaskGroup" and self.exit is not None:
-                return  # the end of a loop is found out last
+                return  # the end of a loop is detected last
         elif (not self.ended or self._looked()) and not self._judge():
             return
         if self.node.told == self.run.agenda.passes:
@@ -245,7 +245,7 @@ class Hooks(ABC):
         self._tell()
 
     def wrong(self) -> str:
-        """Why a hook cannot be evaluated or started now, or nothing: the graph of a target asks again (executeDAG)."""
+        """Why a hook cannot be evaluated or started now, or empty: the graph of a target checks again (executeDAG)."""
         try:
             for name, hook in part(self.holder(), "hooks").items():
                 if name != EXIT and truth(hook.get("expression") or "", self._scope()) and self._full():
@@ -342,7 +342,7 @@ class Hooks(ABC):
                 tried.ended(node, None)
 
         def failed(_: Node, error: str) -> None:
-            # One that has waited too long has ended when Argo asks again.
+            # One that has waited too long has ended when Argo checks it again.
             ended(None if error == TIMEOUT else error)
 
         self.run.call(
@@ -365,7 +365,7 @@ class Hooks(ABC):
                 self.order.begun(self.place, self)
             if self.again is None:
                 return
-            if self.made == self.run.agenda.passes:  # in which the node is asked for its hooks only once
+            if self.made == self.run.agenda.passes:  # in which the hooks of the node are checked only once
                 self.run.agenda.in_next_pass(self._ask_again)
             else:
                 self._ask_again()

@@ -23,7 +23,7 @@ _HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 _KINDS: dict[type, str] = {str: "string", bool: "bool", dict: "object"}
 _PARENTHESES = {ord("("): None, ord(")"): None}
 _LONE = regex("[\ud800-\udfff]")
-"""Half of a pair of UTF-16, for which Go has another sign."""
+"""A lone surrogate, which Go replaces."""
 _SPACES = regex(r'"(?:[^"\\]|\\.)*"|\s+')
 
 
@@ -31,18 +31,18 @@ class Item(NamedTuple):
     """One round of a loop."""
 
     label: str
-    """What stands in the name of its node: `index:value`."""
+    """The suffix in the name of its node: `index:value`."""
 
     variables: Variables
 
 
 def of_list(items: list[Any]) -> list[Item]:
-    """The items that stand in the manifest. Raises ArgoError."""
+    """The items of a `withItems`. Raises ArgoError."""
     return [_item(position, json_of(item)) for position, item in enumerate(items)]
 
 
 def of_text(text: str) -> list[Item]:
-    """The items of a `withParam` whose tags are replaced. Raises ArgoError."""
+    """The items of a `withParam` with its tags replaced. Raises ArgoError."""
     try:
         value: Any = go_json.loads(text)
         if value is None:
@@ -58,7 +58,7 @@ def of_text(text: str) -> list[Item]:
 
 
 def of_sequence(sequence: dict[str, Any]) -> list[Item]:
-    """The items of a `withSequence` whose tags are replaced. Raises ArgoError."""
+    """The items of a `withSequence` with its tags replaced. Raises ArgoError."""
     first = _whole(sequence.get("start", "0"))
     if sequence.get("end") is not None:
         last = _whole(sequence["end"])
@@ -110,7 +110,7 @@ def _item(position: int, raw: str) -> Item:
 
 
 def _parts(text: str) -> list[tuple[str, str]]:
-    """The texts of the elements of a JSON list or object as they stand there, with their keys."""
+    """The source texts of the elements of a JSON list or object, with their keys."""
     text = text.strip()
     decoder = json.JSONDecoder()
     found: list[tuple[str, str]] = []
@@ -154,7 +154,7 @@ def loops(holder: dict[str, Any]) -> bool:
 
 
 def rows(outputs: list[list[tuple[str, str]]]) -> tuple[str, dict[str, str]]:
-    """What a loop hands on: the rows of those that succeeded, and a list for each output.
+    """The outputs of a loop: the rows of the rounds that succeeded, and a list for each output.
 
     A list whose texts all are JSON objects or lists holds those instead. Source: processAggregateNodeOutputs.
     """
@@ -181,7 +181,7 @@ def _decoded(texts: list[str]) -> list[Any]:
 
 
 def results(texts: list[str]) -> str:
-    """The standard outputs of the rounds as one JSON list. Raises ArgoError where one is not JSON."""
+    """The standard outputs of the rounds as one JSON list. Raises ArgoError if one is not JSON."""
     try:
         for text in texts:
             go_json.loads(text)

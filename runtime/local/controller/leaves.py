@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 TOO_LATE = "Pod was active on the node longer than the specified deadline"
 
 _WITH_ITS_POD = (FAILED, "Pod Failed whilst container running")
-"""How a container ended of which nothing is known but that its pod has failed."""
+"""The phase and message of a container without its own status, if its pod has failed."""
 
 
 # --- pods ------------------------------------------------------------------------------------------
 
 
 def start_pod(run: Run, execution: Leaf, node: Node, template: Json) -> None:
-    """Ask for a pod, or for an HTTP request. Raises ArgoError, and GrammarError."""
+    """Start a pod, or an HTTP request. Raises ArgoError, and GrammarError."""
     if kind(template) == "http":
         _start_request(run, execution, node, template)
         return
@@ -56,7 +56,7 @@ def start_pod(run: Run, execution: Leaf, node: Node, template: Json) -> None:
     _note_containers(run, execution, node, action.template)
     late = run.deadline is not None and run.now >= run.deadline
     if late and not node.in_exit_handler():
-        if call.on_exit:  # of an exit handler that is tried again: only its node fails
+        if call.on_exit:  # of an exit handler with retries: only its node fails
             run.act(action)
             run.agenda.in_next_pass(partial(_fail, run, node, STEP_TOO_LATE))
         else:
@@ -77,7 +77,7 @@ def start_pod(run: Run, execution: Leaf, node: Node, template: Json) -> None:
 
 
 def _start_request(run: Run, execution: Leaf, node: Node, template: Json) -> None:
-    """Ask for a request, which is pending until it is answered: only an attempt has no limit. Raises ArgoError."""
+    """Start a request, which is pending until it is answered; an attempt has no time limit. Raises ArgoError."""
     action = _action(run, execution, node, template)
     limits = [_timeout(template[field]) for field in ("timeout", "pendingTimeout") if template.get(field)]
     run.running[node.id] = execution
@@ -91,7 +91,7 @@ def _start_request(run: Run, execution: Leaf, node: Node, template: Json) -> Non
 
 
 def fail_requests(run: Run, message: str, wanted: Callable[[Node], bool]) -> None:
-    """Fail requests that wait for their answers."""
+    """Fail requests that wait for their responses."""
     for node in [run.by_id[identity] for identity in run.running]:
         if node.type == "HTTP" and not node.fulfilled and wanted(node):
             _fail(run, node, message)
@@ -106,7 +106,7 @@ def _timeout(text: object) -> float:
 
 
 def _note_containers(run: Run, execution: Leaf, node: Node, template: Json) -> None:
-    """Make the nodes of the containers of a set, which Argo does also where there is no pod (executeContainerSet)."""
+    """Create the nodes of a containerSet's containers, which Argo also does without a pod (executeContainerSet)."""
     call = execution.call
     for name, before in _containers(template):
         child = run.new_node(f"{node.name}.{name}", "Container", PENDING, node, call.holder, call.base)
@@ -116,7 +116,7 @@ def _note_containers(run: Run, execution: Leaf, node: Node, template: Json) -> N
 
 
 def _never_begins(run: Run, execution: Leaf, node: Node, message: str = STEP_TOO_LATE) -> None:
-    """Fail the node of a pod that there is not."""
+    """Fail the node of a pod that is never created."""
     run.running[node.id] = execution
     _fail(run, node, message)
     del run.running[node.id]
@@ -124,7 +124,7 @@ def _never_begins(run: Run, execution: Leaf, node: Node, message: str = STEP_TOO
 
 
 def _stop_at(run: Run, node: Node, deadline: float, message: str) -> None:
-    """Stop a pod at its deadline, unless it has got another one until then."""
+    """Stop a pod at its deadline, unless that has changed until then."""
     node.deadline = made = (deadline, message)
 
     def holds() -> bool:
@@ -134,7 +134,7 @@ def _stop_at(run: Run, node: Node, deadline: float, message: str) -> None:
 
 
 def taken_up(run: Run, lost: float) -> None:
-    """Go on after so many seconds that count nowhere. Pods begin anew, and have all of their time again."""
+    """Resume after an interruption of so many seconds, which count nowhere. Pods start anew, with all of their time."""
     run.interruptions.append((run.now - lost, lost))
     run.agenda.put_off(lost)
     if run.deadline is not None:
@@ -148,7 +148,7 @@ def taken_up(run: Run, lost: float) -> None:
 
 
 def _seconds_left(run: Run, execution: Leaf, template: Json) -> int | None:
-    """The whole seconds until the deadline of the run, which are all that a pod gets that begins now."""
+    """The whole seconds until the deadline of the run, which limit a pod that starts now."""
     if run.deadline is None or execution.call.on_exit:
         return None
     return int(run.deadline - run.now)
@@ -157,12 +157,12 @@ def _seconds_left(run: Run, execution: Leaf, template: Json) -> int | None:
 def _deadline(
     run: Run, execution: Leaf, node: Node, template: Json, patched: int | None
 ) -> tuple[float, str] | None:
-    """When the pod is to be stopped, and with which message instead of its own. Raises ArgoError.
+    """When to stop the pod, and the message that replaces its own. Raises ArgoError.
 
-    `patched`: the seconds that a patch of the pod gives it in place of all others that the kubelet knows.
+    `patched`: the seconds from a patch of the pod, which replace all other limits that the kubelet knows.
 
-    The kubelet stops the whole pod, but at the end of all attempts Argo's executor stops its containers, and takes what
-    they leave (monitorDeadline).
+    The kubelet stops the whole pod, but at the end of all attempts Argo's executor stops its containers, and saves
+    their outputs (monitorDeadline).
     """
     found: list[float] = []
     seconds = template.get("activeDeadlineSeconds")
@@ -175,9 +175,9 @@ def _deadline(
     if left is not None:
         found.append(run.now + left)
     if template.get("timeout"):
-        began = node.started if node.started == run.now else int(node.started)  # as the server keeps it
+        began = node.started if node.started == run.now else int(node.started)  # as stored by the API server
         latest = began + _timeout(template["timeout"])
-        # A pod is made a moment after its node, and gets the whole seconds that are left instead of its own.
+        # A pod is created a moment after its node, and gets the remaining whole seconds instead of its own.
         if math.ceil(latest - run.now) - 1 <= 1:
             raise ArgoError(f"{node.name} exceeded its deadline")
         found = [latest]
@@ -193,7 +193,7 @@ def _deadline(
 
 
 def _action(run: Run, execution: Leaf, node: Node, template: Json) -> events.StartPod:
-    """What is asked for. Raises ArgoError."""
+    """The pod to start. Raises ArgoError."""
     frame = execution.call.frame
     pod = pod_name(run.name, node.name, template.get("name", ""))
     own = Variables(
@@ -223,11 +223,11 @@ def _action(run: Run, execution: Leaf, node: Node, template: Json) -> events.Sta
 
 
 def _read_by_executor(template: Json, scope: Scope) -> None:
-    """Raise ArgoError where the executor could not read its template, which its pod has as the text of a variable.
+    """Raise ArgoError if the executor could not parse its template, which its pod has in an environment variable.
 
-    What is replaced this late, as an input that another input names, is put into the JSON of a text that is JSON
-    itself, where quotes end a text and line ends break it. So do the escapes in which Go writes `<`, `>` and `&` in an
-    expression that could not be computed before. Source: substitutePodParams in workflowpod.go.
+    A value that is replaced this late, such as an input that another input refers to, is put into JSON within JSON,
+    where quotes and newlines break it. So do Go's escapes of `<`, `>` and `&` in an expression that could not be
+    evaluated before. Source: substitutePodParams in workflowpod.go.
     """
     if not tagged(template):
         return
@@ -242,7 +242,7 @@ def _read_by_executor(template: Json, scope: Scope) -> None:
 
 
 def _unmounted(pod: events.StartPod) -> str:
-    """What Argo says of a mount without a volume, or nothing (addVolumeReferences); the API server sees the rest."""
+    """Argo's message about a mount without a volume, or empty (addVolumeReferences); the API server checks the rest."""
     template = pod.template
     known = {str(one.get("name")) for one in (*several(template, "volumes"), *pod.volumes)}
     bodies = [part(template, name) for name in ("container", "script", "containerSet")]
@@ -262,7 +262,7 @@ def _task_of(name: str) -> str:
 
 
 def _containers(template: Json) -> list[tuple[str, list[str]]]:
-    """The containers of a containerSet with those that each waits for, these first. Raises ArgoError."""
+    """The containers of a containerSet in topological order, with their dependencies. Raises ArgoError."""
     containers: list[Json] = several(part(template, "containerSet"), "containers")
     if not containers:
         return []
@@ -304,7 +304,7 @@ def _fail(run: Run, node: Node, message: str) -> None:
 
 
 def pod_runs(run: Run, node: Node, ip: str) -> None:
-    """A pod has begun, or serves as a daemon."""
+    """A pod has started, or is ready as a daemon."""
     if node.fulfilled:
         return
     execution = run.running[node.id]
@@ -327,23 +327,23 @@ def pod_runs(run: Run, node: Node, ip: str) -> None:
 
 
 def pod_ended(run: Run, node: Node, outcome: events.Outcome, *, over: bool) -> None:
-    """A pod has ended, perhaps when the run was `over` already."""
+    """A pod has ended; `over`: whether the run had already ended."""
     execution = run.running.pop(node.id)
     containers = outcome.containers or {}
     for one in several(part(execution.template, "containerSet"), "containers"):
         child = run.nodes[f"{node.name}.{one['name']}"]
         if one["name"] in containers or (outcome.phase != SUCCEEDED and not child.fulfilled):
             run.mark(child, *containers.get(one["name"], _WITH_ITS_POD))
-    if node.type == "HTTP" and node.fulfilled:  # it has failed meanwhile, and its answer counts still
+    if node.type == "HTTP" and node.fulfilled:  # it has failed meanwhile, but its response still counts
         if not over:
             node.outputs = outcome.outputs or None
             run.mark(node, outcome.phase, outcome.message)
         return
     needless = node.phase == SUCCEEDED  # a daemon that was ended
     if needless and over:
-        return  # nobody looks at its pod any more
+        return  # Argo does not check its pod any more
     if node.failed and not node.runs:
-        return  # it was stopped before it began
+        return  # it was stopped before it started
     node.outputs = outcome.outputs or None
     node.daemoned = False
     if outcome.outputs:
@@ -352,7 +352,7 @@ def pod_ended(run: Run, node: Node, outcome: events.Outcome, *, over: bool) -> N
     if execution.template.get("daemon") is True and phase == SUCCEEDED:
         phase = "Failed"
     message = outcome.message
-    if node.failed:  # it was stopped, or a hook of it could not be judged
+    if node.failed:  # it was stopped, or a hook of it could not be evaluated
         node.finished = None
         message = message or node.message
     run.mark(node, phase, message, runs=False)
@@ -360,11 +360,11 @@ def pod_ended(run: Run, node: Node, outcome: events.Outcome, *, over: bool) -> N
         execution.body_ended(node)
 
 
-# --- what is suspended -----------------------------------------------------------------------------
+# --- suspended nodes -------------------------------------------------------------------------------
 
 
 def suspend(run: Run, execution: Leaf, node: Node, template: Json) -> None:
-    """Wait for somebody, or for a time. Raises ArgoError."""
+    """Suspend a node until it is resumed, or for a duration. Raises ArgoError."""
     supplied_later = [
         one
         for one in several(part(template, "outputs"), "parameters")
@@ -390,7 +390,7 @@ def _is_timed(run: Run, node: Node) -> bool:
 
 
 def _time_is_over(run: Run, node: Node) -> None:
-    """Let a suspended node go on when Argo comes to it."""
+    """Resume a suspended node when Argo visits it, after its duration."""
     if _is_timed(run, node):
         frame = run.suspended[node.id][0].call.frame
         if not run.parallelism.postpones(frame, lambda: _time_is_over(run, node)):
@@ -398,7 +398,7 @@ def _time_is_over(run: Run, node: Node) -> None:
 
 
 def suspended_until(node: Node, template: Json) -> float | None:
-    """When a suspension ends by itself: Argo counts from the whole second in which it began. Raises ArgoError."""
+    """When a suspension ends by itself: Argo counts from the whole second in which it started. Raises ArgoError."""
     wait = any_string(template["suspend"].get("duration") or "")
     return math.floor(node.started) + retry.seconds(wait) if wait else None
 
@@ -411,7 +411,7 @@ def _with_default(parameter: Json, defaults: Json) -> Json:
 
 
 def end_suspension(run: Run, node: Node, message: str) -> None:
-    """Fail a suspended node that waits still."""
+    """Fail a node that is still suspended."""
     if node.id not in run.suspended:
         return
     execution, _ = run.suspended.pop(node.id)
@@ -420,7 +420,7 @@ def end_suspension(run: Run, node: Node, message: str) -> None:
 
 
 def resume(run: Run, node: Node, given: dict[str, str]) -> None:
-    """Let a suspended node go on, with values for its supplied outputs."""
+    """Resume a suspended node, with values for its supplied outputs."""
     if node.id not in run.suspended:
         return
     execution, _ = run.suspended.pop(node.id)

@@ -29,7 +29,7 @@ class Locks:
         self._next: list[Callable[[], None]] = []
         self._held: dict[str, list[str]] = {}
         self._late: dict[str, Callable[[str], None]] = {}
-        """Who waits, and may not ask again yet."""
+        """The holders that wait, and may not retry yet."""
 
     def acquire(
         self, holder: str, wanted: Json, again: Callable[[], None], stop: Callable[[str], None]
@@ -65,7 +65,7 @@ class Locks:
         return found
 
     def _pass_on(self, names: Iterable[str]) -> None:
-        """Let the first that waits for a lock that has a place try again; if it waits for another, the next does."""
+        """Let the first that waits for a free lock retry; if it still waits for another one, the next one retries."""
         for name in names:
             waiting = self._waiting.get(name)
             if waiting and len(self._holders.get(name, ())) < self._limits[name]:
@@ -89,7 +89,7 @@ class Locks:
             self._waiting[name] = deque(one for one in waiting if one[0] != holder)
 
     def waiting(self) -> list[tuple[str, Callable[[str], None]]]:
-        """Those that wait for a lock, and how to tell them to stop."""
+        """The holders that wait for a lock, each with the action that makes it stop."""
         waiting = [(holder, stop) for waiting in self._waiting.values() for holder, _, stop in waiting]
         return [*waiting, *self._late.items()]
 
@@ -142,5 +142,5 @@ class Locks:
 
 
 def _all(wanted: Json, names: str, name: str) -> list[Json]:
-    """What is asked for, also in the form of Argo before 4.0."""
+    """The requested locks, also in the form of Argo before 4.0."""
     return [*several(wanted, names), *([wanted[name]] if wanted.get(name) else [])]

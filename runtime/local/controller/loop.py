@@ -31,7 +31,7 @@ class Graph(Protocol):
     lost: str
 
     def goes_on(self) -> bool:
-        """Whether tasks may begin and end."""
+        """Whether tasks may start and end."""
         ...
 
     def execute(
@@ -42,17 +42,20 @@ class Graph(Protocol):
         refused: Callable[[Node], None],
         kept: Callable[[Callable[[], None]], bool] | None = None,
     ) -> None:
-        """Execute the template of a round; `refused` gets the node of one that cannot begin, `kept` what begins it."""
+        """Execute the template of a round.
+
+        `refused` is called with the node of one that cannot start, `kept` with the action that starts it.
+        """
 
     def watch(self, task: Task, node: Node) -> None:
         """Follow the node of a round until it and its hooks have ended."""
 
     def new_node(self, name: str, type: Type, phase: str, holder: Json) -> Node:
-        """A new node for something in the graph that Argo makes itself."""
+        """Create a node in the graph for something that Argo itself adds."""
         ...
 
     def awaited_before(self, group: Node) -> Node | None:
-        """What goes on that Argo comes to before the end of a loop, the loop itself, or nothing."""
+        """The running node that Argo visits before the end of a loop, the loop itself, or None."""
         ...
 
 
@@ -66,35 +69,35 @@ class Loop:
         self._task = task
         self._group = group
         self._made = made
-        """The rounds that have not begun."""
+        """The rounds that have not started."""
         self._asked = 0
-        """How many rounds have been asked for: some may wait for a place."""
+        """How many rounds have been requested: some may wait for a free place."""
         self._open = len(made)
         self._refused: Node | None = None
-        """A round that could not begin, behind which Argo begins none in the same pass."""
+        """A round that could not start, after which Argo starts none in the same pass."""
         self._stays: Node | None = None
-        """A round that has ended at once and has an exit hook, behind which Argo begins none before that has ended."""
+        """A round with an exit hook that has ended at once: Argo starts none after it before the hook has ended."""
         self._past = 0
-        """How many rounds there were when such a round had settled."""
+        """The number of rounds when such a round had settled."""
         self._unasked: Node | None = None
-        """The last round whose `when` cannot be read: Argo asks for its exit hook when it comes to it again."""
+        """The last round whose `when` is invalid: Argo requests its exit hook when it visits it again."""
         self._exits: list[tuple[int, str, Callable[[], None]]] = []
-        """The exit hooks that wait for their turn, a heap: where the round stands, its node, the hook."""
+        """The exit hooks that wait for their turn, a heap: the position of the round, its node, and the hook."""
         self._leaving: dict[str, int] = {}
-        """The rounds whose exit hooks run, and where they stand; the last has the lowest place."""
+        """The positions of the rounds whose exit hooks run; the last one is the lowest."""
         self._kept: list[tuple[int, int, Node, Callable[[], None]]] = []
-        """What goes on in rounds when Argo comes to them again, a heap by where they stand."""
+        """The actions in rounds for Argo's next visit, a heap by the position of the round."""
         self._count = 0
         self._waits = False
-        """Whether a hook of the whole loop runs, behind which it goes on."""
+        """Whether a hook of the whole loop runs, after which it continues."""
 
     # --- rounds ------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Begin the rounds that have not begun.
+        """Start the rounds that have not started.
 
-        Argo leaves those behind one that cannot begin to the next pass, and comes no further where that can not begin
-        then either. A loop whose rounds have all ended meanwhile has ended itself.
+        If one cannot start, Argo leaves those after it to the next pass, and gets no further while it still cannot.
+        A loop whose started rounds have all ended meanwhile has ended itself.
         """
         if not self._made or self._group.fulfilled or not self._dag.goes_on():
             return
@@ -109,17 +112,17 @@ class Loop:
         self._round(self._made.popleft())
 
     def _leaves(self) -> bool:
-        """Whether rounds have an exit hook."""
+        """Whether the rounds have an exit hook."""
         return exit_hook(self._task.holder, self._run.arguments) is not None
 
     def _begin_behind(self) -> None:
-        """Begin those behind a round that has ended at once, when no exit hook of a round runs."""
+        """Start those after a round that has ended at once, when no exit hook of a round runs."""
         if self._past == len(self.rounds) and not self._exits and not self._leaving:
             self._stays = None
             self.begin()
 
     def _held_up(self) -> None:
-        """The pass ends in which a round could not begin."""
+        """Handle the end of a pass in which a round could not start."""
         self._find_out(self._held_up)
         if self._refused is not None and not self._refused.refused:
             self._refused = None
@@ -145,13 +148,13 @@ class Loop:
         self.settled(node)
 
     def _come_again(self, node: Node) -> None:
-        """Ask for the exit hook of a round whose `when` cannot be read, if the loop goes on."""
+        """Request the exit hook of a round whose `when` is invalid, if the loop has not ended."""
         if not self._group.fulfilled and self._dag.goes_on():
             self._open += 1
             self._dag.watch(self._task, node)
 
     def place(self, node: Node) -> int:
-        """Where a round stands."""
+        """The position of a round."""
         return len(self.rounds) - 1 if self.rounds[-1] is node else self.rounds.index(node)
 
     def _begun(self, node: Node) -> None:
@@ -168,7 +171,7 @@ class Loop:
     # --- their ends --------------------------------------------------------------------------------
 
     def settled(self, node: Node) -> None:
-        """A round and its hooks have ended."""
+        """Handle the end of a round and its hooks."""
         self._open -= 1
         if node is self._stays:
             self._past = len(self.rounds)
@@ -182,14 +185,14 @@ class Loop:
             complete(self._dag, self._group, self.rounds)
 
     def leave(self, place: int, node: Node, begin: Callable[[], None]) -> None:
-        """Begin the exit hook of a round when it is its turn."""
+        """Start the exit hook of a round in its turn."""
         heapq.heappush(self._exits, (place, node.id, begin))
         self._run.agenda.later(self._next_exit)
 
     def _next_exit(self) -> None:
-        """Begin an exit hook: a round has its own when none before it runs.
+        """Start an exit hook, if none of an earlier round runs.
 
-        A loop may end while one runs, where Argo finds out how the graph goes on; then no other begins.
+        A loop may end while one runs, when Argo assesses the graph; then no other starts.
         """
         if not self._dag.goes_on() or self._group.fulfilled:
             return
@@ -203,11 +206,11 @@ class Loop:
             self._find_out(self._next_exit)
 
     def _first(self) -> int:
-        """The place of the first round whose exit hook runs: Argo comes no further."""
+        """The position of the first round whose exit hook runs, after which Argo visits none."""
         return next(reversed(self._leaving.values()), len(self.rounds))
 
     def postpones(self, place: int, within: Node, action: Callable[[], None]) -> bool:
-        """Whether something in a round that is a graph, or tried again, waits until Argo comes to it."""
+        """Whether an action in a round that is a graph, or retried, is postponed until Argo visits the round."""
         comes = self._group.fulfilled or place <= self._first()
         if not self._waits and not self._waits_for_hooks() and comes:
             return False
@@ -216,7 +219,7 @@ class Loop:
         return True
 
     def _not_yet(self, place: int, action: Callable[[], None]) -> bool:
-        """Whether Argo does not come to a round that has not begun, as one before it has an exit hook that runs."""
+        """Whether the start of a round is postponed, because the exit hook of an earlier one runs."""
         leaving = next(reversed(self._leaving.values()), place)
         leaves = self._exits[0][0] if self._exits else place
         if self._group.fulfilled or place <= min(leaving, leaves):
@@ -226,7 +229,7 @@ class Loop:
         return True
 
     def _waits_for_hooks(self) -> bool:
-        """Whether Argo comes to no round while a hook of the whole loop runs; then it goes on behind that."""
+        """Whether Argo visits no round, because a hook of the whole loop runs; the loop continues after that."""
         hooks = self._task.hooks
         self._waits = hooks is not None and hooks.postpones(self._group, self._hooks_ended)
         return self._waits
@@ -236,7 +239,7 @@ class Loop:
         self._go_on()
 
     def _go_on(self) -> None:
-        """A hook has ended: Argo comes to the next rounds, until one has an exit hook that runs."""
+        """Continue after a hook has ended: Argo visits the next rounds, up to one whose exit hook runs."""
         self._next_exit()
         if not self._kept or self._kept[0][0] > self._first():
             return
@@ -247,7 +250,7 @@ class Loop:
         self._run.agenda.in_next_pass(self._go_on)
 
     def _find_out(self, again: Callable[[], None]) -> None:
-        """The loop has ended when all of its rounds have, and nothing before it goes on; else ask again later."""
+        """End the loop if all of its rounds have ended and no earlier node runs; otherwise check again later."""
         left = self._dag.awaited_before(self._group)
         if left is self._group:
             left = next((child for child in self._group.children.values() if not child.fulfilled), None)
@@ -256,11 +259,11 @@ class Loop:
 
 
 def complete(dag: Graph, group: Node, rounds: Iterable[Node]) -> None:
-    """All rounds of a loop have ended."""
+    """End a loop all of whose rounds have ended."""
     run = dag.run
     failed = [child.phase for child in rounds if child.failed]
     run.mark(group, failed[-1] if failed else SUCCEEDED)
     for hook in [one for child in rounds for one in child.children.values() if one.hooked]:
-        if not hook.fulfilled and run.needs_passes(hook):  # nobody comes to the rounds any more
+        if not hook.fulfilled and run.needs_passes(hook):  # Argo does not visit the rounds any more
             run.agenda.later(partial(run.leave, hook))
             dag.lost = f"{hook.name}: an exit hook of a round, which is left when the loop has ended"

@@ -26,7 +26,7 @@ _ACTIVE = frozenset((PENDING, RUNNING))
 
 
 class Turn(NamedTuple):
-    """A request that waits for a place, and when Argo visits it, which is unique."""
+    """A request that waits for a place, and its unique position in Argo's order."""
 
     turn: tuple[int, ...]
     call: Call
@@ -34,20 +34,20 @@ class Turn(NamedTuple):
 
 
 class Places:
-    """The children of a template that count (of the types Pod, Steps and DAG), and those that wait for a place."""
+    """The counted children of a template (of the types Pod, Steps and DAG), and those that wait for a place."""
 
     def __init__(self) -> None:
         self.active = 0
         self.active_pods = 0
         self.unsuccessful = 0
         self.failures = 0
-        """Of the children, how many had failed when this pass began; that graphs and lists in it fail, it finds out."""
+        """How many children had failed when this pass began; graphs that fail in a pass count from the next one on."""
         self.grown = 0
-        """In which pass a pod was last asked for."""
+        """The pass in which a pod was last requested."""
         self.postponed: list[Callable[[], None]] = []
-        """What looks at the template when it goes on again."""
+        """The postponed actions in the template, for when it continues."""
         self.waiting: list[Turn] = []
-        """Those that wait for a place in the template; a heap."""
+        """The requests that wait for a place in the template; a heap."""
         self.queued: list[int] = []
         """The ranks of the children that wait for a place in the workflow; a heap."""
 
@@ -56,7 +56,7 @@ class Places:
         heapq.heappush(self.waiting, Turn(call.turn, call, action))
 
     def turn_down(self, frame: Boundary) -> None:
-        """Remove what waits for a place in a template that does not start anything more."""
+        """Remove the requests that wait for a place in a template that starts nothing more."""
         while self.waiting:
             turn = heapq.heappop(self.waiting)
             if not frame.turns_down(turn.call):
@@ -64,34 +64,34 @@ class Places:
                 return
 
     def waits_before(self, call: Call) -> bool:
-        """Whether something waits for a place in the template that Argo comes to before: it gets a free one first.
+        """Whether a request that Argo visits earlier waits for a place in the template: it gets a free one first.
 
-        Hooks have their turn where the node has it that they belong to.
+        Hooks have the turn of their node.
         """
         return not call.hooked and bool(self.waiting) and self.waiting[0].turn < call.turn
 
     def wait_before(self, rank: int) -> bool:
-        """Whether something of a lower rank waits."""
+        """Whether a request of a lower rank waits."""
         return bool(
             (self.queued and self.queued[0] < rank) or (self.waiting and self.waiting[0].call.rank < rank)
         )
 
 
 class Parallelism:
-    """The places of a workflow, and the order in which they are given."""
+    """The places of a workflow, and the order in which they are assigned."""
 
     def __init__(self, agenda: Agenda, within: Callable[[Node | None, Callable[[], None]], None]) -> None:
         self._agenda = agenda
         self._within = within
-        """Does something in what is executed as a node, when Argo comes to it."""
+        """Performs an action inside of a node, when Argo visits that."""
         self.limit = 0
-        """How many pods may be active, or 0."""
+        """How many pods may be active; 0 for no limit."""
         self.full = False
-        """Whether this pass began without a free place: then Argo looks at nothing."""
+        """Whether this pass began without a free place: then Argo visits no template."""
         self.postponed: list[Callable[[], None]] = []
-        """What looks at it when there is one."""
+        """The postponed actions, for when there is a free place."""
         self.asked: list[Callable[[], None]] = []
-        """Asks the hooks of graphs that run for a free place, where the last one is taken."""
+        """Checks the running hooks of graphs for a free place, when the last one has been taken."""
         self._active_pods = 0
         self._waiting: list[Turn] = []
         self._freed: dict[str, Boundary] = {}
@@ -101,14 +101,14 @@ class Parallelism:
         return bool(self.limit) and self._active_pods >= self.limit
 
     def begin_pass(self) -> None:
-        """Note whether there is a free place; if so, look at what was not looked at while there was none."""
+        """Note whether there is a free place; if so, perform the actions that were postponed without one."""
         self.full = self.saturated()
         if not self.full:
             self._agenda.later(*self.postponed)
             self.postponed.clear()
 
     def postpones(self, frame: Boundary | None, action: Callable[[], None]) -> bool:
-        """Whether Argo looks at nothing in a template, as this pass began without a free place; then it does later."""
+        """Whether an action in a template is postponed, because this pass began without a free place."""
         if self.full:
             self.postponed.append(action)
         elif frame is not None and frame.full():
@@ -118,9 +118,9 @@ class Parallelism:
         return True
 
     def waits(self, call: Call, action: Callable[[], None]) -> bool:
-        """Whether there is no place in the workflow for what is asked for; `action` is done when there is.
+        """Whether there is no place in the workflow for a request; `action` is performed when there is.
 
-        Argo comes first to what stands before it and waits, too.
+        Waiting requests that Argo visits earlier precede it.
         """
         if not self.saturated() and not (self._waiting and self._waiting[0].turn < call.turn):
             return False
@@ -130,19 +130,19 @@ class Parallelism:
         return True
 
     def task_in(self, frame: Boundary) -> str:
-        """The name of a task in a template that waits for a place, in it or in the workflow; or nothing."""
+        """The name of a task in a template that waits for a place, in it or in the workflow; empty if none."""
         turns = (*frame.places.waiting, *(turn for turn in self._waiting if turn.call.frame is frame))
         return next((turn.call.name for turn in turns if not turn.call.hooked), "")
 
     def after_those_within(self, frame: Boundary, rank: int, action: Callable[[], None]) -> None:
-        """Do something when those before it have begun that may and wait for a free place; now, if none do."""
+        """Perform an action now, or if requests of a lower rank wait, in the next pass, when these may have started."""
         if frame.places.wait_before(rank):
             self._agenda.in_next_pass(action)
         else:
             action()
 
     def hand_out(self) -> bool:
-        """Give a free place to the first that waits for one; returns whether there may be more to give."""
+        """Assign a free place to the first request that waits for one; returns whether there may be more."""
         if not self._freed and not self._waiting:
             return False
         freed = len(self._freed)
@@ -166,7 +166,7 @@ class Parallelism:
         return True
 
     def ask_again(self) -> None:
-        """Ask hooks that run for a free place, where there is none any more."""
+        """Check the running hooks for a free place, when there is none any more."""
         asked, self.asked = self.asked, []
         for one in asked:
             one()
@@ -206,11 +206,11 @@ class Parallelism:
 
 
 def _first(frame: Boundary) -> tuple[int, ...]:
-    """The turn of the first that waits in a template."""
+    """The turn of the first waiting request in a template."""
     return frame.places.waiting[0].turn
 
 
 def _found_out(frame: Boundary, failures: int) -> None:
-    """A pass begins: of children that are no pods, or could not become some, these have failed in the one before."""
+    """Count the failures of the previous pass among children that are not pods, or never became pods."""
     frame.places.failures += failures
     frame.fail_fast()

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def shut_down(run: Run, strategy: events.Strategy) -> None:
-    """Somebody stops or terminates the run: what may not run any more fails."""
-    # First those that wait: what ends gives its locks back.
+    """Stop or terminate the run: fail all nodes that may not run any more."""
+    # First those that wait: ended nodes release their locks.
     message = f"workflow shutdown with strategy:  {strategy}"
     pods = [node for node, one in _still_running(run) if not run.may_run(one.call.on_exit)]
     _fail_below(run, pods, message)
@@ -40,7 +40,7 @@ def shut_down(run: Run, strategy: events.Strategy) -> None:
 
 
 def _leave_exit_hooks(run: Run) -> None:
-    """Go on without exit hooks that have begun: Argo looks at none of them any more, nor whether it has ended."""
+    """Continue without the exit hooks that have started: Argo does not check any more whether they have ended."""
     for name in run.leaving:
         if (frame := run.frames.get(name)) is not None:
             frame.abandon()
@@ -48,21 +48,21 @@ def _leave_exit_hooks(run: Run) -> None:
 
 
 def too_late(run: Run) -> None:
-    """The deadline of the workflow: what is no exit handler fails, and is not tried again."""
+    """Handle the deadline of the workflow: all but the exit handler fails, and is not retried."""
     pods = [node for node, one in _still_running(run) if not one.call.on_exit]
     _fail_below(run, pods, STEP_TOO_LATE)
     _fail_waiting(run, STEP_TOO_LATE, lambda node: not node.in_exit_handler())
     for node in pods:
         fail_pod(run, node, STEP_TOO_LATE)
     _fail_pending(run)
-    run.parallelism.begin_pass()  # these places are free before Argo looks at anything
+    run.parallelism.begin_pass()  # these places are free before Argo visits any node
     _hurry(run, lambda on_exit: not on_exit)
 
 
 def give_up(run: Run) -> None:
-    """What is tried again fails as soon as nothing of it is at work, where the run is told to stop.
+    """Fail templates with retries as soon as nothing of them runs, if the run is being stopped.
 
-    Argo looks at that before anything goes on.
+    Argo checks that before anything continues.
     """
     if run.strategy is not None:
         for identity, one in list(run.retries.items()):
@@ -72,7 +72,7 @@ def give_up(run: Run) -> None:
 
 
 def _fail_below(run: Run, pods: list[Node], message: str) -> None:
-    """Fail what goes on below pods, their hooks: it ends as they do (handleExecutionControlError)."""
+    """Fail what still runs below pods, which are their hooks: it ends with them (handleExecutionControlError)."""
     below = {child.id: child for node in pods for child in node.below() if not child.fulfilled}
     _fail_waiting(run, message, lambda node: node.id in below)
     for node in below.values():
@@ -97,7 +97,7 @@ def _fail_waiting(run: Run, message: str, wanted: Callable[[Node], bool]) -> Non
 
 
 def _fail_pending(run: Run) -> None:
-    """To Argo, what has looked into a cache is pending until it ends, and at the deadline nothing stays pending."""
+    """Fail pending nodes: in Argo, a node that has looked into a cache is pending until it ends."""
     for frame in list(run.frames.values()):
         if frame.node.phase == PENDING and not frame.node.in_exit_handler():
             frame.finish(FAILED, STEP_TOO_LATE)
@@ -108,14 +108,14 @@ def _fail_pending(run: Run) -> None:
 
 
 def _hurry(run: Run, wanted: Callable[[bool], bool]) -> None:
-    """Judge retries now that wait for their time, of what is an exit handler or is not."""
+    """Decide now about retries that are backing off; `wanted` takes whether they are in the exit handler."""
     for on_exit, begin in list(run.backing_off.values()):
         if wanted(on_exit):
             begin()
 
 
 def _still_running(run: Run) -> list[tuple[Node, Leaf]]:
-    """The pods that have not ended; a daemon that serves counts as one that has: its graph ends it."""
+    """The pods that have not ended; a ready daemon counts as ended, because its graph ends it."""
     found = [(run.by_id[name], execution) for name, execution in run.running.items()]
     return [
         (node, execution)

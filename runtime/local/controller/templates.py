@@ -21,7 +21,7 @@ from flowdsl.runtime.parts import part, several
 Json = dict[str, Any]
 
 ABSENT = "\x00absent"
-"""The value of an argument that refers to what a skipped task did not give: the input counts as not supplied."""
+"""The value of an argument that refers to a missing output of a skipped task: it counts as not supplied."""
 
 _RESULT = regex(r"""(?:tasks|steps)(?:\.([-\w]+)|\[\\?['"]([-\w]+)\\?['"]\])\.outputs\.result""")
 
@@ -53,7 +53,7 @@ class Templates:
         self._results: dict[int, tuple[Json, frozenset[str]]] = {}
 
     def resolve(self, base: Base, holder: Json) -> tuple[Base, Json]:
-        """The template that a task, step or hook names, with the defaults, and where its own names lead to.
+        """The template of a task, step or hook, with the defaults, and the object to look up its own references in.
 
         Raises ArgoError.
         """
@@ -97,11 +97,14 @@ class Templates:
         return base, template
 
     def named(self, base: Base, holder: Json) -> None:
-        """Find the template of a loop by what its nodes keep of it, which is no `inline` one. Raises ArgoError."""
+        """Check that a loop's template is found by its `template` or `templateRef`, as stored in nodes.
+
+        Raises ArgoError.
+        """
         self.resolve(base, {name: holder.get(name) for name in ("template", "templateRef")})
 
     def keeps_result(self, parent: Json, task: str) -> bool:
-        """Whether the template that a task stands in mentions the task's result (includeScriptOutput)."""
+        """Whether the template that contains a task mentions the task's result (includeScriptOutput)."""
         if id(parent) not in self._results:
             names = frozenset(one or other for one, other in _RESULT.findall(json_of(parent, escape=False)))
             self._results[id(parent)] = (parent, names)
@@ -223,10 +226,10 @@ def _own(template: Json) -> Variables:
 
 
 class Origin:
-    """A template with its tags as they stand before it is executed, and what they are replaced with.
+    """A template with its original tags, and the variables that they are replaced with.
 
-    Argo replaces them again on each pass (executeTemplate), so what begins late sees the variables of the workflow as
-    they are then: `globals` as they are when it is executed, afterwards as they are when a pass begins, `settled`.
+    Argo replaces them again on each pass (executeTemplate), so nodes that start late see the current variables of
+    the workflow: `globals` at the execution of the template, and afterwards `settled`, those at the start of a pass.
     """
 
     __slots__ = ("_before", "_depends", "_globals", "_local", "_made", "_made_at", "_own", "_settled", "raw")
@@ -281,7 +284,7 @@ def input_variables(template: Json) -> Variables:
 
 
 def not_in(config: dict[str, dict[str, str]], name: object, key: object) -> str:
-    """What is said of a key that is in no ConfigMap: in the words of Argo, where the ConfigMap is known."""
+    """The message about a missing key of a ConfigMap: Argo's, if the ConfigMap is known."""
     if str(name) in config:
         return f"ConfigMap '{name}' does not have the key '{key}'"
     return f"ConfigMap '{name}' with the key '{key}' is not known here"

@@ -31,7 +31,7 @@ _OWN = {
     "annotations": {labels.POD_NAMES: "v2"},
     "labels": {labels.COMPLETED: "false", labels.PHASE: "Running"},
 }
-"""What Argo writes itself, when it has begun with a run."""
+"""Labels and annotations that Argo itself sets when it starts a run."""
 _FORMATS = "BbmAadHIMSYypZzL"
 _UNSET = "failed to set global parameters: "
 
@@ -45,11 +45,11 @@ _BAD_LABEL = (
 
 
 class EarlyError(ArgoError):
-    """What of all that is read first ends a run in Error: a template that is not there, a label that cannot be made."""
+    """An error at the start that ends a run in Error: a missing template, or an invalid label."""
 
 
 def spec_of(manifest: Json, references: list[Json]) -> Json:
-    """The spec that is executed: of a workflow that refers to a template, the two merged. Raises ArgoError."""
+    """The spec to execute, merged with that of the workflow's `workflowTemplateRef`, if any. Raises ArgoError."""
     spec: Json = part(manifest, "spec")
     reference = spec.get("workflowTemplateRef")
     if not reference:
@@ -64,7 +64,7 @@ def spec_of(manifest: Json, references: list[Json]) -> Json:
 
 
 def _behind(own: Json, theirs: Json) -> Json:
-    """Of the spec of a template, what may stand behind that of a workflow: what is not merged goes as a whole."""
+    """The part of a template's spec to merge below that of a workflow, without values that are replaced as a whole."""
     left = {name: value for name, value in theirs.items() if name != "suspend"}
     if hooks := part(left, "hooks"):
         left["hooks"] = _without(hooks, part(own, "hooks"))
@@ -85,12 +85,12 @@ def _without(of: Json, taken: Json) -> Json:
 
 
 def _uid(of: str) -> uuid.UUID:
-    """A uid in the form of Kubernetes', the same for the same text."""
+    """A UID in the form of Kubernetes', the same for the same text."""
     return uuid.UUID(bytes=sha256(of.encode("utf-8", "surrogatepass")).digest()[:16], version=4)
 
 
 def marks(manifest: Json) -> Json:
-    """The labels and annotations with which a run begins, as Argo reads them (setWfTemplateLabel)."""
+    """The initial labels and annotations of a run, as Argo reads them (setWfTemplateLabel)."""
     found = {kind: _texts(kind, part(manifest, "metadata")) for kind in _MARKS}
     reference: Json = part(part(manifest, "spec"), "workflowTemplateRef")
     if reference:
@@ -102,7 +102,7 @@ def marks(manifest: Json) -> Json:
 def variables(
     manifest: Json, spec: Json, config: dict[str, dict[str, str]], now: float
 ) -> tuple[Globals, Json]:
-    """The variables of a workflow when it begins, and its labels and annotations from then on. Raises ArgoError."""
+    """The variables of a workflow at its start, and its labels and annotations from then on. Raises ArgoError."""
     metadata: Json = part(manifest, "metadata")
     name = str(metadata.get("name", ""))
     created = datetime.fromtimestamp(int(now), UTC)
@@ -151,7 +151,7 @@ def variables(
 
 
 def _check_label(value: str, where: str) -> None:
-    """Refuse what is no value of a label, as Kubernetes does (IsLabelValue). Raises EarlyError."""
+    """Raise EarlyError for an invalid label value, as Kubernetes defines it (IsLabelValue)."""
     faults = [] if len(value.encode()) <= DNS_LABEL_LENGTH else [_LONG_LABEL]
     faults += [] if LABEL_VALUE.fullmatch(value) else [_BAD_LABEL]
     if faults:
@@ -159,13 +159,13 @@ def _check_label(value: str, where: str) -> None:
 
 
 def whole_marks(of: Json) -> dict[str, str]:
-    """The variables of all labels and of all annotations."""
+    """The variables with all labels, and with all annotations."""
     found = {f"workflow.{kind}": json_of(of[kind] or None) for kind in _MARKS}
     return found | {f"{name}.json": text for name, text in found.items()}
 
 
 def _marks(*of: Json) -> dict[str, str]:
-    """The variables of labels and of annotations, one by one."""
+    """The variables of the single labels and annotations."""
     return {f"workflow.{kind}.{key}": text for kind in _MARKS for key, text in _texts(kind, *of).items()}
 
 
@@ -194,7 +194,7 @@ def _parameter(one: Json, config: dict[str, dict[str, str]]) -> str:
 
 
 def settled(spec: Json, globals: Variables) -> Json:
-    """A spec whose own tags are replaced; those of its templates wait until they are executed. Raises ArgoError."""
+    """A spec with its tags replaced, except in its templates, where it happens at execution. Raises ArgoError."""
     rest = {name: value for name, value in spec.items() if name not in ("templates", "templateDefaults")}
     made: Json = replaced(rest, Scope(globals), "nothing")
     return {**made, **{name: spec[name] for name in ("templates", "templateDefaults") if name in spec}}

@@ -26,39 +26,37 @@ if TYPE_CHECKING:
 
 
 class WorkflowHooks:
-    """The hooks of a workflow. `ended` looks whether it has ended, `finish` ends it with a phase and a message."""
+    """The hooks of a workflow. `ended` checks whether it has ended, `finish` ends it with a phase and a message."""
 
     def __init__(self, run: Run, ended: Callable[[], None], finish: Callable[[str, str], None]) -> None:
         self._run = run
         self._ended = ended
         self._finish = finish
         self._waiting: dict[str, Json] = {}
-        """Those that have not begun."""
+        """Those that have not started."""
         self._begun: list[Node] = []
         self.exit: Node | None = None
-        """The exit handler when it has begun, or the entrypoint where nothing runs behind it."""
+        """The exit handler once it has started, or the entrypoint if nothing runs after that."""
         self._leaves = False
-        """Whether the exit handler is asked for, which may wait for a place."""
+        """Whether the exit handler was requested, which may wait for a free place."""
         self._failures_noted = -1
 
     def read(self) -> None:
-        """Take the hooks from the spec of the run."""
+        """Read the hooks from the spec of the run."""
         self._waiting = {name: hook for name, hook in part(self._run.spec, "hooks").items() if name != EXIT}
 
     def go_on(self, entry: Node) -> None:
-        """Begin what is to run, now that the entrypoint has gone on or ended."""
+        """Start the hooks that are due, after a change of the entrypoint."""
         ran = self._at_work()
         if self._waiting:
             self._note_status(entry)
             self._begin(entry)
             self._run.drain()
-            if not entry.fulfilled:  # the next pass begins without them
+            if not entry.fulfilled:  # the next pass starts without them
                 self._forget_failures()
         hooked = self._at_work()
         again = ran or (hooked and entry.fulfilled)
-        if (
-            again and self._run.parallelism.saturated()
-        ):  # a hook that runs is asked for a free place in each pass
+        if again and self._run.parallelism.saturated():  # a running hook requires a free place in each pass
             if entry.fulfilled and self._on_exit() is None:
                 self.exit = entry
                 self._ended()
@@ -72,7 +70,7 @@ class WorkflowHooks:
     # --- hooks -------------------------------------------------------------------------------------
 
     def _begin(self, entry: Node) -> None:
-        """The hooks of the workflow that are no exit hook (executeWfLifeCycleHook)."""
+        """Start the hooks of the workflow, except the exit hook (executeWfLifeCycleHook)."""
         for name, hook in list(self._waiting.items()):
             full = f"{self._run.name}.hooks.{name}"
             try:
@@ -98,7 +96,7 @@ class WorkflowHooks:
             )
 
     def _spoil(self, entry: Node, message: str) -> None:
-        """The entrypoint ends in Error, whatever it has begun."""
+        """End the entrypoint in Error, whatever it has started."""
         if (frame := self._run.frames.get(entry.name)) is not None:
             frame.finish(ERROR, message)
             return
@@ -116,7 +114,7 @@ class WorkflowHooks:
     # --- the exit handler --------------------------------------------------------------------------
 
     def _on_exit(self) -> Json | None:
-        """What runs at the end, or nothing."""
+        """The exit hook, or None."""
         return exit_hook(self._run.spec, self._run.arguments) if self._run.may_run(on_exit=True) else None
 
     def _leave(self, entry: Node) -> None:
@@ -138,7 +136,7 @@ class WorkflowHooks:
         )
 
     def leave_exit(self, entry: Node) -> None:
-        """Go on no more with an exit handler that has begun."""
+        """Abandon an exit handler that has started."""
         if self.exit is not None and not self.exit.fulfilled:
             self._run.leave(self.exit)
             self.exit = entry
@@ -152,7 +150,7 @@ class WorkflowHooks:
         if not self._run.goes_on():
             self._finish(ERROR, f"error in exit template execution : {error}")
 
-    # --- what they are told -------------------------------------------------------------------------
+    # --- their variables ----------------------------------------------------------------------------
 
     def _note_status(self, entry: Node) -> None:
         phase = {"Skipped": SUCCEEDED, "Omitted": SUCCEEDED}.get(entry.phase, entry.phase)
@@ -160,7 +158,7 @@ class WorkflowHooks:
         self.note_failures()
 
     def note_failures(self) -> None:
-        """What has failed so far, also of an exit handler, which sees it too."""
+        """Set `workflow.failures` to the failed nodes so far, including those of a running exit handler."""
         if self._failures_noted != self._run.failures:
             self._failures_noted = self._run.failures
             self._run.globals["workflow.failures"] = f'"{quoted(self._failures())}"'
@@ -186,5 +184,5 @@ class WorkflowHooks:
 
 
 def _object(fields: Json) -> str:
-    """The JSON of an object whose keys keep their order, as those of Go's structs do."""
+    """The JSON of an object whose keys keep their order, like those of Go's structs."""
     return "{" + ",".join(f"{json_of(name)}:{json_of(value)}" for name, value in fields.items()) + "}"
