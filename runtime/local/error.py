@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class RunError(Exception):
-    """A run that cannot begin, or go on: the message says why."""
+    """A run that cannot start or continue: the message says why."""

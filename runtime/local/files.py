@@ -21,5 +21,5 @@ class Files(NamedTuple):
         if "/" not in text:
             return None
         found = on_volume(text, self.volumes) or self.folder / "artifacts" / text.strip("/")
-        # Of a text that no file system has as a name, `Path.exists` raises.
+        # `Path.exists` raises for a text that no file system allows as a name.
         return found if os.path.exists(found) else None  # noqa: PTH110

@@ -21,7 +21,7 @@ from flowdsl.runtime.parts import part, several, texts
 Json = dict[str, Any]
 
 _LONG = 60.0
-"""Seconds of a pause from which on it is told of before the run."""
+"""Seconds; pauses of at least this length are announced before the run."""
 _IGNORED = {
     "nodeSelector": "node selectors",
     "affinity": "affinity",
@@ -141,7 +141,7 @@ def steps(manifest: Json, references: list[Json]) -> dict[str, Json]:
     for use in uses:
         for one in called(use.template):
             if "{{" not in str(one.get("template", "")):
-                with suppress(ArgoError):  # told by who asks what can run here
+                with suppress(ArgoError):  # reported where it is checked what can run here
                     found.setdefault(str(one.get("name", "")), templates.resolve(use.base, one)[1])
     return found
 
@@ -161,7 +161,7 @@ def reached(templates: Templates, spec: Json, asked: Asked, refusals: dict[str, 
         if not any(holder.get(key) for key in ("inline", "template", "templateRef")):
             continue
         name = str(holder.get("template") or part(holder, "templateRef").get("template") or "")
-        if "{{" in name:  # known when it runs: it may be any
+        if "{{" in name:  # known only at run time: it may be any
             waiting.extend((task, {"template": one}, base) for one in base.templates)
             continue
         try:
@@ -255,7 +255,7 @@ def _programs(template: Json) -> Iterator[Json]:
         yield from objects.containers(body)
 
 
-# --- what somebody has to give ----------------------------------------------------------------------
+# --- what the user must provide ---------------------------------------------------------------------
 
 
 def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[Use], asked: Asked) -> Iterator[str]:
@@ -366,7 +366,7 @@ def _keys(artifacts: Iterable[Json]) -> Iterator[str]:
                 yield key
 
 
-# --- what is only said ------------------------------------------------------------------------------
+# --- what is only reported --------------------------------------------------------------------------
 
 
 def _notes(spec: Json, uses: list[Use], asked: Asked) -> list[str]:
@@ -414,7 +414,7 @@ def _is_long(wait: str) -> bool:
     try:
         return duration(wait) >= _LONG
     except GrammarError:
-        return False  # known when the run comes to it
+        return False  # known only at run time
 
 
 def _lacks(word: str, asked: Asked) -> bool:

@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 VERSION = 1
 _PAUSE = 0.05
-"""Seconds between two times that lines are brought to the disk: those of quick steps go together."""
+"""Seconds between two syncs to the disk: the lines of quick steps are synced together."""
 _written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _EVENTS: dict[str, type[events.Event]] = {
     "started": events.Started,

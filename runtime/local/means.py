@@ -92,7 +92,7 @@ def _stats(path: Path) -> Iterator[str]:
         folders[:] = sorted(one for one in folders if one != RUNS)
         files += [Path(at, name) for name in sorted(names)]
     for one in files:
-        with suppress(OSError):  # it has gone since
+        with suppress(OSError):  # it was deleted meanwhile
             found = one.stat()
             if S_ISREG(found.st_mode):
                 yield f"{one} {found.st_size} {found.st_mtime_ns}"

@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 _TAG = regex(r"\{\{.*?\}\}", re.DOTALL)
 _HOLE = "flowdsl-hole"
-"""What stands for a tag."""
+"""The placeholder for a tag."""
 _MAKING = ("create", "apply", "replace")
 
 
@@ -67,7 +67,7 @@ def _bodies(thing: Any) -> Iterator[Json]:
 
 
 def containers(resource: Json) -> Iterator[Json]:
-    """The containers of these pods."""
+    """The containers of the pods that a resource template creates."""
     for body in bodies(resource):
         for field in ("initContainers", "containers"):
             yield from several(body, field)

@@ -11,7 +11,7 @@ from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.runner import going_on
 
 _GONE = ".deleted"
-"""The folder beside the runs to which one is moved first: half a run is never seen."""
+"""The folder beside the runs to which one is moved first, so that no half-deleted run is ever seen."""
 
 
 def delete(folder: Path) -> None:
@@ -35,7 +35,7 @@ def _remove(folder: Path) -> None:
     """Remove a folder, including leftovers of an earlier attempt, and read-only files of steps."""
     for path, folders, _ in os.walk(folder):
         for inner in (Path(path, name) for name in folders):
-            with contextlib.suppress(OSError):  # what cannot be entered is said when it is to be removed
+            with contextlib.suppress(OSError):  # a folder that cannot be entered is reported by rmtree
                 if not inner.is_symlink():
                     inner.chmod(0o700)
     shutil.rmtree(folder)

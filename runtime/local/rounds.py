@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flowdsl.values.signature import Signature
 
 INDEX = "flowdsl-index"
-"""What every row of a loop has: the numbers of its items."""
+"""The field of every row of a loop with the numbers of its items."""
 
 Json = dict[str, Any]
 
@@ -160,7 +160,7 @@ def _texts(returns: t.Type, of: str = "") -> Iterator[str]:
     for out in t.outputs(returns):
         if t.is_text(out.type):
             yield of + out.name
-        elif isinstance(out.type, t.Sequence):  # what a loop handed on has the outputs of its items
+        elif isinstance(out.type, t.Sequence):  # the output of a loop has the outputs of its items
             yield from _texts(out.type.item, f"{of}{out.name}.")
 
 

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 _LOOK_EVERY = 0.1
-"""Seconds after which a run is looked at though nothing happened: what watches it may have put off a look."""
+"""Seconds after which `watch` is called even without events: it may have postponed an update."""
 _STATUS_EVERY = 1.0
-"""Seconds between two writings of workflow.json while a run goes on."""
+"""Seconds between two writes of workflow.json during a run."""
 _HERE = "127.0.0.1"
 _STOPPED = events.Outcome("Failed", "main: Error (exit code 143)", {"exitCode": "143"})
-"""How a daemon ends that is ended."""
+"""The outcome of a daemon that is stopped."""
 
 
 class Executor(Protocol):
@@ -67,11 +67,11 @@ class Inputs(NamedTuple):
     references: list[Json]
     config: dict[str, dict[str, str]]
     settings: Json
-    """How it was asked for, for whoever takes it up again."""
+    """How the run was requested, for whoever resumes it."""
 
 
 class Waits(Exception):
-    """Raised when a run can go on only after somebody has answered: the suspended nodes."""
+    """Raised with the suspended nodes when a run can continue only after a user has answered."""
 
     def __init__(self, nodes: list[Node]) -> None:
         super().__init__(", ".join(node.display for node in nodes))
@@ -107,7 +107,7 @@ class Runner:
         self._events: deque[events.Event] = deque()
         self._wakes: list[float] = []
         self._served: set[str] = set()
-        """The nodes of daemons in place of which something else serves."""
+        """The nodes of daemons that are replaced by another server."""
         self._status_at = 0.0
         self._status_due = False
         self._saved = 0
@@ -121,7 +121,7 @@ class Runner:
             path = journal.of_run(self.folder)
             if path.exists():
                 raise RunError(f"there is a run in {self.folder} already")
-            # The first of all: until it can start steps it takes a moment.
+            # First, because it takes a moment until it can start steps.
             pods = self._make(self._events.append)
             try:
                 log = self._written_down(path, inputs)
@@ -183,7 +183,7 @@ class Runner:
         self._saved = len(self.machine.run.cache.added)
         if self._ended:
             self._over = True
-            self._save_status()  # it is made from the journal: what became of the file does not matter
+            self._save_status()  # it is rebuilt from the journal, whatever happened to the file
             return self.machine
         if self._watch is not None:
             self._watch(self.machine, [])
@@ -229,7 +229,7 @@ class Runner:
             ending.callback(pods.close)
             if isinstance(first[0], events.Started):
                 self.machine.started = first[0].now
-            self._save_status()  # who looks for the run finds it from now on
+            self._save_status()  # from now on the run can be found
             self.machine.act = partial(self._do, pods)
             for action in again:
                 self._do(pods, action)

@@ -261,7 +261,7 @@ class Earlier:
                 f"{option} {step}: the run {self._name} has no step `{step}`{said_near(step, known)}"
             )
         self._moved: dict[str, str] = {}
-        """The keys of files by the name of the earlier run, and what they are by that of this one."""
+        """The keys of files in the earlier run, and their keys in this one."""
         kept = _kept(past, nodes, again | self._gone(nodes, again))
         self._kept = {name: self._renamed(outcome) for name, outcome in kept.items()}
         self._answers = _answers(nodes, again)
@@ -271,7 +271,7 @@ class Earlier:
         """The tasks of which nothing runs again."""
 
     def _gone(self, nodes: Json, again: set[str]) -> set[str]:
-        """The nodes whose objects are there no more, and awaited by a node beside them that runs again."""
+        """The nodes whose objects no longer exist, and are awaited by a sibling that runs again."""
         known = {
             str(one["name"]): one
             for document in (self.manifest, *self.references)
@@ -371,7 +371,7 @@ def _kept(past: Iterable[events.Event], nodes: Json, again: Collection[str]) -> 
         for identity, outcome in outcomes.items()
         if identity in nodes
         and identity not in again
-        and not nodes[identity].get("podIP")  # a daemon: what runs again needs one that serves
+        and not nodes[identity].get("podIP")  # a daemon: steps that run again need a running one
         and (outcome.phase == "Succeeded" or _borne(nodes[identity], nodes))
     }
     for node in nodes.values():
@@ -414,7 +414,7 @@ def _is(node: Json, step: str, run: str) -> bool:
 
 
 def _with_others(step: str, node: Json, nodes: Sequence[Json], spec: Json, run: str) -> None:
-    """Refuse a step that waits for the object of a step beside it: alone it has none. Raises RunError."""
+    """Refuse a step that waits for the object of a sibling: alone it has none. Raises RunError."""
     from flowdsl.runtime.local.pods.jobs import does
 
     known = {str(one.get("name")): one for one in several(spec, "templates")}
@@ -431,7 +431,7 @@ def only(manifest: Json, status: Json, step: str) -> Json:
     nodes: list[Json] = list(part(part(status, "status"), "nodes").values())
     run = str(part(status, "metadata").get("name", ""))
     leaves = [node for node in nodes if node["type"] in _STEPS and node.get("templateName")]
-    leaves = [node for node in leaves if not part(node, "nodeFlag").get("retried")]  # attempts at one of them
+    leaves = [node for node in leaves if not part(node, "nodeFlag").get("retried")]  # attempts of one of them
     found = _named(leaves, step, run)
     if not found:
         known = _tasks(nodes, run, _STEPS)

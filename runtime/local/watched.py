@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 _EVERY = 0.3
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 
 
 def states(folder: Path, seconds: float | None = None) -> Generator[Json | None, None, None]:

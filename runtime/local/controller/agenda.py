@@ -26,7 +26,7 @@ class Agenda:
 
     def __init__(self) -> None:
         self.passes = 0
-        """How often Argo would have looked at the run."""
+        """How many times Argo would have reconciled the workflow."""
         self._now: deque[Callable[[], object]] = deque()
         self._last: deque[Callable[[], object]] = deque()
         self._next_pass: deque[Callable[[], object]] = deque()
@@ -39,7 +39,7 @@ class Agenda:
         self._now.extend(actions)
 
     def soon(self, *actions: Callable[[], object]) -> None:
-        """Insert an action before all others: what begins in a part begins before the next part."""
+        """Insert actions before all others: what a part starts is started before the next part."""
         self._now.extendleft(reversed(actions))
 
     def at_last(self, action: Callable[[], object]) -> None:
@@ -47,7 +47,7 @@ class Agenda:
         self._last.append(action)
 
     def in_next_pass(self, action: Callable[[], object]) -> None:
-        """Call an action in the next pass, when Argo looks at the run again."""
+        """Call an action in the next pass, when Argo reconciles the workflow again."""
         self._next_pass.append(action)
 
     def at(self, time: float, action: Callable[[], None], wanted: Callable[[], bool] | None = None) -> None:

@@ -53,13 +53,13 @@ class Dag(Frame):
         self.wanted = wanted(self.tasks, self.targets)
         self.unsettled = len(self.wanted)
         self.going_on = 0
-        """How many tasks are ready or have begun, and have not settled; not counted is what waits for ever."""
+        """How many tasks are ready or have started, and have not settled, except those that wait forever."""
         self.ready: list[tuple[int, str]] = []
-        """The tasks that are ready and have not begun, a heap by their ranks."""
+        """The ready tasks that have not started, a heap by rank."""
         self.awaited: Node | None = None
-        """What goes on below it, though all of its tasks have ended."""
+        """The unfinished node below it, although all of its tasks have ended."""
         self.adrift = False
-        """Whether a task follows none that left an end to follow: the graph does not see it, and may end without it."""
+        """Whether a task has no end of a dependency to follow: the graph cannot reach it, and may end without it."""
         self.fails_fast = template["dag"].get("failFast") is not False
 
     # --- running -----------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ class Dag(Frame):
             self.run.agenda.in_next_pass(partial(self._seek, task))
 
     def _seek(self, task: Task) -> None:
-        """Argo visits a task again that had no place."""
+        """Handle Argo's next visit of a task that had no free place."""
         if task.node is not None or not self.goes_on():
             return
         if not self.run.parallelism.postpones(self, partial(self._seek, task)):
@@ -283,7 +283,7 @@ class Dag(Frame):
         self.run.when_changed(node, hooks.changed, hooks.first)
 
     def node_settled(self, task: Task, loop: Loop | None, node: Node) -> None:
-        """The node of a task, or of a round of its loop, has ended, and its hooks."""
+        """Handle the end of the node of a task, or of a round of its loop, and of its hooks."""
         if loop is None:
             self._settled(task, node)
         else:
@@ -292,14 +292,14 @@ class Dag(Frame):
     def hook_refused(self, hooks: _TaskHooks, message: str) -> None:
         """A hook cannot be evaluated or started: its task is an error, and if that is a target, the graph.
 
-        In the pass in which the node of a target was created, only the graph asks (executeDAG).
+        In the pass in which the node of a target was created, only the graph checks them (executeDAG).
         """
         node, target = hooks.node, hooks.is_target
         new = target and hooks.made == self.run.agenda.passes
         if not new and (node.fulfilled or node.phase == RUNNING):
             self.run.mark(node, ERROR, message)
             if (frame := self.run.frames.get(node.name)) is not None:
-                frame.abandon()  # what it began goes on, but nothing else
+                frame.abandon()  # what it has started continues, nothing else
             message = hooks.wrong()
         if target and message:
             self.hook_fails(message)
@@ -328,7 +328,7 @@ class Dag(Frame):
             self.refuse(message)
 
     def _settled(self, task: Task, node: Node) -> None:
-        """A task and its hooks have ended: start the tasks that depend on it."""
+        """Handle the end of a task and its hooks: start the tasks that depend on it."""
         if task.settled or not self.goes_on():
             return
         task.settled = True
@@ -356,9 +356,7 @@ class Dag(Frame):
     def scope(self, task: Task | None) -> Scope:
         """The variables of a task: the inputs, the outputs of its ancestors, and the workflow's variables."""
         among = None if task is None else task.ancestors
-        results = (
-            None if among == 0 else self._results(among)
-        )  # not even `tasks` is known to those that follow none
+        results = None if among == 0 else self._results(among)  # without ancestors, not even `tasks` is known
         return Scope(self.inputs, self.run.shared, self.run.globals, prefix="tasks", results=results)
 
     def _results(self, among: int | None) -> Results:
@@ -453,7 +451,7 @@ class Dag(Frame):
         return [end for node in nodes if node is not None for end in ends(node)]
 
     def _phase(self) -> str:
-        """The phase in which the graph ended, or that it has not."""
+        """The phase in which the graph ended, or Running."""
         phases = self._walked()
         if phases is None:
             return RUNNING
@@ -475,7 +473,7 @@ class Dag(Frame):
         return None
 
     def _found_out(self, group: Node, rounds: list[Node]) -> None:
-        """Whether a loop has ended, but for Argo one of its rounds has not: its exit hook is running."""
+        """End a loop although, for Argo, one of its rounds has not ended: its exit hook is running."""
         group.late = True
         complete(self, group, rounds)
 
@@ -524,7 +522,7 @@ class _TaskHooks(Hooks):
             self.run.agenda.in_next_pass(ask)
 
     def _ask_first(self, ask: Callable[[], None]) -> None:
-        """Ask for a place before the next target, where what has begun does not end in this pass still."""
+        """Evaluate them before the next target is visited, or last if the node still ends in this pass."""
         goes_on = self.node.completed or not self.node.at_rest()
         (self.run.agenda.soon if goes_on else self.run.agenda.at_last)(ask)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.run import Run
 
 DEEPEST = 100
-"""How many templates may be in one another. Source: maxStackDepth in workflow/controller/controller.go."""
+"""The maximal nesting depth of templates. Source: maxStackDepth in workflow/controller/controller.go."""
 
 _TOO_DEEP = (
     "Maximum recursion depth exceeded. See "
@@ -60,7 +60,7 @@ class Execution:
         self.attempts: Attempts | None = None
         self.stopped_waiting = False
         self._waits = False
-        """Whether it waits for a place: then all of it is read anew."""
+        """Whether it waits for a free place: then everything is resolved again."""
 
     # --- before it runs ----------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ class Execution:
         try:
             self.base, template = run.templates.resolve(call.base, call.holder)
             self.retry = self._strategy(template)
-            # To Argo the entrypoint and hooks are steps without a name.
+            # For Argo, the entrypoint and hooks are steps without a name.
             named = call.holder.get("name", "") if call.kind else ""
             local = Variables({"node.name": call.name, f"{call.kind or 'steps'}.name": named})
             if kind(template) in POD_BODIES and self.retry is None:
@@ -157,7 +157,7 @@ class Execution:
         run = self.run
         wanted = self.template.get("synchronization")
         if self.stopped_waiting or (self.call.frame is not None and self.call.frame.over):
-            if wanted and self.node is not None:  # it was its turn, and it does not want it any more
+            if wanted and self.node is not None:  # it got its turn, but does not need the lock any more
                 run.decline(wanted)
             return
         if wanted and self.call.kept is not None and self.call.kept(self.lock):
@@ -257,7 +257,7 @@ class Execution:
         if self.node is None:
             self.node = self._new(self.call.name, "Retry", RUNNING)
             self.call.created(self.node)
-            # It shares the flags of its attempts, and counts as one of its task.
+            # It shares the flags of its attempts, and counts as an attempt of its task.
             self.node.retried = self.node.hooked
         self.attempts = Attempts(self, self.retry, self.node)
         self.attempts.begin()
@@ -301,7 +301,7 @@ class Execution:
             self.body_ended(node, str(error))
 
     def body_ended(self, node: Node, error: str | None = None) -> None:
-        """The body of the template, or of one attempt, has ended."""
+        """Handle the end of the body of the template, or of one attempt."""
         if error is not None:
             node.told = self.run.agenda.passes
             self.run.mark(node, ERROR, error)
@@ -313,10 +313,10 @@ class Execution:
             self.over(node, error)
 
     def over(self, node: Node, error: str | None) -> None:
-        """The template has ended: release its locks, and report an error to the caller."""
+        """End the template: release its locks, and report an error to the caller."""
         self.run.retries.pop(node.id, None)
         self._release(node, error)
-        if error is not None:  # the caller has its say before those that see the node's phase
+        if error is not None:  # the caller is notified before those that watch the node's phase
             node.told = self.run.agenda.passes
             self.run.agenda.soon(lambda: self.call.failed(node, error))
 

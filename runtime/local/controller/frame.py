@@ -40,21 +40,21 @@ class Frame:
         self.written = (
             run.templates.written(call.base, call.holder)[1] if run.templates.defaults else template
         )
-        """As children see it, for whom Argo does not look into the defaults (GetTemplateByBoundaryID)."""
+        """The template as children see it: without the defaults, which Argo ignores there (GetTemplateByBoundaryID)."""
         self.depth = call.depth
         self.on_exit = call.on_exit
         self.origin = execution.origin
         self.inputs = input_variables(template)
         self._made_at = self._seen = run.globals.changes
         self._again: dict[str, tuple[int, dict[str, Json]]] = {}
-        """Tasks and steps by their names, as they are read anew, and after how many changes."""
+        """Tasks and steps by name: after how many changes each was resolved again, and the results by name."""
         self.over = False
         self.inside: dict[str, Boundary] = {}
         """The templates that are executed in this one, by the names of their nodes."""
         self.places = Places()
         self.daemons: list[Node] = []
         self.lost = ""
-        """What is missing below it, without which a graph never ends."""
+        """What is missing below it, so that a graph never ends."""
 
     def start(self) -> None:
         """Start the children without dependencies."""
@@ -84,7 +84,7 @@ class Frame:
         return False
 
     def go_on(self) -> None:
-        """An exit hook has ended that only the end of the frame waited for."""
+        """Continue after an exit hook that only the end of the frame waited for."""
 
     def gives_up(self) -> bool:
         """Whether a child has failed, and `failFast` of the template prevents any further start."""
@@ -115,8 +115,8 @@ class Frame:
         """
         asked = self.lets_none_begin() if begins else self.frozen()
         if not self.over and asked and not self.places.active_pods:
-            self.daemons.clear()  # those that are tried again nobody ends
-            if not begins:  # found out before the template is executed: to its caller that has not ended
+            self.daemons.clear()  # Argo never stops those that are retried
+            if not begins:  # detected before the template is executed: for its caller it has not ended
                 self.node.told = self.run.agenda.passes
             self.abort()
         return self.over
@@ -157,7 +157,7 @@ class Frame:
         self.finish(ERROR, error=error)
 
     def shut_down(self) -> None:
-        """End because the run was stopped, and this is no part of an exit handler."""
+        """End because the run was stopped, and this is not part of an exit handler."""
         raise NotImplementedError
 
     # --- variables ---------------------------------------------------------------------------------

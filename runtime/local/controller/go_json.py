@@ -16,11 +16,11 @@ _HEXADECIMAL = "0123456789abcdefABCDEF"
 
 
 class JsonError(ValueError):
-    """A text that is no JSON, in the words of Go."""
+    """A text that is not JSON, with Go's message."""
 
 
 def loads(text: str, **more: Any) -> Any:
-    """The value of a JSON text. Raises JsonError."""
+    """Parse a JSON text. Raises JsonError."""
     try:
         return json.loads(text, parse_constant=_refused, **more)
     except ValueError:
@@ -28,23 +28,23 @@ def loads(text: str, **more: Any) -> Any:
 
 
 def _refused(name: str) -> Any:
-    """NaN and infinities, which are JSON to Python."""
+    """Refuse NaN and infinities, which Python accepts as JSON."""
     raise ValueError(name)
 
 
 class _Fault(Exception):
-    """Where a text is no JSON any more."""
+    """The first syntax error in a text."""
 
 
 class _Scan:
-    """A text that is read until its fault."""
+    """A scanner that stops at the first syntax error."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
 
     def fault(self) -> str:
-        """What is wrong."""
+        """The message for the first syntax error."""
         try:
             self._value()
             self._spaces()
@@ -53,7 +53,7 @@ class _Scan:
             return str(fault)
 
     def _wrong(self, context: str, *, inside: bool = False) -> NoReturn:
-        """A sign that cannot stand here; inside a word or a number the end counts as a space."""
+        """Report an unexpected character; inside a word or a number the end counts as a space."""
         if self.at >= len(self.text) and not inside:
             raise _Fault("unexpected end of JSON input")
         sign = self.text[self.at : self.at + 1] or " "
@@ -65,7 +65,7 @@ class _Scan:
             self.at += 1
 
     def _next(self, wanted: str, context: str, *, inside: bool = True) -> str:
-        """The next sign, which is one of those wanted."""
+        """Consume the next character, which must be one of those wanted."""
         if self.at >= len(self.text) or self.text[self.at] not in wanted:
             self._wrong(context, inside=inside)
         self.at += 1

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _FRAMES = ("Steps", "DAG")
 OPERATION_ERROR = "Workflow operation error"
-"""What is said of the entrypoint where it goes on when the run ends in an error (markWorkflowPhase)."""
+"""The message of an entrypoint that is still running when the run ends in an error (markWorkflowPhase)."""
 
 
 class Machine:
@@ -68,7 +68,7 @@ class Machine:
         self.message = ""
         self.started = 0.0
         self._chance = Chance("")
-        """What expressions have by chance: the same when the events of the run are gone through again."""
+        """The random values of expressions: the same when the events of the run are replayed."""
         self.finished: float | None = None
         self._entry: Node | None = None
         self._hooks = WorkflowHooks(run, self._note_end, self._finish)
@@ -198,7 +198,7 @@ class Machine:
         self._enter()
 
     def _second_pass(self) -> None:
-        """Look at everything that has begun again, with the variables that the controller has set by then."""
+        """Visit again everything that has started, with the variables that the controller has set by then."""
         for name, text in whole_marks(self.marks).items():
             self.run.globals[name] = text
         self.run.globals["workflow.status"] = RUNNING
@@ -242,7 +242,7 @@ class Machine:
     def _advance(self, full: bool) -> None:
         """Continue after the end of the entrypoint, and check whether anything can still happen.
 
-        `full`: whether this pass began without a free place. Then it ends at an entrypoint that still goes on.
+        `full`: whether this pass began without a free place. Then it ends at an entrypoint that is still running.
         """
         if self._entry is not None and self.phase == RUNNING and (self._entry.fulfilled or not full):
             self._hooks.go_on(self._entry)
@@ -282,7 +282,7 @@ class Machine:
         if self.finished is None:
             self.phase, self.message, self.finished = phase, message, self.run.now
             self.run.globals["workflow.status"] = phase
-            if self._entry is not None and self._entry.name != self.run.name:  # a group of it stands for it
+            if self._entry is not None and self._entry.name != self.run.name:  # a group of it is the entry
                 self.run.mark(self.run.nodes[self.run.name], ERROR, OPERATION_ERROR)
             for node in list(self.run.nodes.values()):
                 if node.daemoned:

@@ -15,7 +15,7 @@ from flowdsl.grammar.regex import regex
 LEARNING = regex(r"(?:points|round)-[1-9]\d*$")
 """The tasks of a sweep that learns: they choose the points of its next trials, and run these."""
 
-_LONGEST_PREFIX = 242  # bytes; a name of Kubernetes has 253, the hash with its hyphen 11
+_LONGEST_PREFIX = 242  # bytes; a Kubernetes name has at most 253, the hash with its hyphen 11
 _FIELDS = ("name", "default", "value", "valueFrom", "globalName", "enum", "description")
 _ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
 _ESCAPES.update({'"': '\\"', "\\": "\\\\"})
@@ -23,7 +23,7 @@ _ESCAPES.update({'"': '\\"', "\\": "\\\\"})
 
 @lru_cache(256)
 def fnv32a(text: str) -> int:
-    """The hash FNV-1a of 32 bits."""
+    """The 32-bit FNV-1a hash."""
     value = 0x811C9DC5
     for byte in text.encode("utf-8", "surrogatepass"):
         value = ((value ^ byte) * 0x01000193) & 0xFFFFFFFF
@@ -31,7 +31,7 @@ def fnv32a(text: str) -> int:
 
 
 def node_id(run: str, name: str) -> str:
-    """The id of a node. Two names may have the same: the caller looks after that."""
+    """The id of a node. Two names may have the same: the caller handles that."""
     return name if name == run else f"{run}-{fnv32a(name)}"
 
 
@@ -59,7 +59,7 @@ def any_string(value: Any) -> str:
 
 
 def parameters_json(parameters: list[dict[str, Any]]) -> str:
-    """Parameters as the JSON that `inputs.parameters` and `workflow.parameters` are: fields in Argo's order."""
+    """Parameters as the JSON text of `inputs.parameters` and `workflow.parameters`, with fields in Argo's order."""
     found: list[str] = []
     for one in parameters:
         fields = {name: one[name] for name in _FIELDS if one.get(name) is not None}
@@ -69,7 +69,7 @@ def parameters_json(parameters: list[dict[str, Any]]) -> str:
 
 
 def quoted(text: str) -> str:
-    """strconv.Quote without the quotes around; not all of it is JSON."""
+    """strconv.Quote without the enclosing quotes; not always valid JSON."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return text
     return "".join(_ESCAPES.get(one) or (one if one.isprintable() else _code(ord(one))) for one in text)

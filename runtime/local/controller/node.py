@@ -82,18 +82,18 @@ class Node:
         self.hooked = False
         self.retried = False
         self.plain = False
-        """Whether an empty nodeFlag is shown, as the controller does for nodes that it makes itself."""
+        """Whether an empty nodeFlag is shown, as the controller does for nodes that it adds itself."""
         self.refused = False
-        """Whether Argo cannot read its template, or give it its arguments, whenever it comes to it."""
+        """Whether Argo fails to resolve its template, or its arguments, on each visit."""
         self.told = -1
-        """The pass in which it ended with an error that who asked for it was told: the next goes on behind it."""
+        """The pass in which it ended with an error reported to its caller: its successors continue in the next one."""
         self.made = -1
-        """The pass in which it was made."""
+        """The pass in which it was created."""
         self.late = False
-        """Whether Argo finds out that it ended when it has come to all tasks: none goes on behind it in this pass."""
+        """Whether Argo detects its end only after visiting all tasks: no successor starts in this pass."""
         self.daemoned = False
         self.runs = False
-        """Whether its pod has begun and not ended: until then nobody goes on behind it, whatever its phase."""
+        """Whether its pod has started and not ended: until then no successor starts, whatever its phase."""
         self.ip = ""
         self.deadline: tuple[float, str] | None = None
         """When its pod is stopped, and with which message instead of its own."""
@@ -101,7 +101,7 @@ class Node:
         """The lock that it waits for."""
         self.memo: Json | None = None
         self.announced = False
-        """Whether Argo has noted a child of it already that is not made yet."""
+        """Whether Argo has already recorded a child of it that does not exist yet."""
 
     @property
     def completed(self) -> bool:
@@ -229,7 +229,7 @@ def ends(node: Node) -> list[Node]:
             case "Pod" if not (at.template or at.template_ref):  # Argo does not find an inline template again
                 found.append(at)
             case "Pod" if not any(child.boundary is at for child in at.children.values()):
-                found.append(at)  # no set of containers
+                found.append(at)  # not a containerSet
             case "Pod" | "Container" | "TaskGroup":
                 if at.announced:
                     raise Panic("was unable to obtain child node for child")
@@ -241,7 +241,7 @@ def ends(node: Node) -> list[Node]:
                 else:
                     found.append(at)
             case "Retry" if at.announced:
-                pass  # the last child is none that Argo can follow
+                pass  # Argo cannot follow the last child
             case "Retry" if at.children:
                 found.append(list(at.children.values())[-1])
             case "Steps" | "DAG" if (at.memo or {}).get("hit"):

@@ -74,11 +74,11 @@ class Boundary(Protocol):
         ...
 
     def shut_down(self) -> None:
-        """The run was stopped."""
+        """End because the run was stopped."""
 
 
 class Call(NamedTuple):
-    """A request to execute a template. `failed` gets the node, and an error of Argo's that was not the step's."""
+    """A request to execute a template. `failed` gets the node, and an error of Argo, not of the step."""
 
     name: str
     holder: Json
@@ -91,15 +91,15 @@ class Call(NamedTuple):
     kind: str
     rank: int
     turn: tuple[int, ...]
-    """When Argo comes to it, which goes from the entrypoint down: the ranks of what it is in, and its own."""
+    """Its position in the order of Argo's visits, from the entrypoint down: the ranks of its ancestors, and its own."""
     created: Callable[[Node], None]
     failed: Callable[[Node, str], None]
     node: Node | None
-    """The node that is there already."""
+    """The existing node, if there is one."""
     now: Callable[[], Json] | None
-    """What a task or step is with the variables as they are now. Raises ArgoError."""
+    """Returns the task or step with the current variables. Raises ArgoError."""
     kept: Callable[[Callable[[], None]], bool] | None
-    """Keeps what begins it until Argo comes to it, or says no."""
+    """Postpones the action that starts it until Argo visits it, or returns False."""
 
 
 class Leaf(Protocol):
@@ -112,7 +112,7 @@ class Leaf(Protocol):
     node: Node | None
 
     def body_ended(self, node: Node, error: str | None = None) -> None:
-        """The body of the template, or of one attempt, has ended."""
+        """Handle the end of the body of the template, or of one attempt."""
 
     def waited_too_long(self) -> None:
         """Fail while the node is pending."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 STEP_TOO_LATE = "Step exceeded its deadline"
 TIMEOUT = "timeout"
-"""The error that who asked for a template is told when that has waited too long: it is a failure, not an error."""
+"""The error passed to the caller of a template that has waited too long: it is a failure, not an error."""
 
 _SEPARATOR = regex(r"(\[\d+\])?\.")
 
@@ -55,40 +55,40 @@ class Run:
         self.settled = Globals()
         """`globals` as they were when this pass began."""
         self.settled_at = 0
-        """How many changes of `globals` those are."""
+        """`globals.changes` at that time."""
         self.shared = Variables()
-        """What was handed on by a global name: of the variables of the workflow, outputs of steps see no others."""
+        """The outputs published by a global name: outputs of steps see no other variables of the workflow."""
         self._unseen: list[tuple[Node, str, Value]] = []
-        """Which of those nodes have handed on in this pass, and what they were before, or None."""
+        """Those that a node published in this pass: the node, the name, and the previous value or None."""
         self.templates = Templates(self.name, {}, [])
         self.locks = Locks(str(metadata.get("namespace") or "default"), config)
         self.nodes: dict[str, Node] = {}
         self.by_id: dict[str, Node] = {}
         self.frames: dict[str, Boundary] = {}
         self.begun: list[Boundary] = []
-        """Those of them that have begun in this pass."""
+        """The frames that have started in this pass."""
         self.interruptions: list[tuple[float, float]] = []
-        """When nothing of the run went on, with the seconds that it did not."""
+        """When nothing of the run made progress: the start and the seconds of each pause."""
         self.running: dict[str, Leaf] = {}
         self.suspended: dict[str, tuple[Leaf, float | None]] = {}
         self.backing_off: dict[str, tuple[bool, Callable[[], None]]] = {}
-        """The retries that wait for their time: whether they are of an exit handler, and what is next."""
+        """The retries that back off, by node id: whether each is in an exit handler, and what starts it."""
         self.leaving: dict[str, Callable[[], None]] = {}
-        """The exit hooks that run, by their names, and how to go on without them."""
+        """The running exit hooks, by name, each with the action that continues without it."""
         self.held: dict[str, Callable[[Node, Callable[[], None]], bool]] = {}
-        """Of nodes that Argo may not come to for a while: keeps what is to be done in one until it does, or says no."""
+        """Of nodes that Argo may not visit for a while: postpones an action in one until it does, or returns False."""
         self.retries: dict[str, Retries] = {}
-        """What is tried again, by its node."""
+        """The executions with retries, by node id."""
         self.unneeded: dict[str, Callable[[], None]] = {}
-        """By the last attempts of daemons that have ended while nothing behind them goes on: begins the next ones."""
+        """By the last attempts of ended daemons without running successors: starts the next attempt."""
         self.act: Callable[[events.Action], None]
-        """Who is told what is to be done."""
+        """Called with each action to perform."""
         self.patched: Callable[[events.StartPod], tuple[str, int | None]] = lambda _: ("", None)
-        """Why the patches of a pod cannot be applied, or nothing, and the seconds that they give it."""
+        """Why the patches of a pod cannot be applied, or empty, and the deadline in seconds that they set."""
         self.execute: Callable[[Call], None]
-        """What executes a template."""
+        """Executes a template."""
         self.failures = 0
-        """How often a node has failed."""
+        """How many times a node has failed."""
         self._calls = 0
         self._watchers: dict[str, list[Callable[[], None]]] = {}
         self._fulfilled: dict[str, list[Callable[[], None]]] = {}
@@ -99,7 +99,7 @@ class Run:
         self.look()
 
     def look(self) -> None:
-        """Take over the current variables, with which templates in execution are read in this pass."""
+        """Adopt the current variables, with which running templates are resolved in this pass."""
         for name in self.globals.changed:
             if name in self.globals:
                 self.settled[name] = self.globals[name]
@@ -238,7 +238,7 @@ class Run:
     ) -> Node:
         """Create a node; its display name is its name without that of its boundary (initializeNode)."""
         identity = node_id(self.name, name)
-        while identity in self.by_id:  # in Argo the second of two names with one hash never runs
+        while identity in self.by_id:  # in Argo the second of two names with the same hash never runs
             identity += "-2"
         node = Node(identity, name, type, phase, self.now)
         node.made = self.agenda.passes
@@ -265,8 +265,8 @@ class Run:
     ) -> None:
         """Set the phase of a node, perhaps as a daemon that is ready, and notify whatever waits for it.
 
-        `runs`: whether its pod runs from now on, if that changes. After a node that ends in the pass in which it
-        begins, Argo goes on before it visits anything else.
+        `runs`: whether its pod runs from now on, if that changes. If a node ends in the pass in which it was
+        created, Argo continues after it before it visits anything else.
         """
         before = node.phase
         was = node.fulfilled
@@ -311,7 +311,7 @@ class Run:
         (first or self.agenda.at_last)(action)
 
     def lock_taken(self, node: Node) -> None:
-        """A node has acquired its lock."""
+        """Note that a node has acquired its lock."""
         if node.lock:
             node.lock = ""
             node.message = ""

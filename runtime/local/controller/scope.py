@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 Value = Any
-"""A text; None of an output that a skipped task did not give; a dict of an artifact."""
+"""A text; None for a missing output of a skipped task; a dict for an artifact."""
 
 Record = dict[str, Value]
-"""What a task handed on, by the part of its variables' names that follows the name of the task."""
+"""The outputs of a task, by the part of the variable name that follows the name of the task."""
 
 
 def _given(record: Mapping[str, Value]) -> Record:
@@ -49,9 +49,9 @@ class Globals(Variables):
     def __init__(self, found: Mapping[str, Value] | None = None) -> None:
         super().__init__(found or {})
         self.changes = 0
-        """How often a variable got another value."""
+        """How many times the value of a variable changed."""
         self.changed: dict[str, None] = {}
-        """The variables that got another value, or none, since somebody took note of it."""
+        """The variables that were changed or deleted since this was last cleared."""
 
     def __setitem__(self, name: str, value: Value) -> None:
         if name not in self or self[name] != value:

@@ -23,7 +23,7 @@ _ESCAPES = dict(
 
 
 class _Form(NamedTuple):
-    """What stands between the sign of per cent and the verb."""
+    """What stands between `%` and the verb."""
 
     flags: str
     width: int
@@ -31,7 +31,7 @@ class _Form(NamedTuple):
 
 
 def sprintf(form: str, number: int) -> str:
-    """A format with a number put into it."""
+    """Format a number with a format string."""
     taken = 0
     reordered = False
 
@@ -64,7 +64,7 @@ def sprintf(form: str, number: int) -> str:
 
 
 def _shown(form: _Form, verb: str, number: int) -> str:
-    """The number as a verb has it (printArg, fmtInteger)."""
+    """The number as a verb formats it (printArg, fmtInteger)."""
     if verb == "T":
         return _padded(form, "int")
     if verb in ("c", "q"):
@@ -105,7 +105,7 @@ def _digits(number: int, base: int) -> str:
 
 
 def quoted_rune(sign: str) -> str:
-    """A sign in quotes (strconv.QuoteRune)."""
+    """A character in quotes (strconv.QuoteRune)."""
     if sign in _ESCAPES or sign.isprintable():
         return f"'{_ESCAPES.get(sign, sign)}'"
     code = ord(sign)
@@ -114,7 +114,7 @@ def quoted_rune(sign: str) -> str:
 
 
 def _padded(form: _Form, text: str) -> str:
-    """A text in its width, with zeros where the flag asks for them (pad)."""
+    """A text padded to its width, with zeros if the flag is set (pad)."""
     if "-" in form.flags:
         return text.ljust(form.width)
     return text.rjust(form.width, "0" if "0" in form.flags else " ")

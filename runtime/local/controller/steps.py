@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 _LAST = 1
-"""All steps of a group come before the hooks of each; their own rank is 0."""
+"""The rank of exit hooks, which come after all steps of a group; that of steps is 0."""
 
 
 class Steps(Frame):
@@ -52,13 +52,13 @@ class Steps(Frame):
         self.missing = ""
         self.refusal = ""
         self.exits: list[tuple[int, int, Callable[[], None]]] = []
-        """The exit hooks of steps that have ended, which have not begun: a heap by where the steps stand."""
+        """The exit hooks of ended steps that have not started: a heap by the positions of the steps."""
         self.placeless = False
-        """Whether the first of them had no place when it was last asked for: so long, the group is an error."""
+        """Whether the first of them had no free place when last requested: meanwhile, the group is an error."""
         self.asked = 0
-        """How many of them there have been."""
+        """How many of them have been requested."""
         self.held = 0
-        """How many exit hooks of daemons in earlier groups run, which Argo waits for before all else."""
+        """How many exit hooks of daemons in earlier groups run: Argo waits for these first."""
 
     def start(self) -> None:
         """Start the first group."""
@@ -237,7 +237,7 @@ class Steps(Frame):
     def hook_refused(self, message: str, on_exit: bool) -> None:
         """A hook that cannot be evaluated or executed makes the group an error; an exit hook, when its steps end.
 
-        A template that only the run itself called ends with the group, which stands for it then (executeSteps), but
+        A template that only the run itself called ends with the group, which represents it then (executeSteps), but
         waits for running pods (markWorkflowPhase).
         """
         if self.over:
@@ -252,10 +252,10 @@ class Steps(Frame):
             self.refusal = message
 
     def one_settled(self, node: Node) -> None:
-        """A step and its hooks have ended."""
+        """Handle the end of a step and its hooks."""
         if self.over or self.fail_fast() or self.starved():
             return
-        if self.frozen():  # by a daemon that runs: Argo looks at the list no more before that has ended
+        if self.frozen():  # by a running daemon: Argo does not check the list again before it has ended
             return
         if self.exits:
             self._ask()

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.scope import Scope
 
 Strict = Literal["nothing", "everything", "results"]
-"""What has to be there: nothing, everything, or what begins with `tasks.` or `steps.`."""
+"""Which references must exist: none, all, or those that begin with `tasks.` or `steps.`."""
 
 _LAST = tuple(f"lastRetry.{name}" for name in ("exitCode", "status", "duration", "message"))
 _LATE = frozenset(("item", "retries", "workflow.status", "workflow.failures", *_LAST))
 _ADDED = frozenset(("sprig", "asInt", "asFloat", "toJson", "jsonpath"))
 _written = json.JSONEncoder(ensure_ascii=False).encode
 ESCAPES = {"\\u003c": "<", "\\u003e": ">", "\\u0026": "&"}
-"""What Go writes in JSON in place of some signs. Argo takes it back in an expression (jsonutil.Fix)."""
+"""Escapes of some characters in JSON that Go writes. Argo reverts them in expressions (jsonutil.Fix)."""
 
 
 class ArgoError(Exception):
@@ -97,7 +97,7 @@ def _needed(name: str, strict: Strict) -> bool:
 def _simple(tag: str, scope: Scope, strict: Strict) -> str:
     name = tag.strip()
     found, value = scope.find(name)
-    if not found or isinstance(value, dict):  # an artifact has no text; it is brought where it is declared
+    if not found or isinstance(value, dict):  # an artifact has no text; it is resolved where it is declared
         head, braces, inner = tag.rpartition("{{")
         if braces and head:
             there, inside = scope.find(inner)
@@ -132,7 +132,7 @@ def _expression(escaped: str, scope: Scope, strict: Strict) -> str:
     except GrammarError as error:
         raise ArgoError(f"failed to evaluate expression: {error}: {text}") from None
     wanted = [name for name in missing if _needed(name, strict)]
-    if wanted:  # where the run waits for it, we say it, and name all of it
+    if wanted:  # where the run waits for it, the full name is reported
         name = wanted[0] if strict == "everything" else max(wanted, key=len)
         raise Missing(f"failed to evaluate expression: {name} is missing")
     lenient = bool(missing) or strict == "nothing"
@@ -151,7 +151,7 @@ def _expression(escaped: str, scope: Scope, strict: Strict) -> str:
         if lenient:
             return unresolved
         raise ArgoError(f"failed to evaluate expression: {error}: {text}") from None
-    return made[1:-1] if made.startswith('"') else quoted(made)  # a time is a text in JSON, too
+    return made[1:-1] if made.startswith('"') else quoted(made)  # a time is a string in JSON, too
 
 
 def _known(tree: dict[str, Any], name: str) -> bool:
@@ -169,9 +169,9 @@ _IDENTIFIERS: dict[str, tuple[str, ...]] = {}
 
 
 def identifiers(text: str) -> tuple[str, ...]:
-    """The names that Argo takes for variables: also what `let` binds, and functions that are unknown.
+    """The names that Argo treats as variables, including what `let` binds, and unknown functions.
 
-    A path that stands to the left of `??`, or before `?.`, is none, but its first name is. Raises GrammarError.
+    A path to the left of `??`, or before `?.`, is not included, but its first name is. Raises GrammarError.
     Source: getIdentifiers in util/template/expression_template.go.
     """
     if text not in _IDENTIFIERS:

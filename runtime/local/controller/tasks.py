@@ -30,21 +30,21 @@ _PLAIN = regex(r"[a-zA-Z0-9][-a-zA-Z0-9]*(?:\s*&&\s*[a-zA-Z0-9][-a-zA-Z0-9]*)*")
 
 
 class Task:
-    """A task of a graph that is executed."""
+    """A task of a DAG in execution."""
 
     def __init__(self, holder: Json, raw: Json) -> None:
         self.holder = holder
         self.raw = raw
-        """The same with its tags."""
+        """The task with its tags."""
         self.name: str = holder["name"]
         self.before: tuple[str, ...] = ()
         self.logic = ""
-        """What `depends` asks, with the results of each operand; nothing for a row of names."""
+        """The expression of `depends`, with the results of each operand; empty for plain names joined with `&&`."""
         self.after: list[Task] = []
         self.rank = 0
-        """Where it stands in the order in which tasks are looked at."""
+        """Its position in the order in which tasks are visited."""
         self.missing = 0
-        """How many of those before it have not settled yet."""
+        """How many of its dependencies have not settled yet."""
         self.node: Node | None = None
         self.loop: Loop | None = None
         self.hooks: Hooks | None = None
@@ -52,17 +52,17 @@ class Task:
         self.stuck = ""
         self.record: Record | None = None
         self.spoilt = ""
-        """Why nothing can be read of what its loop, or that of one before it, handed on."""
+        """Why the outputs of its loop, or of a loop before it, cannot be read."""
         self.ancestors = 0
         self.bit = 0
 
 
 def depend(tasks: dict[str, Task]) -> None:
-    """Find which tasks each waits for, and what is asked of them (GetTaskDependencies)."""
+    """Find the dependencies of each task, and the results required of them (GetTaskDependencies)."""
     may_go_on = any(task.holder.get("continueOn") for task in tasks.values())
 
     def plain(names: Iterable[str]) -> bool:
-        """Whether names ask for nothing but that each task ended well, and Argo can read them."""
+        """Whether names only require that each task ended well, and Argo can parse them."""
         return all(
             is_depended_upon(name)
             and not (may_go_on and name in tasks and tasks[name].holder.get("continueOn"))
@@ -103,7 +103,7 @@ def _expanded(tasks: dict[str, Task], name: str) -> str:
 
 
 def wanted(tasks: dict[str, Task], targets: list[str]) -> list[Task]:
-    """The tasks that the targets need, those before others first. Raises ArgoError."""
+    """The tasks that the targets need, dependencies first. Raises ArgoError."""
     order: list[Task] = []
     seen: set[str] = set()
     for target in targets:
@@ -129,7 +129,7 @@ def wanted(tasks: dict[str, Task], targets: list[str]) -> list[Task]:
 
 
 def may_run(task: Task, tasks: dict[str, Task]) -> bool:
-    """Whether the results of those before it let a task run (evaluateDependsLogic). Raises ArgoError."""
+    """Whether the results of its dependencies let a task run (evaluateDependsLogic). Raises ArgoError."""
     nodes = {name: tasks[name].node for name in task.before}
     if not task.logic:
         return all(
