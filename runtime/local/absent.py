@@ -26,7 +26,7 @@ _FAILED = regex(r'failed to evaluate expression(?: "(?P<nil>.*)"|: (?P<said>.*))
 
 
 def absent_key(node: RunNode, nodes: Iterable[RunNode]) -> str:
-    """The key that is missing in a value for a step, and the keys that it has; nothing if that is not the cause."""
+    """The key that is missing in a value for a step, and the keys that it has; empty if that is not the cause."""
     found = _FAILED.search(node.message)
     if found is None:
         return ""
@@ -39,7 +39,7 @@ def absent_key(node: RunNode, nodes: Iterable[RunNode]) -> str:
 
 
 def no_json(node: RunNode, messages: Collection[str]) -> str:
-    """The output of a loop's round that is not JSON, if one of the messages is about that; else nothing."""
+    """The output of a loop's round that is not JSON, if one of the messages is about that; else empty."""
     text = (node.result().outputs or {}).get("result")
     if text is None or node.phase != SUCCEEDED:
         return ""

@@ -96,7 +96,7 @@ def chosen(runs: Path, document: Json, name: str | None) -> Path:
 
 
 def _base(folder: Path) -> str:
-    """The name of a run's workflow; nothing for a run of one step."""
+    """The name of a run's workflow; empty for a run of one step."""
     try:
         found = header(folder)
     except RunError:

@@ -354,7 +354,7 @@ def _listed(template: Json) -> Json:
 
 
 def _key(artifact: Json) -> str:
-    """The key of an artifact, without a trailing slash; nothing if it has none."""
+    """The key of an artifact, without a trailing slash; empty if it has none."""
     return next(_keys([artifact]), "").rstrip("/")
 
 
@@ -410,7 +410,7 @@ def _notes(spec: Json, uses: list[Use], asked: Asked) -> list[str]:
 
 
 def _is_long(wait: str) -> bool:
-    """Whether a user who watches may wonder what the run is waiting for."""
+    """Whether a watching user may wonder what the run is waiting for."""
     try:
         return duration(wait) >= _LONG
     except GrammarError:

@@ -82,7 +82,7 @@ class Runner:
     """Runs one workflow in a folder. `executor` creates the executor of its pods from the callback for events.
 
     `supplied` gives the answer of a suspended step that need not wait for one; `approve` asks for the answer of a
-    step when nothing else can go on.
+    step when nothing else can continue.
     """
 
     def __init__(

@@ -131,7 +131,7 @@ class Fakes:
         return next((one for one in (task_of(name, self._run), template) if one in self._given), None)
 
     def _outputs(self, step: str, given: dict[str, str], template: Json, pod: events.StartPod | None) -> Json:
-        """The outputs of a step; without a pod, nothing is brought."""
+        """The outputs of a step; without a pod, no files are copied."""
         declared = part(template, "outputs")
         parameters, artifacts = several(declared, "parameters"), several(declared, "artifacts")
         left = dict(given)
@@ -197,7 +197,7 @@ class Fakes:
         return {**one, "archive": {"none": {}}, "s3": {"key": key}}
 
     def _file(self, step: str, name: str, given: dict[str, str], may_lack: bool) -> Path | None:
-        """The file that stands for an output, or none where an empty text says so. Raises RunError."""
+        """The file given for an output, or None if an empty text says that there is none. Raises RunError."""
         text = given.pop(name, None)
         if text is None or not (text or may_lack):
             raise RunError(f"--fake {step}: the file `{name}` needs a path: --fake {step}.{name}=PATH")
@@ -268,7 +268,7 @@ class Earlier:
         inside = {str(node["name"]): task_of(node["name"], self._name) for node in nodes.values()}
         open_steps = {task for name, task in inside.items() if name not in self._kept}
         self.names = frozenset(inside[name] for name in self._kept) - open_steps
-        """The tasks of which nothing runs again."""
+        """The tasks of which no part runs again."""
 
     def _gone(self, nodes: Json, again: set[str]) -> set[str]:
         """The nodes whose objects no longer exist, and are awaited by a sibling that runs again."""
@@ -386,7 +386,7 @@ def _kept(past: Iterable[events.Event], nodes: Json, again: Collection[str]) -> 
 
 
 def _answers(nodes: Json, again: Collection[str]) -> dict[str, dict[str, str]]:
-    """The answers of suspended steps that are not asked again, by node name."""
+    """The answers of suspended steps that do not run again, by node name."""
     return {
         str(node["name"]): {
             str(one["name"]): any_string(one["value"]) for one in several(part(node, "outputs"), "parameters")

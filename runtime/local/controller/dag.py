@@ -131,7 +131,7 @@ class Dag(Frame):
                 yield from (one for one in before.node.children.values() if one.hooked and not one.fulfilled)
 
     def _behind_hooks(self, task: Task, begin: Callable[[], None]) -> bool:
-        """Whether a task that waits for a place also waits for a hook that got one before."""
+        """Whether a task that waits for a free place also waits for a hook that got one before it."""
         hook = next(self._hooks_before(task), None)
         if hook is not None:
             self.run.when_fulfilled(hook, begin)
@@ -258,7 +258,7 @@ class Dag(Frame):
         return expanded(found, scope, task=True) if loops(found) else [found]
 
     def _look_again(self, task: Task, node: Node) -> None:
-        """Only set the message of a task that could not start: Argo visits it again while the graph goes on."""
+        """Only set the message of a task that could not start: Argo visits it again while the graph is running."""
         if self.over or not self.looks_at(task, node):
             return
         try:
@@ -321,7 +321,7 @@ class Dag(Frame):
         return not self.over and (node.hooked or any(self.looks_at(task, node) for task in tasks))
 
     def hook_fails(self, message: str) -> None:
-        """End the graph with the error of a hook; its parent is not told if only a place is missing."""
+        """End the graph with the error of a hook; its parent is not notified if only a free place is missing."""
         if message == FULL:
             self.finish(ERROR, FULL)
         else:
@@ -384,7 +384,7 @@ class Dag(Frame):
     # --- the end -----------------------------------------------------------------------------------
 
     def stuck(self) -> list[str]:
-        """The tasks that refer to outputs that never appear, and those that nothing can continue."""
+        """The tasks that refer to outputs that never appear, and those that nothing can resume."""
         found = [task.stuck for task in self.wanted if task.stuck]
         left = None if self.lost else self.awaited
         if left is not None and not left.fulfilled and not left.lock:
@@ -478,7 +478,7 @@ class Dag(Frame):
         complete(self, group, rounds)
 
     def awaited_before(self, group: Node) -> Node | None:
-        """Something unfinished that Argo visits before the end of a loop, the loop itself, or nothing."""
+        """The unfinished node that Argo visits before the end of a loop, the loop itself, or None."""
         if self.awaited is None or self.awaited.fulfilled or self.awaited is group:
             self._walked()
         return self.awaited

@@ -65,7 +65,7 @@ class Execution:
     # --- before it runs ----------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Resolve the template and its arguments, and go on with the gate."""
+        """Resolve the template and its arguments, and continue with the gate."""
         if self.call.depth >= DEEPEST:
             self._refuse(_TOO_DEEP, told=False)
         elif self._found():
@@ -98,7 +98,7 @@ class Execution:
         return True
 
     def _misnamed(self) -> None:
-        """A template that does not exist is refused when Argo visits it again; a pod that it has started goes on."""
+        """Refuse a template that does not exist when Argo visits it again; a pod that it has started continues."""
         if self.node is not None and not self.node.fulfilled:
             self._refuse(f"displayName must match the regex ^{_LABEL.pattern}$")
 

@@ -126,7 +126,7 @@ class Frame:
         return not self.over
 
     def frozen(self) -> bool:
-        """Whether, because of `failFast`, only its running pods go on: when they have ended, it fails."""
+        """Whether, because of `failFast`, only its running pods continue: when they have ended, it fails."""
         return self.template.get("failFast") is True and self.places.failures > 0 and not self.node.retried
 
     def abort(self) -> None:
@@ -145,7 +145,7 @@ class Frame:
         self.execution.body_ended(self.node, error)
 
     def abandon(self) -> None:
-        """Start nothing more, here and in the frames inside."""
+        """Start nothing more, here and in nested frames."""
         self.over = True
         self.places.waiting.clear()
         self.run.end_frame(self)

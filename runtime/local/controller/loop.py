@@ -116,7 +116,7 @@ class Loop:
         return exit_hook(self._task.holder, self._run.arguments) is not None
 
     def _begin_behind(self) -> None:
-        """Start those after a round that has ended at once, when no exit hook of a round runs."""
+        """Start the rounds after one that has ended at once, when no exit hook of a round runs."""
         if self._past == len(self.rounds) and not self._exits and not self._leaving:
             self._stays = None
             self.begin()

@@ -141,7 +141,7 @@ class Machine:
         self._advance(full)
 
     def _give_up(self, message: str) -> None:
-        """End the run with an error of the controller, which does nothing more for it."""
+        """End the run with an error of the controller, which stops working on it."""
         node = self.run.nodes[self.run.name]
         if node.phase == RUNNING:
             node.mark(self.run.now, ERROR, OPERATION_ERROR)
@@ -325,7 +325,7 @@ class Machine:
     # --- suspension, shutdown, deadline ------------------------------------------------------------
 
     def waits_for_somebody(self) -> list[Node]:
-        """The suspended nodes, if nothing else can go on until they are resumed; deadlines may pass meanwhile."""
+        """The suspended nodes, if nothing else can continue until they are resumed; deadlines may pass meanwhile."""
         at_work = any(not self.run.by_id[name].daemoned for name in self.run.running)
         timed = any(until is not None for _, until in self.run.suspended.values())
         if at_work or timed or self.run.backing_off:

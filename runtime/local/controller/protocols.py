@@ -29,7 +29,7 @@ class Boundary(Protocol):
     lost: str
 
     def abandon(self) -> None:
-        """Start nothing more, here and in the frames inside."""
+        """Start nothing more, here and in nested frames."""
 
     def start(self) -> None:
         """Start the children without dependencies."""
@@ -63,7 +63,7 @@ class Boundary(Protocol):
         ...
 
     def frozen(self) -> bool:
-        """Whether, because of `failFast`, only its running pods go on."""
+        """Whether, because of `failFast`, only its running pods continue."""
         ...
 
     def finish(self, phase: str, message: str | None = None) -> None:

@@ -131,7 +131,7 @@ class Run:
             self.agenda.work()
 
     def _end_frames(self) -> None:
-        """After a stop of the run: end all frames that may not go on, inner ones first, and do the resulting work."""
+        """After a stop of the run: end all frames that must not run, inner ones first, and do the resulting work."""
         waiting = list(self.frames.values())
         self.begun.clear()
         while waiting:
@@ -210,7 +210,7 @@ class Run:
         return node.type in ("Steps", "DAG", "Retry")
 
     def leave(self, node: Node) -> None:
-        """Stop executing a node; pods that it has started go on."""
+        """Stop executing a node; pods that it has started continue."""
         if (frame := self.frames.get(node.name)) is not None:
             frame.abandon()
         self.retries.pop(node.id, None)

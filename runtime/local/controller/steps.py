@@ -286,7 +286,7 @@ class Steps(Frame):
         self.run.agenda.soon(self._next)
 
     def _failure(self, child: Node) -> str:
-        """The message with which a group ends because a step of it has failed, or nothing."""
+        """The message with which a group ends because a step of it has failed, or empty."""
         goes_on = self.goes_on.get(child.id, {})
         if not child.failed or goes_on.get("failed" if child.phase == FAILED else "error"):
             return ""
