@@ -23,14 +23,14 @@ _GIB = 2**30
 
 
 CPU, MEMORY, PORTS = "cpu", "memory", "ports"
-"""What is asked for beside GPUs, which go by the name of their vendor.
+"""The names of resources; those of GPUs are their vendors.
 
-Thousandths of a core, bytes; and the ports of the machine, by who listens at known ones for others.
+Units: thousandths of a core, bytes; PORTS is requested by pods that listen at fixed ports for others.
 """
 
 
 def amount(bodies: Iterable[Json], meets: bool = False) -> Amount:
-    """The sum over containers that run together, without what is zero; `meets`: they ask for the ports.
+    """The sum over containers that run together, without zeros; `meets`: they request the ports.
 
     A limit without a request is one. Raises Refusal.
     """
@@ -50,7 +50,7 @@ def amount(bodies: Iterable[Json], meets: bool = False) -> Amount:
 
 @lru_cache(256)
 def _asked(name: str, given: str) -> tuple[str, int]:
-    """Of what a request asks for so much; of nothing, where this machine does not know that. Raises GrammarError."""
+    """The resource and amount of a request; zero for a resource unknown to this machine. Raises GrammarError."""
     if name == CPU:
         return CPU, math.ceil(quantity(given) * 1000)
     if name == MEMORY:
@@ -91,11 +91,11 @@ def machine(cpu: float | None, memory: int | None) -> tuple[float, float]:
 
 
 _LISTING = {"nvidia": ("nvidia-smi", "-L"), "amd": ("rocm-smi", "--showid")}
-"""What lists the GPUs of a vendor; those of others are not looked for."""
+"""The commands that list the GPUs of a vendor; GPUs of other vendors are not detected."""
 
 
 def found_gpus(vendor: str) -> list[str]:
-    """The GPUs of this machine, as the variable that hides the others names them."""
+    """The GPUs of this machine, as named in the variable that restricts a program to some of them."""
     command = _LISTING.get(vendor)
     if command is None or shutil.which(command[0]) is None:
         return []
@@ -132,7 +132,7 @@ class Allocatable:
         self.free: dict[str, list[str]] = {}
 
     def _look(self, wanted: Amount) -> None:
-        """Find out how much there is of what was not asked for before."""
+        """Determine the totals of resources that were not requested before."""
         found: Amount = {}
         if not self.total:
             cpu, memory = machine(*self.given)

@@ -18,7 +18,7 @@ _FOLDER = 0o755
 
 
 class BadArchive(Exception):
-    """An archive that cannot be read, or that reaches out of its folder."""
+    """An archive that cannot be read, or with a member outside of its folder."""
 
 
 class IllegalLink(BadArchive):
@@ -28,7 +28,7 @@ class IllegalLink(BadArchive):
 def pack_tar(source: Path, name: str, target: Path, level: int) -> None:
     """Write a file or folder as tar and gzip, under a name. Source: TarGzToWriter of Argo.
 
-    `level`: of the compression, -1 is the usual one.
+    `level`: of the compression; -1 is the default.
     """
     with (
         gzip.GzipFile(target, "wb", 6 if level < 0 else min(level, 9), mtime=0) as packed,
@@ -36,7 +36,7 @@ def pack_tar(source: Path, name: str, target: Path, level: int) -> None:
     ):
 
         def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
-            if member.islnk():  # a second name for a file that is in the archive already
+            if member.islnk():  # a hard link to a file that is already in the archive
                 path = source / PurePosixPath(member.name).relative_to(name)
                 member.type, member.linkname, member.size = tarfile.REGTYPE, "", path.stat().st_size
             return member
@@ -47,7 +47,7 @@ def pack_tar(source: Path, name: str, target: Path, level: int) -> None:
 def pack_zip(source: Path, name: str, target: Path) -> None:
     """Write a file or folder as zip, under a name. Source: ZipToWriter of Argo.
 
-    It has neither modes, so that no program stays one, nor empty folders, and links are empty files.
+    As in Argo, modes are lost, so that no file stays executable; empty folders too, and links become empty files.
     """
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, called in _walked(source, PurePosixPath(name)):
@@ -62,11 +62,11 @@ def pack_zip(source: Path, name: str, target: Path) -> None:
                 if not is_link:
                     with path.open("rb") as file:
                         shutil.copyfileobj(file, packed, 1 << 20)
-            made.external_attr = 0  # it was given a mode when it was opened
+            made.external_attr = 0  # opening it has set a mode
 
 
 def _walked(path: Path, name: PurePosixPath) -> Iterator[tuple[Path, PurePosixPath]]:
-    """What is at a path and below it, without folders and links followed, in the order of Go's filepath.Walk."""
+    """The files and links at a path and below it, in the order of Go's filepath.Walk; links are not followed."""
     if path.is_symlink() or not path.is_dir():
         yield path, name
         return
@@ -75,7 +75,7 @@ def _walked(path: Path, name: PurePosixPath) -> Iterator[tuple[Path, PurePosixPa
 
 
 def is_tar(path: Path) -> bool:
-    """Whether this is tar and gzip: an archive that says not what it is, is tried. Source: isTarball of Argo."""
+    """Whether a file of undeclared format is tar and gzip, by reading its start. Source: isTarball of Argo."""
     try:
         with gzip.open(path) as packed, tarfile.open(fileobj=packed, mode="r|") as archive:
             return archive.next() is not None
@@ -84,9 +84,9 @@ def is_tar(path: Path) -> bool:
 
 
 def unpack_tar(source: Path, target: Path, *, lenient: bool = False) -> None:
-    """Extract an archive: what is alone in it becomes the target, else the target is a folder. Raises BadArchive.
+    """Extract an archive: its only member becomes the target, several go into a folder. Raises BadArchive.
 
-    As by untar of Argo: only files, folders and links that are symbolic, and folders of one mode.
+    Like untar of Argo: only files, folders and symbolic links, and all folders get the same mode.
     With `lenient`, links that lead out of the archive are left out.
     """
     beside = target.with_name(f"{target.name}.tmpdir")
@@ -107,7 +107,7 @@ def unpack_tar(source: Path, target: Path, *, lenient: bool = False) -> None:
                     elif member.isreg():
                         path.chmod(
                             member.mode & 0o777 | 0o600
-                        )  # those of the root of a container have no bounds
+                        )  # root in a container needs no permissions, the user here does
                 except (IllegalLink, tarfile.FilterError):
                     if not lenient:
                         raise
@@ -127,7 +127,7 @@ def checked(member: tarfile.TarInfo) -> str:
 
 
 def inside(name: str) -> str:
-    """The path of a member as Argo has it: a root does not count, and the folder itself is no member of an archive."""
+    """The path of a member as in Argo: a leading root is dropped, and the folder itself is not a member."""
     path = os.path.normpath(f"./{name}")
     if path in (".", "..") or path.startswith("../") or "\0" in name:
         raise BadArchive(f"illegal file path: {name}")
@@ -152,7 +152,7 @@ def check_links(source: Path, name: str) -> None:
 
 
 def unpack_zip(source: Path, target: Path) -> None:
-    """Extract a zip archive likewise. Raises BadArchive."""
+    """Extract a zip archive in the same way. Raises BadArchive."""
     beside = target.with_name(f"{target.name}.tmpdir")
     beside.mkdir(parents=True)
     try:

@@ -67,7 +67,7 @@ class Context:
     def __init__(self, folder: Path, settings: Settings, supervisor: SupervisorClient) -> None:
         self.supervisor = supervisor
         self.folder = folder.absolute()
-        # Of its own name: that of an earlier process may still be on its way out.
+        # A unique name: the folder of an earlier process may still be being removed.
         self.scratch = self.folder / f"pods-{os.getpid()}-{next(_NUMBERS)}"
         self.logs = self.folder / "logs"
         self.shared = settings.volumes or self.folder.parent / "volumes"

@@ -15,13 +15,13 @@ from flowdsl.runtime.parts import part
 
 _ARGO = ("/argo/staging", "/var/run/argo")
 _PATIENCE = 20.0
-"""Seconds for which Docker or Podman may keep one waiting who asks whether it runs."""
+"""The timeout in seconds for a response of Docker or Podman."""
 
 
 def folders(declared: Iterable[str], places: Mapping[str, Path]) -> list[str]:
-    """The folders of a container that are folders of this machine, for what goes in and out beside the mounts.
+    """The folders of a container to mount from this machine, for inputs and outputs that are not on mounts.
 
-    They are the folders that the paths of outputs are in: what an image has there is not seen.
+    They are the parents of the declared paths, and hide the image's own content there.
     """
     found = {posixpath.dirname(posixpath.normpath(path)) for path in declared if path not in places}
     inside = tuple(f"{path.rstrip('/')}/" for path in places)
@@ -74,7 +74,7 @@ class Run:
         mounts: list[tuple[str, str, bool]],
         cwd: str,
     ) -> list[str]:
-        """The command line; the variables go by a file, but for those of several lines."""
+        """The command line; variables are passed in a file, except those with several lines."""
         body = self.unit.body
         found = [self.engine, "run", "--rm", "--name", self.name, "--network", "host"]
         lines = folder / "environment"

@@ -32,7 +32,7 @@ _USUAL = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin",
 
 
 class About(NamedTuple):
-    """What a container may read about its pod."""
+    """The data about its pod that a container may read."""
 
     start: StartPod
     account: str

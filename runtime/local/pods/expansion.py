@@ -11,14 +11,14 @@ from flowdsl.grammar.regex import regex
 from flowdsl.runtime.parts import part, several
 
 LONGEST = 131072
-"""The most bytes of one variable or argument, with the zero at its end. Source: MAX_ARG_STRLEN of Linux."""
+"""The most bytes of a variable or argument, with the terminating NUL. Source: MAX_ARG_STRLEN of Linux."""
 _REFERENCE = regex(r"\$(?:\$|\(([^)]*)\))")
 
 
 def expanded(text: str, known: Mapping[str, str]) -> str:
     """Replaces `$(NAME)` by the value of a known variable, and `$$` by `$`.
 
-    Source: third_party/forked/golang/expansion of Kubernetes; a name ends at the first `)`, whatever stands in it.
+    Source: third_party/forked/golang/expansion of Kubernetes; a name ends at the first `)`, and may have any character.
     """
     if "$" not in text:
         return text
@@ -31,13 +31,13 @@ def expanded(text: str, known: Mapping[str, str]) -> str:
 
 
 def carried(template: dict[str, Any], names: Callable[[], Mapping[str, str]]) -> dict[str, Any]:
-    """A template as Argo's executor finds it: the kubelet has expanded it, as a variable of the init container.
+    """A template as Argo's executor reads it: the kubelet expands it, as a variable of the init container.
 
-    Without the parameters of its inputs; one of more than 128 KiB goes by a ConfigMap, and arrives as it is. Source:
+    Input parameters are left out; above 128 KiB it is passed in a ConfigMap, unexpanded. Source:
     build in workflow/controller/workflowpod.go of Argo 4.1; what a run showed.
     """
     if "script" not in template and not template.get("inputs") and not template.get("outputs"):
-        return template  # the executor reads nothing of it
+        return template  # the executor uses nothing of it
     inputs: dict[str, Any] = {"artifacts": several(part(template, "inputs"), "artifacts")}
     text = json.dumps({**template, "inputs": inputs}, ensure_ascii=False, separators=(",", ":"))
     if "$$" not in text and "$(ARGO_" not in text:
@@ -52,7 +52,7 @@ def carried(template: dict[str, Any], names: Callable[[], Mapping[str, str]]) ->
 
 
 def too_long(argv: list[str], env: Mapping[str, str]) -> bool:
-    """Whether a variable or an argument is longer than Linux allows."""
+    """Whether a variable or argument exceeds the limit of Linux."""
     if sum(map(len, (*argv, *env, *env.values()))) < LONGEST // 8:
         return False
     texts = [*argv, *(f"{name}={value}" for name, value in env.items())]

@@ -62,7 +62,7 @@ class Taken:
         self.found: Json = {}
         self.errors: list[str] = []
         self.unsaved = ""
-        """Why Argo's part in the main container, which copies what is not on a volume, has failed."""
+        """Why Argo's executor in the main container could not copy outputs that are not on a volume; else empty."""
 
     def all(self, result: str | None, logs: dict[str, Path]) -> None:
         """Collect everything, in Argo's order."""
@@ -143,7 +143,7 @@ class Taken:
         return saved
 
     def _unpackable(self, artifact: Json, errors: list[str]) -> list[Json]:
-        """A pipe or device is in place of a file: what is stored of it nevertheless."""
+        """Handle a pipe or device in place of a file; returns the artifacts that are stored nevertheless."""
         path = artifact["path"]
         if not self._is_on_volume(path):
             why = f"{path} is not a regular file or directory"

@@ -26,7 +26,7 @@ def patched(spec: Json, start: StartPod) -> Json:
 
 
 def judged(start: StartPod) -> tuple[str, int | None]:
-    """Why Argo cannot apply the patches of a pod, or nothing, and the `activeDeadlineSeconds` that they give it."""
+    """Why Argo cannot apply the patches of a pod (empty if it can), and the `activeDeadlineSeconds` that they set."""
     seconds: int | None = None
     for text in _patches(start):
         patch, fault = _applied(text)

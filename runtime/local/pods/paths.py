@@ -15,7 +15,7 @@ from flowdsl.runtime.local.pods.sandbox import HIDDEN, OPENED, remove, shown
 
 _MOST_LINKS = 40
 _PLAIN = regex(r"[\w@+=:,.-]*")
-"""Names that mean themselves in a shell, and in the quotes of other languages."""
+"""Names that need no quoting in a shell, nor escapes in strings of other languages."""
 
 
 class View:
@@ -31,7 +31,7 @@ class View:
     def place(self, path: str, volumes: Sequence[str] = ()) -> Path:
         """The path on this machine, with links followed as the container follows them.
 
-        `volumes`: the mounts of another container, if it is that one that looks. Raises FileNotFoundError for an
+        `volumes`: the mounts of another container, if it is the one that resolves. Raises FileNotFoundError for an
         absolute link in them.
         """
         return self._of(self._followed(path, volumes) or "/")
@@ -74,7 +74,7 @@ class View:
 
 
 def _of_machine(path: str) -> bool:
-    """Whether a path is one of the machine, and not one that a container has made."""
+    """Whether a path belongs to the machine, and was not created by a container."""
     above = ""
     for name in path.strip("/").split("/"):
         at = f"{above}/{name}"

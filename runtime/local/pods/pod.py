@@ -30,7 +30,7 @@ from flowdsl.runtime.local.pods.workload_kind import ENDLESS
 from flowdsl.runtime.parts import part, several
 
 _OFTEN = 0.05
-"""Seconds after which one who waits looks whether it is to go on."""
+"""Seconds between two checks whether to stop waiting."""
 
 Json = dict[str, Any]
 
@@ -105,7 +105,7 @@ class Pod:
             )
         return self._volumes
 
-    # --- the way of a pod -------------------------------------------------------------------------
+    # --- the life of a pod -------------------------------------------------------------------------
 
     def begin(self, gpus: dict[str, list[str]]) -> None:
         """Run it, with these GPUs of the machine, by vendor."""
@@ -121,7 +121,7 @@ class Pod:
     def alone(self, wanted: Amount) -> Json | None:
         """Its program, if the supervisor can start that before `begin` is called, as soon as there is room.
 
-        So it is where nothing has to be prepared for it, or known of the sandbox, and nothing runs beside or after
+        That requires that nothing has to be prepared for it, or known of the sandbox, and nothing runs beside or after
         it. It keeps its resources until the program ends.
         """
         shape = self.shape
@@ -132,7 +132,7 @@ class Pod:
         try:
             what = program.asked()
         except Refusal:
-            return None  # it is said when it begins
+            return None  # reported when it begins
         self.made = program, what
         self.sent = not isinstance(what, Way)
         return None if isinstance(what, Way) else what
@@ -318,7 +318,7 @@ class Pod:
     def _finish(self) -> None:
         """All containers have ended: collect the outputs."""
         self.over = True
-        if self.failed and len(self.programs) > 1:  # the log that was written last is the one that says why
+        if self.failed and len(self.programs) > 1:  # the log that was written last has the reason
             now = time.time_ns()  # finer than the clock of files
             with suppress(OSError):  # it printed nothing
                 os.utime(self.context.logs / self.programs[self.failed].log, ns=(now, now))

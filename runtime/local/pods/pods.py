@@ -26,9 +26,9 @@ Json = dict[str, Any]
 KINDS = ("http", "data", "resource", "plugin")
 _GONE = "the process that starts the steps has ended"
 AHEAD = 32
-"""Pods that have asked for a part of the machine and not been given it; the others wait here."""
+"""The most pods whose requests for resources are pending at the supervisor; the others wait here."""
 _OFTEN = 0.001
-"""Seconds for which pods that have ended may be kept waiting while others are started."""
+"""Seconds for which pods that have ended may wait while others are started."""
 _NOT_ISOLATED = (
     "This system gives steps no file system of their own: the paths of the manifest are replaced by folders of the run "
     "in commands, variables and scripts, and not in what programs make themselves."
@@ -58,12 +58,12 @@ class Pods:
         given = self.settings.cpu, self.settings.memory, self.settings.gpus
         self.allocatable = Allocatable(*given, self.supervisor.offer, self.context.notice)
         self.pods: dict[str, Pod] = {}
-        self.line: deque[tuple[Pod, Amount]] = deque()  # who is to ask for a part of the machine
-        self.asked: dict[str, Amount] = {}  # the nodes of those that have, by the name of the node
-        self.given: dict[str, dict[str, list[str]]] = {}  # the GPUs of those that have been given it
+        self.line: deque[tuple[Pod, Amount]] = deque()  # pods that have not requested their resources yet
+        self.asked: dict[str, Amount] = {}  # the pending requests, by node
+        self.given: dict[str, dict[str, list[str]]] = {}  # the GPUs of the granted ones, by node
         self.others: dict[str, threading.Event] = {}
         self.operators = Operators(self)
-        self.early: list[tuple[Pod, Amount]] = []  # that were started before steps can be
+        self.early: list[tuple[Pod, Amount]] = []  # pods that were started before the supervisor was ready
         self.closed = False
         self.ready = False
         self.attended = 0.0
@@ -114,7 +114,7 @@ class Pods:
     ) -> Pod | None:
         """Run the containers of a pod, as soon as there is room for them.
 
-        `meets`: they listen at known ports. `leads`: the containers after whose success the others are stopped.
+        `meets`: they listen at fixed ports. `leads`: the containers after whose success the others are stopped.
         """
         try:
             made = Pod(pod, self.context, self.report, self._rests, ended, leads)
@@ -128,7 +128,9 @@ class Pods:
         else:
             self.early.append((made, wanted))
         if time.monotonic() - self.attended > _OFTEN:
-            self.attend(0)  # who starts many does not keep those waiting that may begin meanwhile
+            self.attend(
+                0
+            )  # so that starting many pods does not delay those whose requests were granted meanwhile
         return made
 
     def attend(self, seconds: float | None) -> None:
@@ -242,7 +244,7 @@ class Pods:
         if answered is not None:
             answered(answer)
         elif "code" in answer:
-            self.supervisor.free(name)  # its pod was stopped before it was known here that it runs
+            self.supervisor.free(name)  # its pod was stopped before the message that it runs arrived
         self._may(answer.get("next", []))
 
     def _rests(self, pod: Pod) -> None:

@@ -27,17 +27,17 @@ _PORTS = ("MASTER_PORT", "PET_MASTER_PORT")
 _CLUSTER = "TF_CONFIG"
 _PLACE = regex(r"(?<=:)\d+(?=\")")
 _STEP, _FIRST, _LAST = 97, 1024, 32767
-"""How far the next port is that is looked at, and which ports there are: above them are those of connections."""
+"""The step to the next candidate, and the range of candidates: above it are the ephemeral ports."""
 
 
 class Ports:
-    """The ports that this process has."""
+    """The ports that this process has reserved."""
 
     def __init__(self) -> None:
-        self._held: dict[int, tuple[int, int]] = {}  # a file that is locked, and how many have it
+        self._held: dict[int, tuple[int, int]] = {}  # a locked file, and the number of users
 
     def settled(self, template: Json) -> tuple[Json, dict[int, int]]:
-        """A template with ports that are free, and which of them stand for which."""
+        """A template with free ports, and a mapping from the original ports to those."""
         found = {wanted: self._taken(wanted) for wanted in sorted(set(_asked(template)))}
         if all(wanted == port for wanted, port in found.items()):
             return template, found
@@ -51,7 +51,7 @@ class Ports:
         return other, found
 
     def _taken(self, wanted: int) -> int:
-        """The port itself, or the next that is free; without any it stays as it is."""
+        """Reserve the port itself, or the next free one; returns the original port if none is free."""
         port = wanted
         for _ in range(_LAST // _STEP):
             if self._take(port):
@@ -60,7 +60,7 @@ class Ports:
         return wanted
 
     def _take(self, port: int) -> bool:
-        """Whether a port is ours, or now is: those who share it come one after the other."""
+        """Reserve a port, or share one that is reserved by this process; returns whether that succeeded."""
         if port in self._held:
             file, count = self._held[port]
             self._held[port] = file, count + 1
@@ -70,13 +70,13 @@ class Ports:
             folder.mkdir(mode=0o700, exist_ok=True)
             file = os.open(folder / str(port), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         except OSError:
-            return _is_free(port)  # there is nowhere to say whose it is
+            return _is_free(port)  # no folder for lock files
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(file)
             return False
-        except OSError:  # no locks on this file system
+        except OSError:  # the file system does not support locks
             os.close(file)
             return _is_free(port)
         if not _is_free(port):
@@ -86,7 +86,7 @@ class Ports:
         return True
 
     def give(self, found: dict[int, int]) -> None:
-        """Give ports back."""
+        """Release ports."""
         for port in found.values():
             file, count = self._held.pop(port, (-1, 0))
             if count > 1:
@@ -96,7 +96,7 @@ class Ports:
 
 
 def _is_free(port: int) -> bool:
-    """Whether nobody listens at a port."""
+    """Whether no process listens at a port."""
     with socket.socket() as asked:
         asked.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -114,7 +114,7 @@ def _variables(template: Json) -> Iterator[Json]:
 
 
 def _asked(template: Json) -> Iterator[int]:
-    """The ports that the variables of containers name."""
+    """The ports in the variables of the containers."""
     for one in _variables(template):
         text = str(one["value"])
         if one["name"] == _CLUSTER:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 _VISIBLE = {"nvidia": "CUDA_VISIBLE_DEVICES", "amd": "ROCR_VISIBLE_DEVICES"}
 _NEAR = 0.9
-"""From this part of its memory limit on, a program that was killed has probably used too much."""
+"""A killed program whose peak memory is at least this fraction of its limit has probably exceeded it."""
 
 
 class Owner(Protocol):

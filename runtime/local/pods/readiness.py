@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 _PAUSE = 0.25
-"""Seconds between tries at most: a probe of a cluster may wait 10, here nobody pays for one."""
+"""The longest pause between two probes in seconds: the default in a cluster is 10, but here probes are cheap."""
 _numbers = itertools.count()
 
 
 def ready(probe: Json | None, program: Program, over: Callable[[], bool]) -> bool:
-    """Wait until a probe holds, or nothing is to be waited for any more; whether it holds."""
+    """Wait until a probe succeeds, or the wait is `over`; returns whether it has succeeded."""
     if not probe:
         return True
     time.sleep(min(float(probe.get("initialDelaySeconds", 0)), 1.0))
@@ -62,7 +62,7 @@ def _request(target: Json, program: Program, seconds: float) -> bool:
     path = str(target.get("path", "/"))
     url = f"{scheme}://127.0.0.1:{_port(target, program)}/{path.lstrip('/')}"
     headers = {one["name"]: one["value"] for one in several(target, "httpHeaders")}
-    direct = urllib.request.build_opener(  # the kubelet asks no proxy
+    direct = urllib.request.build_opener(  # the kubelet uses no proxy
         urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=unchecked())
     )
     try:
@@ -73,7 +73,7 @@ def _request(target: Json, program: Program, seconds: float) -> bool:
 
 
 def unchecked() -> ssl.SSLContext:
-    """TLS without a look at who answers."""
+    """A TLS context that does not verify the server."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -15,7 +15,7 @@ _NO_DATA: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
 
 class Settings(NamedTuple):
-    """How the pods of one run are executed.
+    """The settings for the pods of one run.
 
     - `python`: the interpreter for steps that ask for python; its folder comes first in their PATH.
     - `mounts`: folders for persistent volume claims, by the name of the claim; a claim that is not here is a folder

@@ -17,7 +17,7 @@ from flowdsl.compiler.kinds import STORES
 
 Json = dict[str, Any]
 RUNS = ".flowdsl"
-"""The folder that runs are kept in."""
+"""The folder of all runs."""
 _LONGEST_NAME = 255
 
 
@@ -61,7 +61,7 @@ class Store:
                     self.put(f"{key.rstrip('/')}/{path.relative_to(source).as_posix()}".lstrip("/"), path)
 
     def take(self, key: str, made: Path) -> None:
-        """Move a complete file to its key; it has to be beside the objects. Raises BadKey, OSError."""
+        """Move a complete file to its key, on the same file system (see `part`). Raises BadKey, OSError."""
         target = self.path(key)
         target.parent.mkdir(parents=True, exist_ok=True)
         made.replace(target)

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote, urlsplit
 from flowdsl.grammar.regex import regex
 
 UNANSWERED = (OSError, ValueError, HTTPException)
-"""What is raised where there is no answer, or the request cannot be written."""
+"""The exceptions when there is no response, or the request is invalid."""
 
 _LABEL = regex(r"[^.:@\[\]]*[^\x00-\x7f][^.:@\[\]]*")
 _PATH = regex(r"[-\w.~!$&'()*+,/:;=@\[\]%]*", re.ASCII)
@@ -18,7 +18,7 @@ _QUERY = "".join(map(chr, range(128)))
 
 
 def request(url: str, *, data: bytes | None = None, method: str = "GET") -> urllib.request.Request:
-    """A request of a URL, in which any characters may be. Raises ValueError."""
+    """A request for a URL, which may contain any characters. Raises ValueError."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https"):
         raise ValueError(f"unsupported protocol scheme {parts.scheme!r}")
@@ -34,5 +34,5 @@ def _ascii(label: re.Match[str]) -> str:
 
 
 def add_header(to: urllib.request.Request, name: str, value: str) -> None:
-    """Send a header, as UTF-8."""
+    """Add a header to a request, encoded as UTF-8."""
     to.add_header(name, value.encode().decode("latin-1"))
