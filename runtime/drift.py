@@ -27,7 +27,7 @@ Json = dict[str, Any]
 
 KINDS = {one.name: one for one in (WORKFLOW, TEMPLATE, CLUSTER_TEMPLATE, CRON)}
 _OURS = ("name", "generateName", "namespace", "labels", "annotations")
-"""What of the metadata is a user's to say."""
+"""The metadata fields that users set."""
 _LONGEST = 80
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -114,9 +114,9 @@ def comparable(found: Json, document: Json) -> Json:
 
 
 _STEERED = ("shutdown", "suspend", "activeDeadlineSeconds")
-"""What of a run changes when somebody stops or suspends it."""
+"""The fields of a run's spec that change when it is stopped or suspended."""
 _NOTHING: tuple[object, ...] = (None, "", 0, [], {})
-"""What an API that reads objects into its own types may leave out, or add. `False` is here too: it equals 0."""
+"""Zero values, which an API with typed objects may omit or add. `False` is included, since it equals 0."""
 
 
 def altered(sent: Json, stored: Json) -> list[str]:
@@ -202,7 +202,7 @@ _DEFAULTS = {
     *(("fsType", "ext4"), ("fsType", "xfs"), ("iscsiInterface", "default"), ("keyring", "/etc/ceph/keyring")),
     *(("pool", "rbd"), ("user", "admin"), ("storageMode", "ThinProvisioned")),
 }
-"""What the server adds where nothing is written. Source: the full definitions of Argo 4.1, all their defaults."""
+"""The defaults that the server adds. Source: the full CRDs of Argo 4.1, all their defaults."""
 
 
 def ordered(value: Any, like: Any) -> Any:

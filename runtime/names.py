@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
 LATEST = "@latest"
-"""Stands for the name of the run that was created last."""
+"""A placeholder for the name of the newest run."""
 _SIGNS = "bcdfghjklmnpqrstvwxz2456789"
 """Source: SafeEncodeString in k8s.io/apimachinery/pkg/util/rand."""
 

@@ -196,7 +196,7 @@ def _arguments(workflow: Json, references: list[Json]) -> Iterator[Problem]:
     bare = {key: value for key, value in own.items() if key != "arguments"}
     try:
         spec = spec_of({**workflow, "spec": bare}, references)
-    except ArgoError:  # the template is not there, or may not be read
+    except ArgoError:  # the template does not exist, or may not be read
         return
     template = f"the template `{reference.get('name')}`"
     if not spec.get("entrypoint"):

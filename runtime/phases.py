@@ -18,11 +18,11 @@ SKIPPED, OMITTED = "Skipped", "Omitted"
 
 FAILURES = (FAILED, ERROR)
 ENDED = (SUCCEEDED, *FAILURES)
-"""Of what ran, and runs no more."""
+"""Phases of nodes and runs that have run and ended."""
 FULFILLED = frozenset((*ENDED, SKIPPED, OMITTED))
-"""Of what nobody has to wait for any more."""
+"""Phases after which dependents need not wait any more."""
 POD_ENDED = (SUCCEEDED, FAILED)
-"""Of pods that run no more, which the kubelet gives a phase. Source: PodPhase of Kubernetes."""
+"""Phases of pods that have ended, as set by the kubelet. Source: PodPhase of Kubernetes."""
 
 
 def phase(workflow: Json) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 SERVED = Kind("", "", "", "API", namespaced=False)
-"""Stands for a version of a group of the API: its name is `batch/v1`, its keys are kinds."""
+"""A pseudo-kind for a version of an API group: its name is `batch/v1`, its keys are kinds."""
 
 
 def served_by(found: Json) -> set[str]:
@@ -84,7 +84,7 @@ _FREE = (
     *("metadata", "podMetadata", "workflowMetadata", "labels", "annotations"),
     *("value", "default", "withItems", "resource", "memoize"),
 )
-"""Fields below which users write what they like; the ConfigMap of `memoize` is made by the controller."""
+"""Fields with arbitrary content of users; and `memoize`, whose ConfigMap is created by the controller."""
 _BY_HAND = "a volume of that class may have been made by hand"
 _BY_NAME = {
     "serviceAccountName": (ACCOUNT, ""),

@@ -33,7 +33,7 @@ _ORIGINS = {
     TEMPLATE: "workflow-template",
     CLUSTER_TEMPLATE: "cluster-workflow-template",
 }
-"""The labels that say what a run is made from."""
+"""The labels of a run that name its origin."""
 _LONGEST = 63
 _DIGITS = 10
 
@@ -43,9 +43,9 @@ class Asked(NamedTuple):
 
     parameters: Mapping[str, str]
     name: str = ""
-    """Its name; made from what is submitted where there is none."""
+    """The name of the run; derived from what is submitted if empty."""
     id: str = ""
-    """What makes a submission the same as another: one of the same run with the same id is not a second run."""
+    """An idempotency key: submitting the same run with the same id again does not create a second run."""
     labels: Mapping[str, str] = {}
 
 
@@ -55,7 +55,7 @@ def submission(document: Json, asked: Asked) -> Json:
     Raises RunError, as for parameters that it does not have.
     """
     run = _named(document, workflow(document, dict(asked.parameters)), asked)
-    return scheduled(document, run)  # the time is not of what its name is made from
+    return scheduled(document, run)  # its name is not derived from the time
 
 
 def from_template(kind: Kind, template: Json, asked: Asked) -> Json:

@@ -40,7 +40,7 @@ class Keys(NamedTuple):
 
     secrets: dict[str, str]
     endpoint: str | None = None
-    """An address that stands for that of the workflow."""
+    """An address to use in place of that in the workflow."""
 
 
 class Bucket:
@@ -75,7 +75,7 @@ class Bucket:
                 found += [self._entry(str(one["path"]), one) for one in page]
         except Exception as error:
             raise self._trouble(error) from None
-        # An empty object stands for a folder, where programs show folders; obstore takes the slash off its key.
+        # Some programs represent a folder by an empty object; obstore strips the slash from its key.
         folders = {above for one in found for above in _aboves(one.path)} | {prefix[:-1]}
         kept = [one for one in found if one.size or one.path not in folders]
         if not kept:
@@ -92,7 +92,7 @@ class Bucket:
             got = self._obstore.get(self._store, key, options=options)
             if got.meta["size"] != entry.size or _tag(got.meta) != entry.tag:
                 raise Changed(f"{self._place.said} has changed while it was read")
-            skip = max(0, offset - int(got.range[0]))  # of a store that knows no ranges
+            skip = max(0, offset - int(got.range[0]))  # the store may not support ranges
             for block in got.stream(min_chunk_size=BLOCK):
                 data = bytes(block)
                 if skip < len(data):
@@ -209,7 +209,7 @@ def _s3(stores: Any, fields: Any, keys: Keys) -> Any:
         config["region"] = os.environ.get("AWS_REGION") or "us-east-1"
     secrets = keys.secrets or _profile()
     found = {name: secrets.get(field, "").strip() for field, name in _S3_KEYS.items()}
-    # As a provider: what else is in the environment, as a token of another session, is not mixed in.
+    # As a provider: so nothing else from the environment, such as a token of another session, is mixed in.
     own = {**found, "token": found["token"] or None, "expires_at": None}
     provider = (lambda: own) if found["access_key_id"] else None
     if fields.get("roleARN") and provider is None:

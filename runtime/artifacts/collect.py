@@ -39,7 +39,7 @@ Json = dict[str, Any]
 T = TypeVar("T")
 
 _ENDINGS = {"tar": ".tgz", "zip": ".zip"}
-"""What the name of an output ends with while it is packed."""
+"""The file name extensions of packed outputs."""
 
 
 class Settings(NamedTuple):
@@ -49,7 +49,7 @@ class Settings(NamedTuple):
     unpacked: bool = True
     limits: Limits = Limits()
     pause: float = 1.0
-    """Seconds before a store that broke off is asked again; each time longer."""
+    """Seconds before the first retry after an interruption; each pause is longer."""
 
 
 class Outcome(NamedTuple):
@@ -57,12 +57,12 @@ class Outcome(NamedTuple):
 
     piece: Piece
     record: Json | None = None
-    """What `run.json` says of it, when it is in the folder."""
+    """Its entry in `run.json`, if it is in the folder."""
     found: Content | None = None
     trouble: Sequence[FetchError] = ()
-    """Why it, or some of it, is not."""
+    """Why all or some of it is missing."""
     new: bool = False
-    """Whether it was not there before."""
+    """Whether it is new in the folder."""
 
 
 class Collector:

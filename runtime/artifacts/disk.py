@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MIB = 1 << 20
 _PARTS = tuple(number * _MIB for number in (16, 8, 5, 64, 32, 10, 25, 50, 100, 128, 256, 512))
-"""The sizes of the parts that programs upload in. Source: minio-go, which Argo uses, takes 16 MiB; aws-cli 8 MiB."""
+"""The usual part sizes of multipart uploads. Source: minio-go, which Argo uses, takes 16 MiB; aws-cli 8 MiB."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _TAG = regex(r'"?([0-9a-f]{32})(?:-(\d+))?"?')
 

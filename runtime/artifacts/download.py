@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from flowdsl.runtime.artifacts.sources import Entry, Source
 
 TWICE = "twice"
-"""Checked by a second look: the ETag is no digest here."""
+"""Verified by a second download: the ETag is not a digest here."""
 _TRIES = 4
-"""How often an answer may break off without a byte of progress."""
+"""The most consecutive interruptions without a byte of progress."""
 
 
 def download(source: Source, entry: Entry, tag: str, part: Path, stop: threading.Event, pause: float) -> str:

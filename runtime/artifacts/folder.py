@@ -96,7 +96,7 @@ class Folder:
             text = self._journal.read_bytes() if self._journal.exists() else b""
             whole = [
                 one for one in text.splitlines(keepends=True) if one.endswith(b"\n")
-            ]  # the last may be cut
+            ]  # the last line may be truncated
             lines: list[Json] = [json.loads(one) for one in whole]
         except (OSError, ValueError):
             raise NotOurs(f"{self._journal} cannot be read: remove the folder {self.work}") from None
@@ -153,7 +153,7 @@ class Folder:
                 keep(at.parent)
 
     def _note(self, record: Json) -> None:
-        """Append a line to the journal; what `run.json` said is moved there, too, since it is no longer complete."""
+        """Append a line to the journal; the entries of `run.json` move there, too, since it is no longer complete."""
         new = [record]
         if self._listed or not self._journal.exists():
             known = [one for several in self._records.values() for one in several]

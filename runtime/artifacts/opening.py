@@ -30,18 +30,18 @@ class Ways(NamedTuple):
     """How the stores of a run are accessed."""
 
     mounts: Mapping[str, Path]
-    """Folders of this machine that claims are mounted at."""
+    """The folders of this machine at which claims are mounted."""
     cluster: Cluster | None = None
     folder: Path | None = None
-    """Of a run on this machine, its folder; what it stored is in it."""
+    """For a run on this machine: its folder, with the files that it stored."""
     volumes: Path | None = None
-    """Of a run on this machine, where claims without a mount are."""
+    """For a run on this machine: the folder of claims without a mount."""
     readers: Readers | None = None
-    """The pods that read the claims of a cluster."""
+    """The pods that read the claims of a cluster, for a run there."""
     endpoint: str | None = None
-    """The address of the object store, as it is reached from here."""
+    """The address at which the object store can be reached from here."""
     own: bool = False
-    """Whether this machine's credentials are used, not those in the secrets of the cluster."""
+    """Whether to use this machine's credentials in place of those in the secrets of the cluster."""
 
 
 class Opener:

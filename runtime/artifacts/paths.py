@@ -12,7 +12,7 @@ import unicodedata
 from flowdsl.grammar.regex import regex
 
 LONGEST_NAME = 255
-"""Bytes of a name. Source: NAME_MAX of Linux and macOS."""
+"""The most bytes of a file name. Source: NAME_MAX of Linux and macOS."""
 
 _RESERVED = regex(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
 _DRIVE = regex(r"[a-zA-Z]:")
@@ -50,7 +50,7 @@ def fault(path: str) -> str:
 
 
 def folded(path: str) -> str:
-    """A form that is equal for paths which some file system takes for one."""
+    """A normal form: equal for paths that some file systems do not distinguish."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
 
 

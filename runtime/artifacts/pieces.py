@@ -57,14 +57,14 @@ class Location(NamedTuple):
         match self.kind:
             case "s3" | "gcs":
                 scheme = "s3" if self.kind == "s3" else "gs"
-                bucket = self.fields.get("bucket", "")  # a run of this machine has none
+                bucket = self.fields.get("bucket", "")  # a local run has none
                 return f"{scheme}://{bucket}/{self.key}" if bucket else self.key
             case "volume":
                 return f"claim {self.fields['claim']}: {self.key}"
             case "raw":
                 return "text in the workflow"
             case "http":
-                return self.key.partition("?")[0]  # what follows may be a key
+                return self.key.partition("?")[0]  # the query may contain credentials
             case "azure":
                 return f"{self.store}/{self.key}"
             case _:
@@ -78,7 +78,7 @@ class Piece(NamedTuple):
     output: str
     location: Location
     archive: str = "none"
-    """How it is packed: `none`, `tar`, `zip`; empty where nothing says it."""
+    """How it is packed: `none`, `tar` or `zip`; empty if that is not declared."""
     deleted: bool = False
     optional: bool = False
 
@@ -107,7 +107,7 @@ class Run(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
         return self.status.name
 
     @property

@@ -35,15 +35,15 @@ PORT = 10250
 IMAGE = "python:3.12-slim"
 MOUNTED = "/claim"
 _MOST, _LEAST = 4 << 20, 64 << 10
-"""Bytes of one answer: less where connections are slow."""
+"""The most and least bytes of one response: less for slow connections."""
 _LONGEST = 3600
-"""Seconds after which the cluster ends the pod, whatever has become of whoever started it."""
+"""Seconds after which the cluster ends the pod, even if its client has crashed."""
 _IDLE = 120
-"""Seconds without a question after which it ends by itself."""
+"""Seconds without a request after which it exits."""
 PENDING = 300.0
-"""Seconds that the pod may take until it answers."""
+"""Seconds that the pod may take until it responds."""
 POLL = 1.0
-"""Seconds between two looks at it."""
+"""Seconds between two polls of it."""
 _BAD = (
     "ErrImagePull",
     "ImagePullBackOff",
@@ -192,7 +192,7 @@ class Reader:
 
     def start(self, workflow: Json, image: str) -> None:
         """Create it, and wait until it responds. Raises ClusterError, StoreError."""
-        self._created = True  # it may be, even if the answer is lost
+        self._created = True  # it may be, even if the response is lost
         self.cluster.create(POD, self.body(workflow, image))
         end = time.monotonic() + PENDING
         why = ""

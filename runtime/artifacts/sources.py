@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BLOCK = 1 << 20
-"""Bytes that are held at a time."""
+"""The buffer size in bytes."""
 
 
 NO_FILE = "/dev/null"
-"""What stands for a device, a pipe or a socket: a link that is refused."""
+"""The link target that represents a device, a pipe or a socket: such a link is refused."""
 
 
 class Entry(NamedTuple):
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
     path: str
     size: int
     tag: str = ""
-    """What changes when the content does; the ETag where the store has one."""
+    """A text that changes when the content does; the ETag if the store has one."""
     link: str = ""
 
 

@@ -20,7 +20,7 @@ class Step(NamedTuple):
     """A step, or a graph of steps. `folder`: the names on the path to it, with rounds of loops by number."""
 
     path: str
-    """What its author calls it: `search.train(3)`."""
+    """Its name for the author of the pipeline: `search.train(3)`."""
     folder: tuple[str, ...]
     node: Node
     leaf: bool
@@ -48,6 +48,6 @@ def _steps(run: Run, entry: Entry, folder: tuple[str, ...]) -> Iterator[Step]:
     for one in entry.rounds:
         yield from _steps(run, one, (*folder, one.name[1:-1]))
     for one in entry.children:
-        # A run that was tried again as a whole is no part of the names in it.
+        # The root of a run that was retried as a whole is not part of the names below it.
         above = folder if one.path != one.name else ()
         yield from _steps(run, one, (*above, one.name))

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SAID = 20
-"""Members that are named when an archive is refused."""
+"""The most members that are named when an archive is refused."""
 _HEADERS = 1 << 20
-"""Bytes that the headers of one member may take: a long name is read into memory."""
+"""The most bytes of the headers of one member: long names are read into memory."""
 _OF_ARGO = ("/tmp/argo/outputs/artifacts/", "/mainctrfs/")
-"""Where the wait container has a file that it packs alone with zip, under its whole path."""
+"""Folders of the wait container: it stores a single file in a zip archive under its whole path."""
 _GZIP = b"\x1f\x8b"
 _TAR_MAGIC = slice(257, 262)
 _BROKEN = (
@@ -148,11 +148,11 @@ def _tar(source: Path, folder: Path, gauge: _Gauge) -> Iterator[str]:
         declared = number = 0
         with tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r|", bufsize=BLOCK // 16) as archive:
             while (member := archive.next()) is not None:
-                cast("Any", archive).members = []  # kept by tarfile, though nobody asks for them
+                cast("Any", archive).members = []  # tarfile keeps them, though they are not used
                 number += 1
                 gauge.members(number)
                 declared += member.size if member.isreg() else 0
-                gauge.check(declared)  # a sparse file is longer than what is stored of it
+                gauge.check(declared)  # a sparse file is larger than its stored data
                 stream.until = archive.offset + 2 * _HEADERS
                 path = member.name.removeprefix("./").rstrip("/")
                 if path in ("", ".") and member.isdir():
@@ -167,7 +167,7 @@ def _tar(source: Path, folder: Path, gauge: _Gauge) -> Iterator[str]:
                     yield f"`{member.name}`: {_text(error)}"
         stream.until = sys.maxsize
         while stream.read(BLOCK):
-            pass  # the checksum of gzip is behind all of it
+            pass  # the checksum of gzip comes at the end
 
 
 def _member_fault(member: tarfile.TarInfo, path: str, names: Names) -> str:
