@@ -71,7 +71,7 @@ def namespace(visit: Visit) -> Iterator[Check]:
     try:
         found = visit.get(NAMESPACE, visit.namespace)
     except Unread:
-        return  # who may do something in it need not see it
+        return  # users with rights in it may lack that to see it
     if found is None:
         name = shlex.quote(visit.namespace)
         text = f"there is no namespace `{visit.namespace}`"

@@ -123,7 +123,7 @@ _ANY: Json = {
     "metadata": {"name": "any"},
     "spec": {"templates": [{"name": "any", "container": {"image": "any"}}]},
 }
-"""A workflow of one step, which needs what every workflow needs."""
+"""A workflow of one step, for the permissions that every workflow needs."""
 
 
 def accounts(visit: Visit) -> Iterator[Check]:
@@ -163,7 +163,7 @@ def _needed(manifests: Iterable[Json]) -> Iterator[tuple[str, str, str, list[str
     for one in documents:
         for subject in several(one, "subjects"):
             if one["metadata"]["name"].endswith(":cache"):
-                continue  # that of the controller
+                continue  # the controller's account
             for rule in rules.get(str(part(one, "roleRef").get("name")), []):
                 for group in texts(rule, "apiGroups"):
                     for resource in texts(rule, "resources"):

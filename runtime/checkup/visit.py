@@ -41,7 +41,7 @@ class Visit:
         self.manifests = manifests
         self.user = ""
         self.controllers: list[str] = []
-        """The namespaces in which controllers of Argo are."""
+        """The namespaces with a controller of Argo."""
         self._listed: dict[tuple[Kind, str | None], list[Json] | None] = {}
 
     @property
@@ -92,7 +92,7 @@ class Visit:
 
 
 class Unread(Exception):
-    """The answer is unknown, since it may not be read."""
+    """The answer is unknown, since the user may not read it."""
 
 
 def _only_unread(error: Refusal | Unsupported) -> None:

@@ -50,7 +50,7 @@ _REASONS = {
     8: (429, "TooManyRequests"),
     16: (401, "Unauthorized"),
 }
-"""Codes of gRPC as those of HTTP, with the words of Kubernetes for them. Source: server/utils/errors.go."""
+"""Codes of gRPC with their HTTP codes and Kubernetes reasons. Source: server/utils/errors.go."""
 _OPTIONS = {
     "labelSelector": "listOptions.labelSelector",
     "fieldSelector": "listOptions.fieldSelector",
@@ -173,7 +173,7 @@ class ArgoServer(Kubernetes):
 
     def create(self, kind: Kind, body: Json, *, dry_run: bool = False) -> Json:
         """Create an object, once; see the seam. A dry run of a template only validates it."""
-        if dry_run and kind != WORKFLOW:  # it takes no dry run of them: it would create it
+        if dry_run and kind != WORKFLOW:  # the server ignores dry runs of them, and would create it
             operation = f"lint_{words_of(kind).removesuffix('s')}"
             where = {"namespace": self.namespace} if kind.namespaced else {}
             path = operation_path(kind, operation, **where)
@@ -275,7 +275,7 @@ class ArgoServer(Kubernetes):
         body: object = None,
         query: Mapping[str, object] | None = None,
         content: str = "application/json",
-        accept: str = "application/json",  # of what the server knows no other form
+        accept: str = "application/json",  # the server has no metadata-only form
         said: str = "",
         path: str = "",
     ) -> Json:

@@ -30,4 +30,4 @@ ACCESS_REVIEW = Kind(
     "authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", namespaced=False
 )
 VERSION = Kind("", "", "/version", "version", namespaced=False)
-"""What the server says of itself."""
+"""The server's description of itself."""

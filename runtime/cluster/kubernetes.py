@@ -41,22 +41,22 @@ if TYPE_CHECKING:
     from flowdsl.runtime.cluster.transport import Answer, Transport
 
 SUBMIT_ID = "flowdsl.dev/submit-id"
-"""The annotation by which a submission knows its own object again."""
+"""The annotation by which a submission recognizes its own object."""
 
 _MANAGER = {"fieldManager": "flowdsl", "fieldValidation": "Strict"}
 _MERGE = "application/merge-patch+json"
 _PAGE = 500
 _LARGE = 100
-"""Of objects that may have a megabyte each."""
+"""The page size for objects that may have a megabyte each."""
 _JSON = "application/json"
 _METADATA = f"{_JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{_JSON}"
 _WARNING = regex(r'299 \S+ "((?:[^"\\]|\\.)*)"')
-"""A warning in the header of that name. Source: apimachinery, pkg/util/net/http.go."""
+"""A warning in a `Warning` header. Source: apimachinery, pkg/util/net/http.go."""
 _TAG = regex(r"(?is)<(style|script)\b.*?</\1>|<[^>]*>")
 _SAID = 200
-"""Characters of an answer that is none of the API's."""
+"""The most characters to quote of a response that is not the API's."""
 _GRACE = 15
-"""Seconds after which a watch that should have ended counts as broken."""
+"""Seconds after its end at which a watch that has not ended counts as broken."""
 
 
 class Action(NamedTuple):
@@ -72,7 +72,7 @@ class Kubernetes:
     """A `Cluster` behind a Kubernetes API server; see `flowdsl.runtime.cluster.seam.Cluster`."""
 
     speaker = "the Kubernetes API"
-    """Who answers, in a sentence."""
+    """The name of the server in a sentence."""
 
     def __init__(self, transport: Transport, policy: Policy | None = None) -> None:
         self._transport = transport
@@ -93,7 +93,9 @@ class Kubernetes:
     def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
         """One object."""
         found = self._call("GET", "get", kind, name, namespace)
-        return self._checked(found, "name", "uid") if name else found  # without a name, what a version has
+        return (
+            self._checked(found, "name", "uid") if name else found
+        )  # without a name, the resources of an API version
 
     def list(
         self,
@@ -207,7 +209,9 @@ class Kubernetes:
         while True:
             try:
                 made = self._once("POST", "create", kind, "", None, body=body, query=query, said=name)
-                return self._checked(made, "name") if name else made  # a review is kept nowhere, and has none
+                return (
+                    self._checked(made, "name") if name else made
+                )  # a review is not stored, and has no name
             except Unreachable as error:
                 doubt = error if error.sent and not dry_run else doubt
                 problem: Refusal | Unreachable = error
@@ -223,7 +227,7 @@ class Kubernetes:
                         raise
                 elif (
                     refusal.permanent and refusal.reason != "Conflict"
-                ):  # as of a quota that others use up too
+                ):  # Conflict: such as of a quota that others use, too
                     if doubt is None:
                         raise
                     return self._settled(kind, name, own, doubt)
@@ -368,7 +372,7 @@ class Kubernetes:
             return
         text = answer.body()
         found = _object(text)
-        if found is None:  # from a proxy on the way
+        if found is None:  # from a proxy in between
             found = {"message": ": ".join(filter(None, (f"HTTP {answer.status}", _plain(text))))}
         if elsewhere := answer.header("Location"):
             found = {"message": f"{self._transport.host} sends on to {elsewhere}, which is not an API server"}

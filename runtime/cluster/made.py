@@ -87,7 +87,7 @@ def _belongs(found: Json, run: Json) -> bool:
     owners = several(found["metadata"], "ownerReferences")
     if any(one.get("uid") == run["uid"] for one in owners):
         return True
-    # A run of an earlier time may have had the name.
+    # An earlier run may have had the same name.
     young = str(found["metadata"].get("creationTimestamp")) >= str(run.get("creationTimestamp"))
     return young and part(found["metadata"], "labels").get(RUN) == run["name"]
 
@@ -122,7 +122,7 @@ def delete(cluster: Cluster, made: Made, namespace: str | None) -> Made:
         try:
             cluster.delete(kind, str(metadata["name"]), uid=str(metadata["uid"]), namespace=namespace)
         except (Refusal, Unreachable) as error:
-            if isinstance(error, Refusal) and error.code == CONFLICT:  # another one has its name
+            if isinstance(error, Refusal) and error.code == CONFLICT:  # a different job has its name now
                 continue
             after.problems.append(str(error))
         else:

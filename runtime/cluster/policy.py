@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 5.0
 _SILENT = 5.0
-"""Seconds after which somebody wants to know why nothing happens."""
+"""Seconds without progress after which the reason is reported."""
 
 
 def _nobody(error: Exception, seconds: float) -> None:
@@ -33,7 +33,7 @@ class Policy(NamedTuple):
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     tell: Callable[[Exception, float], None] = _nobody
-    """Told what keeps something from being done, and for how many seconds more it is tried."""
+    """Called with the error behind a delay, and the seconds for which retries continue."""
 
     def ending(self, seconds: float | None) -> Policy:
         """The same policy, with an end so many seconds from now, if any."""

@@ -89,7 +89,7 @@ def _begin(made: Json, parameters: Mapping[str, str], now: str) -> None:
     for each in (spec, stored):
         if each is not None:
             each.pop("shutdown", None)
-    if spec.get("activeDeadlineSeconds") == 0:  # it was ended in this way
+    if spec.get("activeDeadlineSeconds") == 0:  # 0 is a way to end a run
         del spec["activeDeadlineSeconds"]
     if parameters:
         arguments = spec.setdefault("arguments", {})

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 Verb = Literal["stop", "terminate", "suspend", "resume", "retry"]
-"""What can be done to a run. Source: the operations of Argo, workflow/util/util.go."""
+"""An action on a run. Source: the operations of Argo, workflow/util/util.go."""
 
 EVERYWHERE = ""
-"""The namespace that stands for all of them."""
+"""A placeholder for all namespaces."""
 
 
 class Kind(NamedTuple):
@@ -51,7 +51,7 @@ class Kind(NamedTuple):
 
 
 Keep = Callable[[Json], Json]
-"""What is kept of an object."""
+"""Reduces an object to the parts that are needed."""
 
 
 def whole(found: Json) -> Json:
@@ -83,11 +83,11 @@ class Cluster(Protocol):
 
     namespace: str
     called: str
-    """What the cluster is called in a sentence."""
+    """The name of the cluster in a sentence."""
     policy: Policy
-    """How long and how often it is asked; may be replaced, as to set an end."""
+    """Its timeouts and retries; may be replaced, such as to set an end."""
     warnings: list[str]
-    """What it said beside its answers, each once, as policies do that warn and refuse nothing."""
+    """The warnings in its responses, each once, such as those of admission policies that only warn."""
 
     def version(self) -> str:
         """The version that the server reports: `Kubernetes v1.35.4`. Raises Refusal and Unreachable."""

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _PIECE = 1 << 16
 _FILES = 10240
-"""The most that macOS allows a process. Source: OPEN_MAX of its sys/syslimits.h."""
+"""The most open files of a process on macOS. Source: OPEN_MAX of its sys/syslimits.h."""
 _NUMBER = regex(r"^\[Errno \d+\] ")
-"""What Python puts before the words of the system."""
+"""The prefix of Python before an error message of the system."""
 _SLOWEST = 4 << 10
-"""Bytes in a second by which an answer may take longer than a request."""
+"""The least bytes per second of a response: its size extends the timeout at this rate."""
 
 
 class Access(NamedTuple):
@@ -115,12 +115,15 @@ class Transport:
             if not configuration.verify_ssl:
                 unverified()
             pool = client.rest.RESTClientObject(configuration).pool_manager
-        except (ImportError, ProxySchemeUnknown):  # of the client, from version 37, and of urllib3 before it
+        except (
+            ImportError,
+            ProxySchemeUnknown,
+        ):  # raised by the client from version 37 on, and by urllib3 before
             raise Misconfigured(
                 f"the proxy {configuration.proxy} speaks SOCKS: pip install --upgrade kubernetes pysocks"
             ) from None
         except (AttributeError, TypeError, UnicodeDecodeError) as error:
-            # What the client raises where it finds another shape, or no text.
+            # The client raises these for values of unexpected types.
             raise Misconfigured(
                 f"the settings of the cluster cannot be read: {_files(self._access)} is not a kubeconfig"
             ) from error
@@ -176,7 +179,7 @@ class Transport:
             exceptions.SSLError,
             exceptions.LocationValueError,
         ) as error:
-            lasting = not self._reached and _untrusted(error)  # later it may be the network of a café
+            lasting = not self._reached and _untrusted(error)  # later it may be due to the network
             proxy = getattr(way.pool, "proxy", None) if isinstance(error, exceptions.ProxyError) else None
             by = f" through the proxy {proxy._replace(auth=None).url}" if proxy else ""
             raise Unreachable(
@@ -188,7 +191,7 @@ class Transport:
         try:
             yield Answer(response, seconds, way)
         finally:
-            # One that was read to its end has given its connection back; any other's cannot be used again.
+            # A fully read response has returned its connection to the pool; that of any other cannot be reused.
             with suppress(exceptions.HTTPError, OSError):
                 response.close()
 
@@ -196,7 +199,7 @@ class Transport:
         """The headers that authenticate the user, to which others can be added."""
         several: Any = import_module("urllib3._collections")  # where versions 1 and 2 have it
         headers = several.HTTPHeaderDict()
-        with self._lock, _errors():  # a token whose time is over is asked for by one thread
+        with self._lock, _errors():  # only one thread renews an expired token
             settings = way.configuration.auth_settings().values()
         for setting in settings:
             if setting["value"]:
@@ -251,7 +254,7 @@ def _settings(access: Access, config: Any, configuration: Any) -> tuple[str, str
     cluster, user = (_entry(what, merged, name, named, files) for what in ("cluster", "user"))
     _load_context(name, user, files, config, configuration)
     if proxy := cluster.get("proxy-url"):
-        configuration.proxy, configuration.no_proxy = proxy, None  # the client does so from version 37
+        configuration.proxy, configuration.no_proxy = proxy, None  # as the client does from version 37 on
     return name, access.namespace or named.get("namespace") or "default", _impersonated(user)
 
 
@@ -366,7 +369,7 @@ def _untrusted(error: BaseException) -> bool:
 
 def _why(error: BaseException) -> str:
     """The message of an error, without the objects that urllib3 prepends."""
-    error = getattr(error, "original_error", error)  # of a proxy, in urllib3
+    error = getattr(error, "original_error", error)  # urllib3 wraps the error of a proxy
     text = _NUMBER.sub("", " ".join(str(error).split()).rpartition("): ")[2])
     cause = error.__cause__ or error.__context__
     if isinstance(cause, OSError) and cause.strerror:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from flowdsl.runtime.cluster.seam import Kind
 
 _RIGHTS = {"read the log of": "get pods/log", "ask": "get pods/proxy"}
-"""What is to be allowed for what is said in other words."""
+"""The arguments of `kubectl auth can-i` for verbs that are not those of RBAC."""
 
 UNAUTHORIZED = 401
 FORBIDDEN = 403
@@ -37,7 +37,7 @@ class Unreachable(ClusterError):
     """
 
     wait = 0.0
-    """The seconds that the server wants to be left alone: it does not say any."""
+    """The seconds to wait before a retry, as requested by the server: none."""
 
     def __init__(self, text: str, *, sent: bool, lasting: bool = False) -> None:
         super().__init__(text)
@@ -96,7 +96,7 @@ class Refusal(ClusterError):
         self.name = name
         self.namespace = namespace
         self.wait = 0.0
-        """The seconds that the server wants to be left alone."""
+        """The seconds to wait before a retry, as requested by the server."""
         super().__init__(self._text())
 
     @property
@@ -166,7 +166,7 @@ class Refusal(ClusterError):
         if self.code == FORBIDDEN and "exceeded quota" in message:
             return f"see kubectl describe resourcequota{within}"
         if self.code == FORBIDDEN and "admission webhook" in message:
-            return ""  # it is no right that is missing, and the webhook says what is
+            return ""  # a webhook has refused it, and says why: no permission is missing
         if self.code == FORBIDDEN:
             right = _RIGHTS.get(self.verb, f"{self.verb} {self.kind.resource}")
             return f"to see what you may do: kubectl auth can-i {right}{within}"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from flowdsl.runtime.cluster.seam import Json, Kind, Verb
 
 CHANGE_ID = "flowdsl.dev/change-id"
-"""The annotation by which a change that was put is known again."""
+"""The annotation by which a change that was sent is recognized."""
 
 _SHUTDOWNS = {"stop": "Stop", "terminate": "Terminate"}
 
@@ -214,7 +214,7 @@ def _retry(cluster: Editable, workflow: Json, nodes: Collection[str], parameters
         _away(cluster, name, POD, [one for one in pods if _node_of(one) in after.gone], namespace)
         found.clear()
         found.update(after.workflow)
-        look()  # for another try
+        look()  # before another attempt
         return True
 
     look()
@@ -232,7 +232,7 @@ def _away(cluster: Editable, run: str, kind: Kind, old: list[Json], namespace: s
         try:
             cluster.delete(kind, name, uid=uid, namespace=namespace)
         except Refusal as refusal:
-            if refusal.code != CONFLICT:  # it has another uid: the one that was meant is gone
+            if refusal.code != CONFLICT:  # with another uid, it is a new object, and the old one is gone
                 raise
     labels = f"{RUN}={run}" if kind == POD else ""
     pauses = cluster.policy.pauses()

@@ -29,14 +29,14 @@ Json = dict[str, Any]
 State = Literal["waiting", "running", "ended", "gone"]
 
 QUIET = 60.0
-"""Seconds without a byte after which a log that is followed is asked for again: the connection may be half-open."""
+"""Seconds without a byte after which a followed log is requested again: the connection may be half-open."""
 _PAUSE = 1.0
 _TRIES = 5
-"""How often a log is asked for again that does not come to rest: its container prints on, or its file is gone."""
+"""The most requests for a log that does not come to an end: its container prints on, or its file is gone."""
 _NO_LOG = regex(
     r"is waiting to start|is not available|is terminated|previous terminated container|does not have a host assigned"
 )
-"""What the kubelet says, with 400, of a container that it has no log of: not begun, never begun, or no longer there.
+"""The kubelet's messages, with code 400, for a container without a log: not started, never started, or gone.
 
 Source: validateContainerLogStatus of pkg/kubelet/kubelet_pods.go, and pkg/registry/core/pod/strategy.go for a pod
 without a node.
@@ -105,7 +105,7 @@ def read(
         if problem is not None and not none:
             try:
                 pauses.again(problem, problem.wait)
-            except (Refusal, Unreachable) as error:  # `_look` had an answer: it is not the cluster
+            except (Refusal, Unreachable) as error:  # `_look` got a response, so the cluster is reachable
                 if lost is not None and source.node:
                     lost.add(source.node)
                 raise Unread(str(error)) from error
@@ -166,7 +166,7 @@ def _look(cluster: Cluster, source: Source, namespace: str | None) -> State:
         try:
             pod = cluster.get(POD, source.pod, namespace=namespace)
         except Unsupported:
-            return "ended"  # nothing tells; what is followed is not read this way
+            return "ended"  # unknown; followed logs are not read in this way
         except Unreachable as error:
             pauses.again(error)
         except Refusal as refusal:

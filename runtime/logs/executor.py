@@ -19,14 +19,14 @@ _LINE = regex(
     rb'time="?\d{4}-\d\d-\d\dT[\d:.Z+-]+"? level=(?i:info|debug) msg=(?:"(?:[^"\\]|\\.)*"|[^\s"]+)'
     rb'(?: [\w.]+=(?:"(?:[^"\\]|\\.)*"|[^\s"]*))*? argo=true(?: [\w.]+=(?:"(?:[^"\\]|\\.)*"|[^\s"]*))*\r?\n?'
 )
-"""A line that says how the executor gets on. Its warnings and errors are not among them."""
+"""A progress line of the executor; its warnings and errors do not match."""
 _BEGIN = b"time="
 _LONGEST = 1 << 12
-"""Bytes of a line that are held back until it is known whose it is."""
+"""The most bytes of a line to hold back until it is known whether it is the executor's."""
 _MORE = 100
-"""As many lines of the executor may be among the last ones of a log."""
+"""The most lines of the executor among the last ones of a log."""
 _MOST = 10_000
-"""As many lines are held until it is known which of them are the last."""
+"""The most lines to hold back until it is known which of them are the last."""
 
 
 def asked(tail: int | None) -> int | None:

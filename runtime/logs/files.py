@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 _PIECE = 1 << 16
 _EVERY = 0.1
-"""Seconds between two looks at the files."""
+"""Seconds between two polls of the files."""
 
 
 def files_of(folder: Path, workflow: Json, wanted: Wanted, done: Collection[str] = ()) -> dict[Source, Path]:
@@ -87,7 +87,7 @@ def _start_of_last(file: BinaryIO, lines: int) -> int:
         began = max(0, at - _PIECE)
         file.seek(began)
         piece = file.read(at - began)
-        stop = len(piece) - (at == end)  # the newline of the last line does not begin another
+        stop = len(piece) - (at == end)  # the last newline does not begin another line
         while (stop := piece.rfind(b"\n", 0, max(0, stop))) >= 0:
             left -= 1
             if not left:

@@ -64,13 +64,13 @@ class Joined:
 
     def __init__(self, since: int | None = None) -> None:
         self._from = since
-        # What all answers have in common: where the log stands.
+        # The position in the log, across all answers.
         self._known = array("q")
-        """The times of the whole lines that an answer may repeat, in their order."""
+        """The times of the complete lines that an answer may repeat, in order."""
         self._second: int | None = None
-        """The newest second."""
+        """The second of the newest line."""
         self._open: int | None = None
-        """The time of the line that has not ended, if there is one; `_given` is how much of its text is known."""
+        """The time of the unfinished line, if there is one; `_given` is the size of its known text."""
         self._given = 0
         self._newest = 0
         self._begin()
@@ -100,25 +100,25 @@ class Joined:
         self.fresh = False
         """Whether this answer brought anything new."""
         self._at = 0
-        """How many of the known lines it has repeated."""
+        """The number of known lines that it has repeated."""
         self._aligned = not self._known and self._open is None
-        """Whether it has come to the first line that is known: a log of which only the end was wanted has others."""
+        """Whether it has reached the first known line: a log of which only the end was requested has earlier ones."""
         self._head = b""
-        """The beginning of a line whose time is not whole yet."""
+        """The beginning of a line whose time has not arrived completely."""
         self._line: bytes | None = None
-        """The time of the line that goes on, as it is written; None between lines."""
+        """The time of the current line as text; None between lines."""
         self._now = 0
         self._drop = False
-        """Whether the line that goes on is left out."""
+        """Whether the current line is left out."""
         self._skip = 0
-        """How many bytes of it are known."""
+        """The number of its bytes that are known."""
         self._first = True
         self._unstamped = bool(self.since)
-        """Whether what has no time is the rest of a line from before."""
+        """Whether a line without a time is the rest of an earlier one."""
 
     @property
     def reached(self) -> bool:
-        """Whether this answer came as far as the earlier ones, and broke off in no line that they had completely."""
+        """Whether this answer reached the end of the earlier ones, and not only a part of a line that they had."""
         if self._at < len(self._known) or self._head or self._drop_open:
             return False
         met = self._line is not None
@@ -155,7 +155,7 @@ class Joined:
     # --- lines -----------------------------------------------------------------------------------------
 
     def _begins(self, data: bytes, at: int) -> int | None:
-        """Begin the line at an offset: the offset of its text; None if that has not arrived yet."""
+        """Begin the line at an offset; returns the offset of its text, or None if that has not arrived yet."""
         blank = data.find(b" ", at, at + _LONGEST + 1)
         if blank < 0 and len(data) - at <= _LONGEST and data.find(b"\n", at) < 0:
             return None
@@ -180,13 +180,13 @@ class Joined:
         if not self._aligned:
             first = self._known[0] if self._known else self._open
             if first is not None and now < first:
-                self._drop = True  # before all that was asked for at first
+                self._drop = True  # before the first requested line
                 return
             self._aligned = True
             try:
                 self._at = self._known.index(now)
             except ValueError:
-                self._at = len(self._known)  # the file is another one: it was rotated
+                self._at = len(self._known)  # the log file was rotated
         if self._at < len(self._known):
             if self._known[self._at] == now:
                 self._at += 1
@@ -220,7 +220,7 @@ class Joined:
             self._line = None
 
     def _pass(self, now: int) -> None:
-        """The newest line has this time: forget those that no answer can repeat."""
+        """Set the time of the newest line, and forget the lines that no answer can repeat."""
         second = now // _SECOND
         self._newest = now
         if self._second is None or second > self._second:

@@ -19,7 +19,7 @@ _NAME = r"[^.()\[\]]+"
 _PIECE = regex(rf"\.(?P<name>{_NAME})|\[\d+\]|\((?P<attempt>\d+)\)|\((?P<round>\d+):")
 _ITEM_ENDS = regex(rf"\)(?=$|\.{_NAME}|\(\d+[:)]|\[\d+\])")
 _NUMBER = regex(r'(?:^|[{,])"?(?:i|flowdsl-index)"?: ?"?(?:/\d+)*/(\d+)')
-"""In the name of a trial of a sweep that learns, its number among all; the rounds have their own numbers."""
+"""The number of a trial in the node name, for a sweep that learns; rounds are numbered separately."""
 _CONTROL = regex(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -27,9 +27,9 @@ class Place(NamedTuple):
     """The position of a step in its run."""
 
     path: tuple[str, ...]
-    """The names on the way to it, of a loop with the number of the round: `("runs", "train(3)")`."""
+    """The names on the path to it; a loop's has the number of the round: `("runs", "train(3)")`."""
     attempts: tuple[int, ...] = ()
-    """Where something on the way may be tried again: which attempt it was, from 0."""
+    """The numbers of attempts, from 0, for each part of the path that may be retried."""
 
     def called(self, otherwise: str) -> str:
         """Its name; a run of one step has no path."""
@@ -68,7 +68,7 @@ def _ways(path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def _same(name: str, wanted: str) -> bool:
-    # A task is called with hyphens where its Python name has underscores.
+    # Task names have hyphens in place of the underscores of Python names.
     plain = _plain(wanted)
     return any(_plain(one) == plain for one in (name, name.partition("(")[0]))
 
@@ -107,16 +107,16 @@ class Source(NamedTuple):
 
     place: Place
     called: str
-    """What it is called, the container too where there are several."""
+    """Its name, with the container if there are several."""
     step: str
-    """What its step is called, whichever attempt it is."""
+    """The name of its step, without the attempt."""
     pod: str
     container: str
     started: str = ""
-    """When it began, RFC 3339; empty if it did not."""
+    """When it began, in RFC 3339; empty if it has not."""
     uid: str = ""
-    """Of the pod."""
+    """The uid of the pod."""
     node: str = ""
-    """The node of the cluster that has it; empty where that is not known."""
+    """The node of the cluster that it runs on; empty if unknown."""
     run: str = ""
-    """The run whose pod it is."""
+    """The name of the run that owns the pod."""

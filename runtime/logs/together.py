@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 _BATCHES = 64
-"""Pieces that wait to be shown: who prints faster than they are taken is read no faster."""
+"""The most pieces in the queue: a log that grows faster than it is shown is read no faster."""
 
 
 class Given(NamedTuple):
@@ -66,7 +66,7 @@ class _Stream:
             except StopIteration as end:
                 self._whole = end.value
                 return False
-            except Unread as error:  # the others are there
+            except Unread as error:  # the other logs can be read
                 self._whole, self._problem = False, str(error)
                 return False
         self._timed()

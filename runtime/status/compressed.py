@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 LARGEST = 256 << 20
-"""Bytes of unpacked nodes that are accepted; 800,000 nodes of the usual size."""
+"""The most bytes of decompressed nodes: 800,000 nodes of the usual size."""
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _NODES = ("nodes", "compressedNodes")
 _PIECE = 1 << 10
-"""Bytes that are unpacked at a time: a block of zstd has 4 bytes at least, and gives 128 KiB at most."""
+"""Bytes that are decompressed at a time: a zstd block of at least 4 bytes expands to at most 128 KiB."""
 _STEP = 1 << 20
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 _ASKED = 5
-"""Pods whose Events are asked for, where nobody asked for all of them."""
+"""The most pods whose Events are requested by default."""
 
 
 class Reader(Protocol):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 Amounts = dict[str, int]
-"""Devices by the name of their resource."""
+"""The number of devices of each extended resource."""
 
 _CARDS = (
     "nvidia.com/gpu.product",
@@ -25,7 +25,7 @@ _CARDS = (
     "gpu.intel.com/product",
     "karpenter.k8s.aws/instance-gpu-name",
 )
-"""Labels of nodes that name their cards, as the vendors' discovery and the clouds write them."""
+"""Node labels with the GPU model, as set by the vendors' feature discovery and by clouds."""
 
 
 def of_pod(pod: Json) -> Amounts:

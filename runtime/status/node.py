@@ -38,7 +38,7 @@ class Node:
         self.finished = seconds(found.get("finishedAt"))
         self.template = text(found, "templateName") or text(part(found, "templateRef"), "template")
         self.host = text(found, "hostNodeName")
-        """The node of the cluster that its pod ran on."""
+        """The node of the cluster on which its pod ran."""
         self.boundary: Node | None = None
         self.children: list[Node] = []
         flags = part(found, "nodeFlag")
@@ -117,4 +117,4 @@ def _ordered(made: Mapping[str, Node]) -> list[Node]:
             before[child.id] -= 1
             if not before[child.id]:
                 heapq.heappush(ready, _Place(child.started, position[child.id], child))
-    return [*found.values(), *(made[one] for one in made if one not in found)]  # the rest is a circle
+    return [*found.values(), *(made[one] for one in made if one not in found)]  # the rest forms a cycle

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 _USUAL = ("ContainerCreating", "PodInitializing")
-"""Reasons that say only that it takes its time."""
+"""Reasons that only mean that startup takes a while."""
 
 
 def why(pod: Json, events: Iterable[Json] = ()) -> str:

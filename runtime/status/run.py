@@ -54,7 +54,7 @@ class Run:
     ) -> None:
         self.workflow = workflow
         self.readable = readable
-        """Whether all of its nodes are here."""
+        """Whether its nodes could be read."""
         metadata, status = part(workflow, "metadata"), part(workflow, "status")
         self.name = text(metadata, "name")
         self.namespace = text(metadata, "namespace")
@@ -67,7 +67,7 @@ class Run:
         self._pods: dict[str, Json] = {}
         self._workers: dict[
             str, list[Json]
-        ] = {}  # the pods of Jobs, by the names of the nodes that made them
+        ] = {}  # the pods of Jobs, by the names of the nodes that created them
         for one in pods:
             notes = part(part(one, "metadata"), "annotations")
             if node := maker(notes):
@@ -79,7 +79,7 @@ class Run:
         for event in events:
             self._events.setdefault(text(part(event, "involvedObject"), "name"), []).append(event)
 
-    # Of most runs in a list nobody asks for these.
+    # These are not needed for most runs in a list.
 
     @cached_property
     def nodes(self) -> dict[str, Node]:
@@ -221,7 +221,7 @@ class Run:
         placed = (node for node in self.pods_of() if self.host(node))
         return sum(gpu.used(node, self.gpus(node), now) for node in placed) / 3600
 
-    # --- what it was given, and gave -------------------------------------------------------------------------
+    # --- its inputs and outputs -------------------------------------------------------------------------
 
     def parameters(self) -> dict[str, str]:
         """Its arguments."""

@@ -23,7 +23,7 @@ class Templates:
         status = part(workflow, "status")
         spec = part(status, "storedWorkflowTemplateSpec") or part(workflow, "spec")
         self.spec = spec
-        """What the run is made of, be it its own or that of the WorkflowTemplate which it names."""
+        """The spec that the run executes: its own, or that of the WorkflowTemplate to which it refers."""
         self._stored = part(status, "storedTemplates")
         self._own = {text(one, "name"): one for one in several(spec, "templates")}
 

@@ -143,15 +143,15 @@ class Entry(NamedTuple):
     """A step, a loop with its rounds, or a graph with its steps."""
 
     name: str
-    """What it is called where it stands: a task by its name, a round of a loop by its number."""
+    """Its name at its place: that of a task, or the number of a loop's round."""
     path: str
-    """The names on the way to it: `runs.train`, and for a round `runs.train(3)`."""
+    """The names on the path to it: `runs.train`, and for a round `runs.train(3)`."""
     node: RunNode | None
     """Its node, if it has one: a loop among steps has none."""
     children: tuple[Entry, ...] = ()
     rounds: tuple[Entry, ...] = ()
     earlier: tuple[Entry, ...] = ()
-    """The attempts before the last one, whose parts are its own."""
+    """The attempts before the last one; the parts of the last one are its own."""
 
     @property
     def phase(self) -> str:
@@ -289,7 +289,7 @@ def _entry(node: RunNode, name: str, path: str, inside: dict[str, list[RunNode]]
         if one is not body
     )
     if len(children) == 1 and children[0].rounds and node.boundary is not None:
-        loop = children[0]  # a graph that is there for a loop
+        loop = children[0]  # a graph that exists only for a loop
         return Entry(name, path, node, (), _moved(loop.rounds, loop.path, path), earlier)
     if children and any(one.rounds for one in children) and all(LEARNING.match(one.name) for one in children):
         return Entry(name, path, node, *_learnt(children, path), earlier)

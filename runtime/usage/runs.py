@@ -21,7 +21,7 @@ ACTIVE = f"{COMPLETED}!=true"
 
 
 class RunUse(NamedTuple):
-    """A run that has not ended, with the pods that ask for devices; `created` in seconds since 1970."""
+    """A run that has not ended, with the pods that request devices; `created` in seconds since 1970."""
 
     namespace: str
     name: str
@@ -31,7 +31,7 @@ class RunUse(NamedTuple):
 
     @property
     def requested(self) -> int:
-        """The devices that its pods ask for, those that wait for a node too."""
+        """The devices that its pods request, including unscheduled ones."""
         return sum(one.devices for one in self.pods)
 
     @property
@@ -41,7 +41,7 @@ class RunUse(NamedTuple):
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """Where these are."""
+        """The nodes of the scheduled pods."""
         return tuple(dict.fromkeys(one.node for one in self.pods if one.node))
 
 
@@ -62,6 +62,6 @@ def run_uses(workflows: Iterable[Json], pods: Iterable[Json]) -> list[RunUse]:
 
 
 def _status(workflow: Json) -> str:
-    """The phase, with what somebody did to the run; its nodes, which may be packed, are not looked at."""
+    """The phase, and the action of a user on the run; its nodes, which may be compressed, are not read."""
     status: Json = {**part(workflow, "status"), "nodes": {}}
     return Run({**workflow, "status": status}, readable=False).status
