@@ -54,7 +54,7 @@ def expanded(holder: Json, scope: Scope, *, task: bool = False) -> list[Json]:
         layered = seen.with_layer(item.variables)
         try:
             one: Json = replaced(body, layered, strict)
-            if not made:  # checked for one item, which stands for all
+            if not made:  # checked for one item on behalf of all
                 replaced(loop, layered, strict)
         except Missing as error:
             raise ArgoError(str(error)) from None  # no later replacement adds a key to an item

@@ -123,9 +123,9 @@ class Hooks(ABC):
         """The postponed actions in the node, for when none of those runs any more."""
         self.ended = False
         self.left = False
-        """Whether its exit hook had its turn."""
+        """Whether its exit hook has had its turn."""
         self.leaving = False
-        """Whether its exit hook waits for the others that run."""
+        """Whether its exit hook waits for the other running hooks."""
         self.spoilt = False
         self.told = False
 

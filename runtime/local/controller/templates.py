@@ -200,7 +200,7 @@ def substituted(template: Json, globals: Variables, local: Variables) -> Json:
     """
     first: Json = replaced(template, Scope(local, globals), "nothing")
     if first is template:
-        return template  # there is no tag in it
+        return template  # it has no tags
     second: Json = replaced(first, Scope(_own(first), local, globals), "nothing")
     return second
 

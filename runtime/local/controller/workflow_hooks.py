@@ -33,7 +33,7 @@ class WorkflowHooks:
         self._ended = ended
         self._finish = finish
         self._waiting: dict[str, Json] = {}
-        """Those that have not started."""
+        """The hooks that have not started."""
         self._begun: list[Node] = []
         self.exit: Node | None = None
         """The exit handler once it has started, or the entrypoint if nothing runs after that."""
