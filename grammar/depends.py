@@ -18,7 +18,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 
 RESULTS = ("Succeeded", "Failed", "Errored", "Skipped", "Omitted", "Daemoned", "AnySucceeded", "AllFailed")
-"""The words that may follow a task's name; the last two need a task with a loop."""
+"""The results that may follow a task's name; the last two require a task with a loop."""
 
 LOOP_RESULTS = frozenset(("AnySucceeded", "AllFailed"))
 

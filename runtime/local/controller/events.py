@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
 
 
 class Started(NamedTuple):
-    """The run begins."""
+    """The run has started."""
 
     now: float
 

@@ -108,7 +108,7 @@ class Execution:
         return own if own is not None else self.run.spec.get("retryStrategy")
 
     def _refuse(self, message: str, *, told: bool = True) -> None:
-        """Fail before there is a body; the caller may learn it from the phase of the node alone."""
+        """Fail before the body is executed; the caller may learn it from the phase of the node alone."""
         if self.node is None:
             node = self._new(self.call.name, "Skipped", ERROR)
             node.message = message

@@ -261,7 +261,7 @@ class Supervisor(Processes):
                 self.signal(job.pid, TERM)
         self.due = sorted([*self.due, (time.monotonic() + grace, name)])
 
-    # --- who may run ------------------------------------------------------------------------------
+    # --- requests and workers ---------------------------------------------------------------------
 
     def permit(self, names: list[str]) -> None:
         """Queue the programs of granted requests, after the grants were sent: messages about these come later."""
