@@ -16,6 +16,10 @@ def main() -> None:
         run()
     except KeyboardInterrupt:  # before `run` could see to it, or after
         sys.exit(130)
+    except RuntimeError as error:  # Python 3.11 wraps what `__set_name__` raises
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        sys.exit(130)
 
 
 def _unraisable(ignored: "UnraisableHookArgs") -> None:

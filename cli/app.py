@@ -55,6 +55,9 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit:
         return DONE  # the reader of a help page has gone: rich ends the process then
     except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # Python 3.11 wraps what `__set_name__` raises
+            err("flowdsl: interrupted\n")
+            return INTERRUPTED
         if (code := _of_cluster(error)) is not None:
             err(f"flowdsl: {visible(str(error))}\n")
             return code

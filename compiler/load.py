@@ -95,7 +95,7 @@ def load(path: Path) -> Loaded:
             exec(code, module.__dict__)
     except BaseException as error:
         sys.modules.pop(module.__name__, None)
-        if isinstance(error, KeyboardInterrupt):
+        if isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt):
             raise
         raise _failed(error, sources, source) from error
     return Loaded(path, module, sources, source)

@@ -1193,10 +1193,14 @@ def test_an_interruption(folder: Path) -> None:
 INTERRUPTED = """
 import sys
 
+class Attribute:
+    def __set_name__(self, owner, name):
+        raise KeyboardInterrupt
+
 class Finder:
     def find_spec(self, name, path=None, target=None):
         if name == sys.argv[1]:
-            raise KeyboardInterrupt
+            {}
 
 sys.meta_path.insert(0, Finder())
 from flowdsl_command import main
@@ -1204,12 +1208,23 @@ main()
 """
 
 
+@pytest.mark.parametrize(
+    "where", ["raise KeyboardInterrupt", "type('Owner', (), {'attribute': Attribute()})"]
+)
 @pytest.mark.parametrize("module", ["flowdsl", "flowdsl.control", "flowdsl.cli.app", "cyclopts"])
-def test_an_interruption_while_modules_are_imported(module: str) -> None:
-    command = [sys.executable, "-c", INTERRUPTED, module]
+def test_an_interruption_while_modules_are_imported(module: str, where: str) -> None:
+    command = [sys.executable, "-c", INTERRUPTED.format(where), module]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr in ("", "flowdsl: interrupted\n")
+
+
+def test_an_interruption_in_a_class_of_the_file(flowdsl: Callable[..., Result]) -> None:
+    attribute = (
+        "class Attribute:\n    def __set_name__(self, owner, name):\n        raise KeyboardInterrupt\n"
+    )
+    write("pipeline.py", f"{attribute}\n\nclass Owner:\n    attribute = Attribute()\n")
+    assert flowdsl("compile", "pipeline.py") == (130, "", "flowdsl: interrupted\n")
 
 
 IGNORED = """
