@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.carry.scan import all_names
 from flowdsl.compiler.checks.unsupported import article, closest
-from flowdsl.grammar.annotations import annotations_of, signature_of
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.values.annotations import annotations_of, signature_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

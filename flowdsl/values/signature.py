@@ -6,9 +6,9 @@ import typing
 from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.grammar.annotations import annotations_of
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
+from flowdsl.values.annotations import annotations_of
 from flowdsl.values.lift import as_written
 
 if TYPE_CHECKING:

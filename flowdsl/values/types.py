@@ -14,7 +14,7 @@ import types
 import typing
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from flowdsl.grammar.annotations import annotations_of
+from flowdsl.values.annotations import annotations_of
 from flowdsl.values.node import Node
 
 if TYPE_CHECKING:
