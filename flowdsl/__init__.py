@@ -11,7 +11,7 @@ from flowdsl.ending import Ended, on_exit, on_failure
 from flowdsl.gpu import GPU
 from flowdsl.items import failed, numbers
 from flowdsl.kinds import approve, call_template, http, manifest, request, resource
-from flowdsl.loop import Sweep, fan_out, sweep
+from flowdsl.loop import fan_out
 from flowdsl.pipeline import Pipeline, pipeline
 from flowdsl.retry import Mutex, Retry, Semaphore
 from flowdsl.run import run
@@ -29,6 +29,7 @@ from flowdsl.space import (
     uniform,
 )
 from flowdsl.step import Step, command, container, output, step
+from flowdsl.sweep import Sweep, sweep
 from flowdsl.volume import Config, Host, NewVolume, Scratch, Secret, Volume
 
 __all__ = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
+from flowdsl.tracing.trace import Declared
 from flowdsl.values.signature import Signature, innermost, read
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Declaration:
 D = TypeVar("D", bound=Declaration)
 
 
-class Wrapper(Generic[D, P, R_co]):
+class Wrapper(Declared, Generic[D, P, R_co]):
     """The stand-in for a declared function, with the options of one call if `.options` has created it."""
 
     def __init__(

@@ -1,52 +1,32 @@
-"""Loops: one task for each item of a list or each trial of a sweep."""
+"""Loops: one task for each item of a list. What `fan_out` does before and after its items, `sweep` does too."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from functools import partial
 from itertools import islice
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from flowdsl.diagnostic import near
 from flowdsl.pipeline import Pipeline
 from flowdsl.places.place import Argument, Site, here
-from flowdsl.space import Grid, Learning, Method, Objective, Space
+from flowdsl.space import Grid, Space
 from flowdsl.step import Step
+from flowdsl.tracing.body import trace_graph
 from flowdsl.tracing.call import begin, bind, result_of
 from flowdsl.tracing.trace import Call, Loop, Trace, hidden, needed
 from flowdsl.values import types as t
 from flowdsl.values.changes import tell_changed
-from flowdsl.values.expr import Best, Const, Expr, Poison
+from flowdsl.values.expr import Const, Expr, Poison
 from flowdsl.values.lift import as_written, fits, lift
 from flowdsl.values.signature import MISSING
-from flowdsl.values.value import expr_of, is_value, maker_of, outputs_of, value
+from flowdsl.values.value import expr_of, is_value, maker_of, value
 
 MOST = 100_000  # items of a loop, which come to more than a Workflow may have
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class Sweep(Generic[R]):
-    """The results of a sweep: those of the best trial, and of all."""
-
-    __slots__ = ("_best", "_flowdsl_calls", "_results")
-
-    def __init__(self, call: Call | None, best: object, results: object) -> None:
-        self._flowdsl_calls = [call] if call is not None else []
-        self._best = best
-        self._results = results
-
-    @property
-    def best(self) -> R:
-        """What the trial with the best metric returned; of equal trials the first."""
-        return cast(R, self._best)
-
-    @property
-    def results(self) -> list[R]:
-        """What every trial returned that succeeded, in the order of the trials."""
-        return cast("list[R]", self._results)
 
 
 def fan_out(
@@ -70,68 +50,19 @@ def fan_out(
     loop = Loop("fan_out", site)
     loop.parallel = None if parallel is None else count(trace, site, "parallel", parallel)
     loop.keep_going = _flag(trace, site, "keep_going", keep_going)
-    call = _begin(trace, body, site)
+    call = body_call(trace, body, site)
     if call is None:
         return cast("list[R]", value(Poison()))
-    over = _named(trace, call, over, site, fixed)
-    names = _known_names(trace, call, over, site)
+    over = named_lists(trace, call, over, site, fixed)
+    names = known_names(trace, call, over, site)
     _lists(trace, call, loop, over, names)
-    _finish(trace, call, loop, _filled(call, over, fixed), fixed)
+    finish(trace, call, loop, fan_out, filled(call, over, fixed), fixed)
     return cast("list[R]", value(result_of(call, call.target.signature.returns)))
 
 
-def sweep(
-    body: Step[P, R] | Pipeline[P, R],
-    /,
-    *,
-    over: Mapping[str, Space | Iterable[object]] | Grid,
-    objective: Objective,
-    trials: int | None = None,
-    parallel: int | None = None,
-    search: Method | Learning | None = None,
-    seed: int = 0,
-    min_success: int = 1,
-    **fixed: object,
-) -> Sweep[R]:
-    """Run a step or pipeline once for each point of a search space, and choose the best.
-
-    `search="grid"` takes every combination of the choices (the default when `trials` is not given),
-    `"random"` draws `trials` points from `seed`: always the same ones, written into the YAML; `"sobol"` draws points
-    that cover the space more evenly. `"tpe"` learns: after some random points it chooses those of each round of
-    `parallel` trials by the results of earlier ones; `Tpe(...)` says more, and `Gp(...)` chooses by a Gaussian process.
-    `objective` is `maximize("output")` or `minimize("output")`. A trial that fails is left out; with
-    fewer than `min_success` usable ones the run fails.
-    """
-    trace = needed("sweep")
-    site = here()
-    loop = Loop("sweep", site)
-    # A wrong number is recorded, and does not count as missing.
-    loop.parallel = None if parallel is None else count(trace, site, "parallel", parallel) or 1
-    loop.objective = objective
-    call = _begin(trace, body, site)
-    if call is None:
-        poison = value(Poison())
-        return Sweep(None, poison, poison)
-    from flowdsl.draw import draw
-
-    over = _named(trace, call, over, site, fixed)
-    names = _known_names(trace, call, over, site)
-    lists = over.lists if isinstance(over, Grid) else over
-    spaces = {name: space for name, space in lists.items() if name in names}
-    loop.rows = draw(trace, loop, call.target, spaces, trials=trials, search=search, seed=seed)
-    loop.minimum = _minimum(trace, loop, min_success)
-    if (renamed := _objective(trace, call, objective, site)) is not None:
-        loop.objective = renamed
-    _finish(trace, call, loop, _filled(call, over, fixed), fixed)
-    returns = call.target.signature.returns
-    best = outputs_of(returns, lambda name, kind: Best(call, name, kind))
-    return Sweep(call, value(best), value(result_of(call, returns)))
-
-
-def _begin(trace: Trace, body: object, site: Site) -> Call | None:
+def body_call(trace: Trace, body: object, site: Site) -> Call | None:
+    """The call of the body of a loop, still without arguments; None, and recorded, if that is no step or pipeline."""
     if isinstance(body, Pipeline):
-        from flowdsl.tracing.body import trace_graph
-
         trace_graph(trace, body._definition, site)  # pyright: ignore[reportPrivateUsage] -- as in call.py
     elif not isinstance(body, Step):
         data = hidden(expr_of(body)) if is_value(body) else None
@@ -141,12 +72,20 @@ def _begin(trace: Trace, body: object, site: Site) -> Call | None:
     return begin(trace, cast("Step[..., Any] | Pipeline[..., Any]", body), site)
 
 
-def _finish(trace: Trace, call: Call, loop: Loop, names: frozenset[str], fixed: Mapping[str, object]) -> None:
+def finish(
+    trace: Trace,
+    call: Call,
+    loop: Loop,
+    word: Callable[..., object],
+    names: frozenset[str],
+    fixed: Mapping[str, object],
+) -> None:
+    """Bind the arguments that all items share, and add the call; `names` are the parameters that the loop fills."""
     call.loop = loop
     loop.keep_going |= call.may_fail
     call.may_fail = False  # only its items may fail
     call.arguments = bind(
-        trace, call.target, (), _fixed(trace, call, loop, fixed), call.site, names, loop.kind
+        trace, call.target, (), _fixed(trace, call, loop, word, fixed), call.site, names, loop.kind
     )
     trace.add(call)
 
@@ -158,7 +97,9 @@ def own_words(word: Callable[..., object]) -> tuple[str, ...]:
     return tuple(name for name, one in signature(word).parameters.items() if one.kind is one.KEYWORD_ONLY)
 
 
-def _fixed(trace: Trace, call: Call, loop: Loop, fixed: Mapping[str, object]) -> Mapping[str, object]:
+def _fixed(
+    trace: Trace, call: Call, loop: Loop, word: Callable[..., object], fixed: Mapping[str, object]
+) -> Mapping[str, object]:
     """The arguments that all items share; those that are meant for the loop itself are removed and recorded."""
     signature = call.target.signature
     unknown = [name for name in fixed if name not in signature.by_name]
@@ -166,7 +107,7 @@ def _fixed(trace: Trace, call: Call, loop: Loop, fixed: Mapping[str, object]) ->
         return fixed
     from flowdsl.mistakes.words import argument_for
 
-    known = own_words(sweep if loop.kind == "sweep" else fan_out)
+    known = own_words(word)
     own = [
         name
         for name in unknown
@@ -211,16 +152,7 @@ def _flag(trace: Trace, site: Site, word: str, given: object) -> bool:
     return False
 
 
-def _minimum(trace: Trace, loop: Loop, bound: object) -> int:
-    least = count(trace, loop.site, "min_success", bound)
-    trials = len(loop.rows or ())
-    if least is not None and trials and least > trials:
-        place = Argument(loop.site, "min_success")
-        trace.report("TooFewTrials", place, (), bound=least, trials=trials)
-    return least or 1
-
-
-def _named(
+def named_lists(
     trace: Trace, call: Call, over: Any, site: Site, fixed: Mapping[str, object]
 ) -> Mapping[str, Any] | Grid:
     """The parameters and their lists; empty, and recorded, if `over` names none."""
@@ -234,7 +166,7 @@ def _named(
     return {}
 
 
-def _known_names(trace: Trace, call: Call, over: Mapping[str, object] | Grid, site: Site) -> frozenset[str]:
+def known_names(trace: Trace, call: Call, over: Mapping[str, object] | Grid, site: Site) -> frozenset[str]:
     """The parameters that `over` names; unknown names are recorded."""
     lists = over.lists if isinstance(over, Grid) else over
     signature = call.target.signature
@@ -246,7 +178,7 @@ def _known_names(trace: Trace, call: Call, over: Mapping[str, object] | Grid, si
     return frozenset(name for name in lists if name in signature.by_name)
 
 
-def _filled(call: Call, over: Mapping[str, object] | Grid, fixed: Mapping[str, object]) -> frozenset[str]:
+def filled(call: Call, over: Mapping[str, object] | Grid, fixed: Mapping[str, object]) -> frozenset[str]:
     """The parameters that the loop fills, or would fill without a recorded mistake in `over`."""
     lists = over.lists if isinstance(over, Grid) else over
     known = [parameter.name for parameter in call.target.signature.parameters]
@@ -372,66 +304,3 @@ def _product(trace: Trace, site: Site, columns: dict[str, list[Expr]]) -> list[d
     for name, column in columns.items():
         rows = [{**row, name: item} for row in rows for item in column]
     return rows
-
-
-def _objective(trace: Trace, call: Call, objective: object, site: Site) -> Objective | None:
-    """The checked objective; it names an output even if it was given as a field of a record with files."""
-    place = Argument(site, "objective")
-    if not isinstance(objective, Objective):
-        trace.report("NotAnObjective", place, (), have=said(objective))
-        return None
-    returns = call.target.signature.returns
-    outs = {out.name: out.type for out in t.outputs(returns)}
-    metric = cast("object", objective.metric)
-    named = not is_value(metric) and isinstance(metric, str)
-    if named and (dashed := objective.metric.replace(".", "-")) in outs:
-        objective = Objective(objective.goal, dashed, objective.site)
-    kind = _measured(outs, objective.metric) if named else None
-    if kind is None:
-        name = "" if named and metric == "return" else objective.metric if named else shown(metric)
-        trace.report(
-            "UnknownMetric",
-            Argument(objective.site, position=0) if name else place,
-            (),
-            name=name,
-            step=call.target.name,
-            known=(
-                *outs,
-                *(f"{out}.{one.name}" for out, kind in outs.items() for one in _fields(kind) if "." in name),
-            ),
-            inside=_holder(outs, name),
-            single=t.spell(returns) if tuple(outs) == ("return",) else "",
-            goal=objective.goal,
-        )
-    elif not isinstance(kind, t.Number):
-        numbers = (one.name for one in _fields(kind) if isinstance(one.type, t.Number))
-        trace.report(
-            "MetricNotANumber",
-            Argument(objective.site, position=0),
-            (),
-            name=objective.metric,
-            type=t.spell(kind),
-            part=next(numbers, "") if isinstance(returns, t.Record) else "",
-        )
-    return objective
-
-
-def _fields(kind: t.Type) -> Sequence[t.Field]:
-    return kind.fields if isinstance(kind, (t.Record, t.Entries)) else ()
-
-
-def _measured(outs: Mapping[str, t.Type], metric: str) -> t.Type | None:
-    """The type of an output, or of a field of a record that is one output: `metrics.loss`."""
-    name, *fields = metric.split(".")
-    kind = outs.get(name)
-    for field in fields:
-        known = {} if kind is None or t.holds_file(kind) else {one.name: one.type for one in _fields(kind)}
-        kind = known.get(field)
-    return kind
-
-
-def _holder(outs: Mapping[str, t.Type], name: str) -> str:
-    """The output that contains a metric as a field: `metrics` for `metrics.loss`, and for `loss`."""
-    first, _, rest = name.rpartition(".")
-    parts = ((out, {one.name for one in _fields(kind)}) for out, kind in outs.items() if first in ("", out))
-    return next((out for out, fields in parts if rest in fields), "")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Never, ParamSpec, TypeVar, Unpack, cast, 
 
 from flowdsl.declaration import Declaration, Wrapper
 from flowdsl.places.place import here
+from flowdsl.tracing.body import trace_graph
 from flowdsl.tracing.call import add
 from flowdsl.tracing.trace import OutsidePipeline, current
 
@@ -24,9 +25,18 @@ class PipelineDef(Declaration):
 
     __slots__ = ()
 
+    @property
+    def call_options(self) -> frozenset[str]:
+        """The options that a call of it may have."""
+        from flowdsl.options import SubgraphOptions
+
+        return SubgraphOptions.__optional_keys__
+
 
 class Pipeline(Wrapper[PipelineDef, P, R_co]):
     """A function that says what a run consists of; called inside another pipeline it is a sub-graph."""
+
+    _word = "pipeline"
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Add the sub-graph to the pipeline whose body is running; raises `OutsidePipeline` elsewhere."""
@@ -36,8 +46,6 @@ class Pipeline(Wrapper[PipelineDef, P, R_co]):
                 f"`{self.__name__}` is a pipeline, and was called outside of one",
                 "compile it with `flowdsl compile`; only its steps can be called as functions",
             )
-        from flowdsl.tracing.body import trace_graph
-
         trace_graph(trace, self._definition, here())
         return cast(R_co, add(trace, self, args, kwargs, here()))
 

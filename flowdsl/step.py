@@ -45,6 +45,13 @@ class StepDef(Declaration):
         self.kind = kind  # its kind: "python", "container", "resource", "approve", "http" or "template"
         self.leading = leading  # the positional options of the decorator
 
+    @property
+    def call_options(self) -> frozenset[str]:
+        """The options that a call of it may have."""
+        from flowdsl.options import CallOptions
+
+        return CallOptions.__optional_keys__
+
     def option(self, name: str) -> Argument:
         """The place of an option of the decorator."""
         if name in self.leading:
@@ -54,6 +61,8 @@ class StepDef(Declaration):
 
 class Step(Wrapper[StepDef, P, R_co]):
     """A function that becomes a task when a pipeline calls it, and stays a function elsewhere."""
+
+    _word = "step"
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Add a task to the pipeline whose body is running; elsewhere, call the function."""

@@ -25,7 +25,7 @@ from flowdsl.runtime.local.substitutes import by_name
 from flowdsl.runtime.names import meant, spelled
 from flowdsl.runtime.parts import part, several
 from flowdsl.values import types as t
-from flowdsl.values.lift import CONTROL
+from flowdsl.values.joined import CONTROL
 from flowdsl.values.texts import WrongValue, typed
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
 from flowdsl.options import IN_THE_IMAGE
 from flowdsl.values.expr import Stored
-from flowdsl.values.lift import text as lifted
+from flowdsl.values.joined import text as lifted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

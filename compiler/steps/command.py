@@ -45,7 +45,8 @@ from flowdsl.run import AT_THE_END
 from flowdsl.tracing.trace import DAMAGED
 from flowdsl.values import types as t
 from flowdsl.values.expr import Checkpoint, Const, Expr, Get, InPod, Join, Param, RunField, leaves, substitute
-from flowdsl.values.lift import literals, spelled, text
+from flowdsl.values.joined import literals, text
+from flowdsl.values.lift import spelled
 from flowdsl.values.value import expr_of, is_value
 
 if TYPE_CHECKING:

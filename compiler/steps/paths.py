@@ -23,7 +23,8 @@ from flowdsl.places.place import Argument
 from flowdsl.run import AT_THE_END
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, InPod, RunField, leaves
-from flowdsl.values.lift import spelled, text
+from flowdsl.values.joined import text
+from flowdsl.values.lift import spelled
 from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:

@@ -20,8 +20,9 @@ from flowdsl.places.place import Argument, Place
 from flowdsl.tracing.trace import TOKEN
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Join, Poison, leaves
+from flowdsl.values.joined import text
 from flowdsl.values.later import of_run
-from flowdsl.values.lift import is_dict, items_of, lift, spelled, text
+from flowdsl.values.lift import is_dict, items_of, lift, spelled
 from flowdsl.values.value import is_value
 from flowdsl.volume import Secret
 

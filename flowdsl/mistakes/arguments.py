@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.regex import regex
-from flowdsl.loop import fan_out, own_words, sweep
+from flowdsl.loop import fan_out, own_words
+from flowdsl.sweep import sweep
 
 ANNOTATE = "annotate what the step returns: a NamedTuple, dict[str, int] or the like says what its parts are"
 """The remedy for a value that may have any type."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.mistakes.arguments import ANNOTATE
+from flowdsl.mistakes.words import OUTPUTS, said_before
 
 
 class UnknownOutput(Finding):
@@ -21,42 +22,6 @@ class UnknownOutput(Finding):
         """The fields, the output that was probably meant, and the way out."""
         way = said_before(self.name) or f"take one of the fields of {self.of}"
         return {**super().words(), "meant": suggest(self.name, self.known), "way": way}
-
-
-OUTPUTS = ("output", "outputs", "result", "parameters", "artifacts")
-"""Names in other tools for the outputs of a task."""
-
-
-def said_before(name: str) -> str:
-    """The remedy for a method of a task in other tools that sets what is an option of a step here."""
-    if name in ("after", "set_upstream", "set_downstream"):
-        return "say it before the call: `step.options(after=[first])(...)`"
-    if name == "options" or name.startswith(("set_", "add_", "with_")):
-        option = next((option for part, option in _SET.items() if part in name), "")
-        given = f"{option}=..." if option else "..."
-        return f"say it before the call: `step.options({given})(...)`, or as an option of the step"
-    return ""
-
-
-_SET = {
-    "memory": "memory",
-    "cpu": "cpu",
-    "gpu": "gpu",
-    "accelerator": "gpu",
-    "retr": "retries",
-    "cach": "cache",
-    "name": "name",
-    "secret": "secrets",
-    "env": "env",
-    "node": "node",
-    "affinity": "where",
-    "toleration": "tolerations",
-    "timeout": "timeout",
-    "volume": "mounts",
-    "label": "labels",
-    "annotation": "annotations",
-}
-"""The option for a method of a task, by a part of its name."""
 
 
 class NothingMade(Finding):

@@ -149,3 +149,39 @@ class UnnamedOption(Finding):
 
 #: The option of a decorator that a text most likely belongs to.
 _MEANT = {"@step": "image", "@container": "image", "@pipeline": "name"}
+
+
+OUTPUTS = ("output", "outputs", "result", "parameters", "artifacts")
+"""Names in other tools for the outputs of a task."""
+
+
+def said_before(name: str) -> str:
+    """The remedy for a method of a task in other tools that sets what is an option of a step here."""
+    if name in ("after", "set_upstream", "set_downstream"):
+        return "say it before the call: `step.options(after=[first])(...)`"
+    if name == "options" or name.startswith(("set_", "add_", "with_")):
+        option = next((option for part, option in _SET.items() if part in name), "")
+        given = f"{option}=..." if option else "..."
+        return f"say it before the call: `step.options({given})(...)`, or as an option of the step"
+    return ""
+
+
+_SET = {
+    "memory": "memory",
+    "cpu": "cpu",
+    "gpu": "gpu",
+    "accelerator": "gpu",
+    "retr": "retries",
+    "cach": "cache",
+    "name": "name",
+    "secret": "secrets",
+    "env": "env",
+    "node": "node",
+    "affinity": "where",
+    "toleration": "tolerations",
+    "timeout": "timeout",
+    "volume": "mounts",
+    "label": "labels",
+    "annotation": "annotations",
+}
+"""The option for a method of a task, by a part of its name."""

@@ -9,11 +9,9 @@ from collections import ChainMap
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.pipeline import Pipeline
 from flowdsl.places.place import Definition, Place, Site, inside, operation, words
-from flowdsl.step import Step
 from flowdsl.tracing.stopped import explained, innermost, unseen
-from flowdsl.tracing.trace import TOKEN, Endless, Graph, OutsidePipeline, Trace, start, stop
+from flowdsl.tracing.trace import TOKEN, Declared, Endless, Graph, OutsidePipeline, Trace, start, stop
 from flowdsl.values import types as t
 from flowdsl.values.expr import Expr, Held, OnVolume, Param, Poison, Stored
 from flowdsl.values.lift import annotation, is_dict, items_of, lift, spelled
@@ -234,7 +232,7 @@ def _reads_a_value(frame: FrameType, site: Site) -> bool:
     """Whether the expression at a site uses a run-time value: by name, in a list or dict, by a call."""
     for name in words(site):
         found = frame.f_locals.get(name, frame.f_globals.get(name))
-        if is_value(found) or type(found) in (Step, Pipeline):
+        if is_value(found) or isinstance(found, Declared):
             return True
         contents = list(found.values()) if is_dict(found) else items_of(found)
         if any(map(is_value, contents or ())):

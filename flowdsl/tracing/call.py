@@ -200,7 +200,7 @@ def _misfits(
         # An unknown keyword and a missing parameter are one mistake: name the missing one.
         known = tuple(parameter.name for parameter in signature.parameters)
         close = near(name, known)
-        option = close is None and _is_option(definition, name)
+        option = close is None and name in definition.call_options
         if len(unknown) == 1 and len(missing) == 1 and close is None and not option:
             close = missing[0].name
         missing[:] = [parameter for parameter in missing if parameter.name != close]
@@ -227,15 +227,6 @@ def _misfits(
             loop=loop,
             named=parameter.keyword,
         )
-
-
-def _is_option(definition: StepDef | PipelineDef, name: str) -> bool:
-    """Whether a call of a step or pipeline may have an option of that name."""
-    from flowdsl.options import CallOptions, SubgraphOptions
-    from flowdsl.step import StepDef
-
-    options = CallOptions if isinstance(definition, StepDef) else SubgraphOptions
-    return name in options.__optional_keys__
 
 
 def _report_call(

@@ -437,12 +437,15 @@ def hidden(expr: Expr) -> dict[str, str] | None:
     return {"name": expr.name, "pipeline": owner.name, "what": what} if what else None
 
 
+class Declared:
+    """A step or a pipeline, as the functions that use it see it; `_word` names it in messages."""
+
+    _word = ""
+
+
 def function_word(thing: object) -> str:
     """The word for a step or a pipeline; nothing for anything else."""
-    from flowdsl.pipeline import Pipeline
-    from flowdsl.step import Step
-
-    return "step" if isinstance(thing, Step) else "pipeline" if isinstance(thing, Pipeline) else ""
+    return type(thing)._word if isinstance(thing, Declared) else ""  # pyright: ignore[reportPrivateUsage] -- no word of users
 
 
 # Tokens are plain ASCII of mixed case and contain `{{`, so any damaged remains (upper(), a slice)

@@ -12,9 +12,10 @@ from flowdsl.artifact import Artifact
 from flowdsl.diagnostic import is_long
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
-from flowdsl.tracing.trace import DAMAGED, TOKEN, current, parts
+from flowdsl.tracing.trace import TOKEN
 from flowdsl.values import types as t
-from flowdsl.values.expr import Const, Expr, Join, Many, OnVolume, Op, Poison, Stored
+from flowdsl.values.expr import Const, Expr, Many, OnVolume, Op, Poison, Stored
+from flowdsl.values.joined import flaw_of, text
 from flowdsl.values.value import RunTimeValue, expr_of, is_value, maker_of
 from flowdsl.volume import Volume, VolumePath
 
@@ -25,8 +26,6 @@ _SMALL = 2**63
 _SHOWN = 40
 _ADDRESS = regex(r"(\w+)>? (?:object )?at 0x[0-9a-f]{6,}>")
 _LONGEST = 14_000  # bits: Python formats no integer of more than 4300 digits; others are passed as text
-# Argo quotes a substituted value in a way that JSON cannot parse for these (argo-workflows #15512).
-CONTROL = {chr(code) for code in range(32)} - {"\t", "\n", "\r"} | {"\x7f"}
 
 
 def lift(
@@ -272,65 +271,6 @@ def _scalar(value: Any, want: t.Type) -> Expr | None:
             return Const(int(value) if isinstance(value, int) else float(value), want)
         case _:
             return None
-
-
-# --- text -----------------------------------------------------------------------------------------
-
-
-def text(value: str) -> Expr:
-    """A text as an expression: a constant, or the values of its tokens joined with the literal parts.
-
-    A value whose text differs from Python's is reported where it was inserted.
-    """
-    value = str.__str__(value)  # a member of a StrEnum becomes its text
-    return join(parts(value, current())) if "{{" in value else Const(value, t.TEXT)
-
-
-def join(pieces: Iterable[str | Expr]) -> Expr:
-    """The concatenation of texts and values; adjacent literals are merged."""
-    flat: list[str | Expr] = []
-    for piece in pieces:
-        if isinstance(piece, Poison):
-            return piece
-        for part in piece.parts if isinstance(piece, Join) else (piece,):
-            one: str | Expr = part.value if isinstance(part, Const) else part
-            if isinstance(one, str) and flat and isinstance(flat[-1], str):
-                flat[-1] += one
-            elif one != "":
-                flat.append(one)
-    match flat:
-        case []:
-            return Const("", t.TEXT)
-        case [str() as literal]:
-            return Const(literal, t.TEXT)
-        case [only] if not isinstance(only, str) and isinstance(only.type, t.Text):
-            return only
-        case _:
-            return Join(tuple(flat))
-
-
-def literals(made: Expr) -> list[str]:
-    """The literal parts of a text."""
-    if isinstance(made, Join):
-        return [part for part in made.parts if isinstance(part, str)]
-    return [made.value] if isinstance(made, Const) else []
-
-
-def flaw_of(made: Expr, nested: bool) -> tuple[str, dict[str, str]] | None:
-    """The mistake in the literal parts of a text: its kind and data."""
-    for literal in literals(made):
-        if DAMAGED.search(literal):
-            return "DamagedText", {}
-        if nested and isinstance(made, Const):
-            continue
-        if "{{" in literal:
-            from flowdsl.grammar.template import is_filled
-
-            if is_filled(literal):
-                return "LiteralBraces", {}
-        if not CONTROL.isdisjoint(literal):
-            return "ControlCharacter", {"text": repr(literal)}
-    return None
 
 
 def fits(have: t.Type, want: t.Type) -> bool:

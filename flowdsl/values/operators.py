@@ -7,6 +7,7 @@ import math
 from flowdsl.tracing.trace import complain
 from flowdsl.values import types as t
 from flowdsl.values.expr import COMPARISONS, MOST_NESTED, Const, Expr, Op, Poison, nested
+from flowdsl.values.joined import flaw_of, join
 
 TOO_NESTED = f"an operation on what {MOST_NESTED} others gave, one after the other,"
 
@@ -46,8 +47,6 @@ def _arithmetic(operator: str, left: Expr, right: Expr) -> Expr | None:
         result = t.INT if one == two == t.INT and operator != "/" else t.FLOAT
         return Op(operator, (left, right), result)
     if operator == "+" and isinstance(one, t.Text) and isinstance(two, t.Text):
-        from flowdsl.values.lift import flaw_of, join
-
         made = join((left, right))
         if (flaw := flaw_of(made, False)) is not None:
             complain(flaw[0], **flaw[1])

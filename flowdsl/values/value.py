@@ -16,6 +16,7 @@ from flowdsl.places.place import falls_back, here, operation, unpacked, words
 from flowdsl.tracing.trace import DAMAGED, TOKEN, Call, complain, current, hidden, token
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Get, Many, Out, Poison, Rows
+from flowdsl.values.joined import text
 from flowdsl.values.operators import operate
 
 if TYPE_CHECKING:
@@ -260,7 +261,7 @@ def _refuse(stand_in: RunTimeValue, kind: str, **data: str) -> Any:
 
 def _of_tasks(name: str) -> bool:
     """Whether an attribute is one of tasks in other tools, not one of a value."""
-    from flowdsl.mistakes.values import OUTPUTS, said_before
+    from flowdsl.mistakes.words import OUTPUTS, said_before
 
     return name in OUTPUTS or bool(said_before(name))
 
@@ -447,8 +448,6 @@ def _known(thing: object, beside: object) -> Expr | None:
     if isinstance(thing, float):
         return Const(float(thing), t.FLOAT)
     if isinstance(thing, str):
-        from flowdsl.values.lift import text
-
         return text(thing)
     return Const(None, t.NONE) if thing is None else None
 
