@@ -309,3 +309,18 @@ _NODES = (
     Let,
     Sequence,
 )
+
+
+def always(node: Node) -> Iterator[Node]:
+    """The parts of a node that are evaluated whenever the node is."""
+    match node:
+        case Conditional(condition, _, _):
+            yield condition
+        case Binary("&&" | "||" | "??", first, _):
+            yield first
+        case Method(function, arguments):
+            yield from (function.of, *arguments)
+        case Chain():
+            pass
+        case _:
+            yield from (each for each in children(node) if not isinstance(each, Closure))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from flowdsl.diagnostic import together
-from flowdsl.testing.result import IS_TOLD, CannotRun
+from flowdsl.testing.error import IS_TOLD, CannotRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

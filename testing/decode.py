@@ -10,7 +10,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local.places import unpacked
 from flowdsl.runtime.local.rounds import INDEX
 from flowdsl.runtime.parts import several
-from flowdsl.testing.result import IS_TOLD, RunFailed
+from flowdsl.testing.error import IS_TOLD, RunFailed
 from flowdsl.values import types as t
 from flowdsl.values.texts import WrongValue, as_sent, decoded, rebuilt
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from operator import methodcaller
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from flowdsl.diagnostic import near
+from flowdsl.testing.error import IS_TOLD, RunFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 R_co = TypeVar("R_co", covariant=True)
 
 
-class CannotRun(Exception):
-    """A pipeline that cannot be run here as requested; the text says why."""
-
-
-class RunFailed(AssertionError):
-    """Outputs were requested from a run or step that has none; the text has the end of the log."""
-
-
-IS_TOLD = methodcaller("errisinstance", (CannotRun, RunFailed))
-"""Whether an error shown by pytest is one of these, which are reported at a line of the test."""
 __tracebackhide__ = IS_TOLD  # pytest hides the frames of a module for which this is true
 
 

@@ -11,7 +11,8 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.testing.arguments import check
-from flowdsl.testing.result import IS_TOLD, CannotRun, Run
+from flowdsl.testing.error import IS_TOLD, CannotRun
+from flowdsl.testing.result import Run
 from flowdsl.values import types as t
 from flowdsl.values.lift import lift
 

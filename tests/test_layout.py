@@ -6,8 +6,11 @@ import ast
 import subprocess
 import sys
 import tomllib
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
+
+import grimp
 
 from tests.packages import package_files
 
@@ -56,6 +59,14 @@ def test_the_language_loads_only_the_standard_library() -> None:
     assert not {name[:2] for name in loaded} & {
         ("flowdsl", above) for above in ("testing", "cli", "runtime", "compiler")
     }
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    """Not even those in functions; what is imported for annotations alone may, for types may be recursive."""
+    graph = grimp.build_graph("flowdsl", exclude_type_checking_imports=True, cache_dir=None)
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    assert len(imports) > 500
+    TopologicalSorter(imports).prepare()  # raises CycleError, with the modules
 
 
 def test_named_tuples_are_those_that_are_quick_to_define() -> None:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from flowdsl.cli.display.ending import failures, rounds_of, said, took
 from flowdsl.cli.display.lengths import duration
-from flowdsl.cli.display.progress import Pace
+from flowdsl.cli.display.pace import Pace
 from flowdsl.cli.display.signs import SIGNS, plain, shown
 from flowdsl.cli.display.texts import line
 from flowdsl.cli.process import err

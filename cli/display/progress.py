@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from flowdsl.cli.display.lengths import duration
+from flowdsl.cli.display.pace import Pace
 from flowdsl.cli.display.texts import line as one_line
 from flowdsl.cli.process import err, on_terminal
 from flowdsl.runtime.local.controller.events import PodRunning
@@ -16,13 +15,11 @@ from flowdsl.runtime.phases import OMITTED, PENDING, RUNNING, SKIPPED
 from flowdsl.runtime.status.tree import RunNode, idle, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from flowdsl.runtime.local.controller.events import Event
     from flowdsl.runtime.local.controller.machine import Machine
-
-_CHEAP = 0.01
 
 
 class Shown(RunNode, Protocol):
@@ -65,30 +62,6 @@ def view(folder: Path, stood_in: Mapping[str, str], *, quiet: bool) -> View:
 
         return Live(folder, stood_in)
     return Lines(stood_in)
-
-
-class Pace:
-    """Limits updates: each costs as much as the run has nodes, and updates may take a tenth of the time.
-
-    One that takes less than a few milliseconds is always due, so that of a small run every change is shown.
-    """
-
-    def __init__(self, least: float = 0.0) -> None:
-        self._least = least
-        self._next = 0.0
-
-    def due(self) -> bool:
-        """Whether it is time for another update."""
-        return time.monotonic() >= self._next
-
-    @contextmanager
-    def look(self) -> Generator[None]:
-        """Measure an update."""
-        began = time.monotonic()
-        yield
-        now = time.monotonic()
-        taken = now - began
-        self._next = now + max(self._least, 9 * taken if taken > _CHEAP else 0)
 
 
 class Silent:

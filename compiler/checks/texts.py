@@ -11,8 +11,7 @@ from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.mistakes.texts import TextCompared
 from flowdsl.places.locate import extent_of
-from flowdsl.places.place import extent
-from flowdsl.places.source import Extent
+from flowdsl.places.place import Extent, extent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

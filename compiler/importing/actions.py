@@ -10,7 +10,8 @@ from flowdsl.compiler.importing.fields import GATE, REQUEST, RESOURCE, say
 from flowdsl.compiler.importing.layout import block, call, laid, literal, mapped, quoted
 from flowdsl.compiler.importing.leaves import Leaf
 from flowdsl.compiler.importing.model import ports
-from flowdsl.compiler.importing.texts import constant, formatted, pieces, unsaid, value_of
+from flowdsl.compiler.importing.tagged import pieces, unsaid, value_of
+from flowdsl.compiler.importing.texts import constant, formatted
 from flowdsl.compiler.tree import entries, inside
 from flowdsl.grammar.regex import regex
 

@@ -15,7 +15,8 @@ from flowdsl.compiler.importing.model import ports
 from flowdsl.compiler.importing.names import Names, parameter
 from flowdsl.compiler.importing.pods import environment
 from flowdsl.compiler.importing.spans import Refused
-from flowdsl.compiler.importing.texts import constant, value_of
+from flowdsl.compiler.importing.tagged import value_of
+from flowdsl.compiler.importing.texts import constant
 from flowdsl.compiler.tree import entries, inside, is_mapping
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import is_filled, only_tag, tags

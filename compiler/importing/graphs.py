@@ -7,12 +7,12 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.importing import Otherwise
-from flowdsl.compiler.importing.conditions import expression
 from flowdsl.compiler.importing.dependencies import Order, Waits, dag_waits, needed, states
+from flowdsl.compiler.importing.expressions import expression
 from flowdsl.compiler.importing.fields import TEMPLATE, has_tags, say
 from flowdsl.compiler.importing.model import ports
+from flowdsl.compiler.importing.tagged import value_of
 from flowdsl.compiler.importing.tasks import may_miss, read_task
-from flowdsl.compiler.importing.texts import value_of
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.tree import entries, inside, is_list
 from flowdsl.grammar.template import tags

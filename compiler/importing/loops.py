@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.importing.layout import call, listed
 from flowdsl.compiler.importing.ports import Port, as_text, item_text, parsed, part_text
-from flowdsl.compiler.importing.texts import value_of
+from flowdsl.compiler.importing.tagged import value_of
 from flowdsl.compiler.tree import compact, entries, is_mapping
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import only_tag, tags

@@ -8,7 +8,7 @@ from flowdsl.compiler.importing.fields import has_tags, resources
 from flowdsl.compiler.importing.file_head import is_scratch
 from flowdsl.compiler.importing.layout import call, listed, literal, mapped, quoted
 from flowdsl.compiler.importing.reading import Scope
-from flowdsl.compiler.importing.texts import value_of
+from flowdsl.compiler.importing.tagged import value_of
 from flowdsl.compiler.options.volumes import unmountable
 from flowdsl.compiler.tree import entries, inside, is_mapping
 

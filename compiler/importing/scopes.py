@@ -12,7 +12,7 @@ from flowdsl.compiler.importing.model import Asked, Slot, Value, ports
 from flowdsl.compiler.importing.names import Names, class_name, is_field, parameter
 from flowdsl.compiler.importing.ports import Port, Record
 from flowdsl.compiler.importing.reading import Scope
-from flowdsl.compiler.importing.texts import value_of
+from flowdsl.compiler.importing.tagged import value_of
 from flowdsl.compiler.kinds import EXIT_BODIES, RESULT_BODIES
 from flowdsl.compiler.naming import slug
 

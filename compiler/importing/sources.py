@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.layout import call, mapped, quoted
-from flowdsl.compiler.importing.texts import constant, value_of
+from flowdsl.compiler.importing.tagged import value_of
+from flowdsl.compiler.importing.texts import constant
 from flowdsl.compiler.kinds import LOCATIONS
 from flowdsl.compiler.tree import is_mapping
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.importing import Otherwise
-from flowdsl.compiler.importing.conditions import condition, expression
+from flowdsl.compiler.importing.conditions import condition
 from flowdsl.compiler.importing.dependencies import wait
+from flowdsl.compiler.importing.expressions import expression
 from flowdsl.compiler.importing.fields import has_tags
 from flowdsl.compiler.importing.layout import listed
 from flowdsl.compiler.importing.library import Library
@@ -17,7 +18,8 @@ from flowdsl.compiler.importing.ports import as_text, item_text
 from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.scopes import Inside, Round
 from flowdsl.compiler.importing.sources import source
-from flowdsl.compiler.importing.texts import constant, pieces, value_of, way_out
+from flowdsl.compiler.importing.tagged import pieces, value_of, way_out
+from flowdsl.compiler.importing.texts import constant
 from flowdsl.compiler.kinds import LOCATIONS
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.naming import slug

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.named import NamedTuple
-from flowdsl.places.source import Extent
+from flowdsl.places.place import Extent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
 
+class Extent(NamedTuple):
+    """A range as in `co_positions`: lines from 1, columns in UTF-8 bytes from 0."""
+
+    line: int
+    end_line: int
+    column: int
+    end_column: int
+
+
 class Span(NamedTuple):
     """A range of a file: lines and columns from 1, columns in code points, the end exclusive.
 

@@ -11,8 +11,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from flowdsl.grammar.named import NamedTuple
-from flowdsl.places.place import Argument, Definition, Span, hole, position
+from flowdsl.places.place import Argument, Definition, Extent, Span, hole, position
 
 if TYPE_CHECKING:
     import ast
@@ -20,15 +19,6 @@ if TYPE_CHECKING:
 
     from flowdsl.places.locate import Function, Index, Piece
     from flowdsl.places.place import Place, Position, Site
-
-
-class Extent(NamedTuple):
-    """A range as in `co_positions`: lines from 1, columns in UTF-8 bytes from 0."""
-
-    line: int
-    end_line: int
-    column: int
-    end_column: int
 
 
 class SourceFile:

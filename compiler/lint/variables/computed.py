@@ -73,7 +73,7 @@ def of_loops(is_list: Callable[[str], bool], path: Path, text: str, offset: int)
         return
     left = [parse(text)]
     for each in left:  # grows during the loop
-        left += always(each)
+        left += t.always(each)
         match each:
             case t.Call("asInt" | "int" | "asFloat" | "float" | "duration" as function, (argument,)):
                 name = t.path(argument)
@@ -103,27 +103,12 @@ def _known(text: str) -> tuple[Part, ...]:
         for each in left:  # grows during the loop
             variable = needs(each, known)
             if variable is None:
-                left += always(each)
+                left += t.always(each)
             elif not isinstance(each, t.Literal) and t.path(each) is None:
                 found.append(Part(each, variable, _fine(each)))
     except RecursionError:
         return ()
     return tuple(found)
-
-
-def always(node: t.Node) -> Iterator[t.Node]:
-    """The parts of a node that are evaluated whenever the node is."""
-    match node:
-        case t.Conditional(condition, _, _):
-            yield condition
-        case t.Binary("&&" | "||" | "??", first, _):
-            yield first
-        case t.Method(function, arguments):
-            yield from (function.of, *arguments)
-        case t.Chain():
-            pass
-        case _:
-            yield from (each for each in t.children(node) if not isinstance(each, t.Closure))
 
 
 _WHOLE = regex(r"-?\d{1,9}")

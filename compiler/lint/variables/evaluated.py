@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.evaluation.evaluate import absent, text_of, value_of
 from flowdsl.compiler.evaluation.values import ExpressionError, NotHere
-from flowdsl.compiler.lint.variables.computed import always
 from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
 from flowdsl.compiler.lint.variables.typing_findings import (
     FailsByDefault,
@@ -66,7 +65,7 @@ class _Evaluated:
     def failing(self, node: t.Node, reason: str) -> Iterator[tuple[t.Node, str]]:
         """The innermost failing parts of a failing node, with the reasons."""
         inside = False
-        for inner in always(node):
+        for inner in t.always(node):
             try:
                 value_of(inner, self.scope)
             except NotHere:
