@@ -9,6 +9,7 @@ import ast
 import enum
 from typing import TYPE_CHECKING, Any, cast
 
+from flowdsl.compiler.carry.tree import Assignment, Function, names_in, touched
 from flowdsl.compiler.findings.branches import IsNone
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.mistakes.values import RunTimeIdentity, RunTimeKind
@@ -21,14 +22,14 @@ from flowdsl.values.expr import Param, Poison
 from flowdsl.values.value import expr_of, is_value, value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 
-    from flowdsl.compiler.carry.tree import Function
     from flowdsl.diagnostic import Finding
-    from flowdsl.places.source import Sources
+    from flowdsl.places.source import SourceFile, Sources
     from flowdsl.tracing.trace import Graph
 
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_CHOICES = (ast.If, ast.IfExp)
 _BLIND = (ast.MatchSingleton, ast.MatchSequence, ast.MatchMapping)
 
 
@@ -50,17 +51,34 @@ def unseen_questions(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
 
 
 def choices(found: Iterable[Diagnostic], sources: Sources) -> Iterator[Span]:
-    """Each `a if ... else b` whose condition is one of the findings."""
+    """Each `a if ... else b` whose condition is one of the findings, and each use of a variable that depends on one."""
     asked = {one.place for one in found if isinstance(one.finding, (IsNone, RunTimeIdentity, RunTimeKind))}
     for name in {one.file for one in asked if isinstance(one, Span)}:
         file = sources.file(name)
         if file is None or file.tree is None:
             continue
-        for node in ast.walk(file.tree):
-            if isinstance(node, ast.IfExp):
-                parts = (part for part in ast.walk(node.test) if isinstance(part, ast.expr))
-                if any(file.node(part) in asked for part in parts):
-                    yield file.node(node)
+        for function in ast.walk(file.tree):
+            if isinstance(function, Function):
+                nodes = [*nodes_of(function)]
+                chosen = {one for one in nodes if isinstance(one, _CHOICES) and _asks(one.test, asked, file)}
+                names = {name for one in nodes for name in _dependent(one, chosen)}
+                yield from (file.node(one) for one in chosen if isinstance(one, ast.IfExp))
+                yield from (file.node(one) for one in nodes if isinstance(one, ast.Name) and one.id in names)
+
+
+def _asks(test: ast.expr, asked: Collection[object], file: SourceFile) -> bool:
+    """Whether a condition contains one of the questions."""
+    return any(file.node(part) in asked for part in ast.walk(test) if isinstance(part, ast.expr))
+
+
+def _dependent(node: ast.AST, chosen: Set[ast.AST]) -> Iterator[str]:
+    """The variables whose values depend on a choice: those of its condition, and those that are set by it."""
+    if node in chosen and isinstance(node, _CHOICES):
+        yield from names_in(node.test)
+    if isinstance(node, ast.If) and node in chosen:
+        yield from (name for one in (*node.body, *node.orelse) for name, _ in touched(one))
+    if isinstance(node, Assignment) and not chosen.isdisjoint(ast.walk(node)):
+        yield from (name for name, _ in touched(node))
 
 
 class _Body:
