@@ -200,6 +200,21 @@ REFUSED: dict[str, tuple[str, Asked, list[str]]] = {
         Asked(mounts=frozenset({"dato"})),
         ["--mount dato: the workflow has no claim `dato`; did you mean `data`?"],
     ),
+    "objects of other names": (
+        main(
+            f"container: {{image: a, {SH}, envFrom: [{{secretRef: {{name: hub, optional: true}}}}]}}",
+            "imagePullSecrets: [{name: registry}]\nartifactRepositoryRef: {configMap: repositories}",
+        )
+        + f"- name: other\n  container: {{image: a, {SH}}}\n  volumes: [{{name: v, secret: {{secretName: key}}}}]\n",
+        Asked(
+            secrets={"hub": (), "key": (), "registry": (), "hug": ()},
+            config_maps={"repositories": (), "conf": ("a",)},
+        ),
+        [
+            "--config-map conf: the workflow has no ConfigMap `conf`; there is repositories",
+            "--secret hug: the workflow has no Secret `hug`; did you mean `hub`?",
+        ],
+    ),
 }
 
 

@@ -47,6 +47,9 @@ class Found(NamedTuple):
     """What to name for another run of it; nothing for a sweep, whose steps are not run by themselves."""
     left: Sequence[str] = ()
     """The workflows in more files, which are not run."""
+    config_maps: Sequence[str] = ()
+    """The ConfigMaps in the files, each as NAME=PATH."""
+    secrets: Sequence[str] = ()
 
 
 class Data(NamedTuple):
@@ -93,6 +96,9 @@ def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Rea
         before = past.chosen(now.runs, document, now.earlier)
         parameters = {**past.parameters(before, document), **parameters}
         options = now.as_before(before)
+    options = options._replace(
+        config_maps=[*options.config_maps, *found.config_maps], secrets=[*options.secrets, *found.secrets]
+    )
     manifest = scheduled(document, workflow(document, parameters))
     given.judge(manifest, asked.texts, found.references)
     name = manifest["metadata"]["name"] = _name(manifest, options)
@@ -308,6 +314,7 @@ def _asked(
         _has,
         stored | names(options.artifacts),
         options.approve,
+        names([*options.config_maps, *options.secrets]) - names([*now.config_maps, *now.secrets]),
     )
 
 

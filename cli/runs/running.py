@@ -49,16 +49,15 @@ def run_files(targets: Sequence[str], options: Options, goal: Target, search: Se
     right = right_documents(targets, goal, search=search, given=options.parameters)
     if right is None:
         return WRONG
-    options = options._replace(
-        config_maps=[*options.config_maps, *objects.given(targets, "--config-map", options.config_maps)],
-        secrets=[*options.secrets, *objects.given(targets, "--secret", options.secrets)],
-    )
     document, references = chosen(right.meant, right.others)
     program = next((one for each, one in right.programs if each is document), None)
     again = () if search is not None else targets
     named = parted(Path(targets[0]))[1] is not None  # then nobody expects the others of its file
     left = [base_of(one) for one in right.others if not named and (is_run(one) or is_cron(one))]
-    return _Run(begun(Found(document, references, program, again, left), options)).follow()
+    config_maps = objects.given(targets, "--config-map", options.config_maps)
+    secrets = objects.given(targets, "--secret", options.secrets)
+    found = Found(document, references, program, again, left, config_maps, secrets)
+    return _Run(begun(found, options)).follow()
 
 
 def resume_run(name: str, options: Options) -> int:

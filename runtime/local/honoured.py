@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from typing import Any
 
 from flowdsl.compiler.kinds import GRAPH_BODIES, POD_BODIES, STORES, kind
+from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
@@ -46,7 +47,7 @@ class Asked(NamedTuple):
     `fakes`: tasks and templates that do not run; `artifacts`: names that are given; `config_maps`, `secrets`:
     names, each with the given keys. `has`: whether this machine has a program; `mounts`: claims with a given
     folder. `earlier`: names and keys of files of an earlier run, not all of which are needed. `approve`: whether
-    gates open immediately.
+    gates open immediately. `unasked`: ConfigMaps and Secrets that are at hand, and need not be used.
     """
 
     engine: str | None = None
@@ -59,6 +60,7 @@ class Asked(NamedTuple):
     has: Callable[[str], bool] = bool
     earlier: frozenset[str] = frozenset()
     approve: bool = False
+    unasked: frozenset[str] = frozenset()
 
 
 class Verdict(NamedTuple):
@@ -98,6 +100,13 @@ def judged(manifest: Json, references: list[Json], asked: Asked) -> Verdict:
     files.extend(one for place in (spec, *tasks) for one in several(part(place, "arguments"), "artifacts"))
     known = {str(one["name"]): None for one in files} | dict.fromkeys(_keys(files))
     refusals.update(dict.fromkeys(_unknown(asked.artifacts, known, "--artifact", "artifact")))
+    manifests = [spec, *(use.template for use in uses), *_jobs(uses)]
+    for option, word, given in (
+        ("--config-map", "ConfigMap", asked.config_maps),
+        ("--secret", "Secret", asked.secrets),
+    ):
+        names = dict.fromkeys(_referred(manifests, word.lower()))
+        refusals.update(dict.fromkeys(_unknown(given.keys() - asked.unasked, names, option, word)))
     return Verdict(_notes(spec, uses, asked), list(refusals))
 
 
@@ -118,12 +127,28 @@ def _jobs(uses: list[Use]) -> list[Json]:
     return [body for use in uses for body in objects.bodies(part(use.template, "resource"))]
 
 
-def _unknown(given: frozenset[str], known: Iterable[str], option: str, word: str) -> Iterator[str]:
+def _referred(node: object, word: str) -> Iterator[str]:
+    """The names in fields that refer to an object whose kind is called `word`: `secretKeyRef`, `imagePullSecrets`."""
+    if is_list(node):
+        for one in node:
+            yield from _referred(one, word)
+    elif is_mapping(node):
+        for field, value in node.items():
+            for one in value if is_list(value) else (value,):
+                if word not in field.lower():
+                    yield from _referred(one, word)
+                elif is_mapping(one):
+                    yield from (str(name) for key in ("name", "secretName") if (name := one.get(key)))
+                elif isinstance(one, str):
+                    yield one
+
+
+def _unknown(given: Set[str], known: Iterable[str], option: str, word: str) -> Iterator[str]:
     """Values given for names that do not exist: they would have no effect."""
     names = list(known)
     if any("{{" in name for name in names):
         return
-    for name in sorted(given.difference(names)):
+    for name in sorted(given - set(names)):
         more = meant(name, names, listed(names) if names else "it has none")
         yield f"{option} {name}: the workflow has no {word} `{name}`; {more}"
 
