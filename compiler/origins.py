@@ -104,8 +104,8 @@ def _exact(place: Place, manifest: Manifest, path: Path, traces: Iterable[Trace]
     if call is None:
         return place
     name = name and _of_call(call, name)
-    if call.loop is not None and (name in call.loop.lists or "withItems" in path or "withParam" in path):
-        return Argument(place, "over", part=f"item:{name}" if name in call.loop.lists else "value")
+    if call.loop is not None and name not in call.loop.lists and ("withItems" in path or "withParam" in path):
+        return Argument(place, "over")
     return place if name is None else call.argument(name)
 
 

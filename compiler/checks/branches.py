@@ -88,7 +88,7 @@ def rows_inside(trace: Trace) -> Iterator[Diagnostic]:
         for call in graph.calls:
             items = call.loop.computed if call.loop is not None and call.loop.rows is not None else ()
             for name in {name: None for name, expr in items if is_rows(expr)}:
-                place = Argument(call.site, "over", part=f"item:{name}")
+                place = call.argument(name)
                 yield Diagnostic(RowsInside(), place)
 
 
@@ -108,7 +108,7 @@ def _uses(graph: Graph) -> Iterator[Use]:
         if call.loop is not None:
             for name, expr in call.loop.computed:
                 if not _harmless(expr, call, graph):
-                    yield expr, call.region, Argument(call.site, "over", part=f"item:{name}")
+                    yield expr, call.region, call.argument(name)
         region = call.region
         while region is not None and id(region) not in regions:
             regions[id(region)] = region

@@ -9,7 +9,7 @@ from flowdsl.compiler.findings import data as findings
 from flowdsl.compiler.options import readable
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import PipelineDef
-from flowdsl.places.place import Argument, Definition
+from flowdsl.places.place import Definition
 from flowdsl.values.expr import Checkpoint, children
 from flowdsl.volume import Volume
 
@@ -76,7 +76,7 @@ def checkpoints(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[D
             for column in (call.loop.lists, *(call.loop.rows or ())[:1]):
                 for name, expr in column.items():
                     if inside(expr):
-                        place = Argument(call.site, "over", part=f"item:{name}")
+                        place = call.argument(name)
                         yield Diagnostic(findings.CheckpointUse(), place)
     if graph.result is not None and inside(graph.result):
         yield Diagnostic(findings.CheckpointUse(), Definition(graph.owner.code, "return", "value"))

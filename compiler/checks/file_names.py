@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.findings.bodies import LostFileName
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.pipeline import PipelineDef
-from flowdsl.places.place import Argument
 from flowdsl.values import types as t
 from flowdsl.values.expr import Best, OnVolume, Out, Rows, Stored, children
 
@@ -86,7 +85,7 @@ def _given(call: Call) -> Iterator[tuple[str, Expr, Place]]:
     for name, expr in call.arguments.items():
         yield name, expr, call.argument(name)
     for name, expr in call.loop.computed if call.loop is not None else ():
-        yield name, expr, Argument(call.site, "over", part=f"item:{name}")
+        yield name, expr, call.argument(name)
 
 
 def _loses(expr: Expr) -> bool:

@@ -50,8 +50,8 @@ class WorkersTake(Finding):
     title = "`{step}` runs on several pods, which cannot have `{name}`, a file of the artifact repository"
     label = "not on a volume"
     help = (
-        'keep the files of the pipeline on a volume, @pipeline(store=Volume("claim") / "runs"), or give the path of'
-        " one there"
+        'keep it on a volume: `store=Volume("claim") / "runs"` of the pipeline, or of the step that returns it; a file '
+        "from outside the run is there if such a step returns a copy"
     )
     step: str
     name: str

@@ -76,8 +76,7 @@ def refused(
             name = next(
                 name for name in call.target.signature.by_name if f"{one.name}-".startswith(f"{name}-")
             )
-            place = call.argument(name) if call.loop is None else call.site
-            yield Diagnostic(WorkersTake(call.target.name, name), place)
+            yield Diagnostic(WorkersTake(call.target.name, name), call.argument(name))
     for option, finding in beside(template.settings):
         yield Diagnostic(finding, template.places.get(option, template.place))
     assert isinstance(template.body, ir.Pod)

@@ -33,7 +33,6 @@ from flowdsl.compiler.lowering.plans import FOLDER
 from flowdsl.compiler.lowering.unfold import common, parted, said, together, unfolded
 from flowdsl.compiler.placing import INDEX
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.places.place import Argument
 from flowdsl.step import StepDef
 from flowdsl.tracing.trace import Call
 from flowdsl.values import types as t
@@ -113,7 +112,7 @@ class Loops:
         other: str,
         kind: type[UnlikeSources | UnevenItems] = UnlikeSources,
     ) -> None:
-        place = Argument(call.site, "over", part=f"item:{name.partition('-')[0]}")
+        place = call.argument(name.partition("-")[0])
         self.shared.diagnostics.append(Diagnostic(kind(name.replace("-", "."), one, other), place))
 
     def _over(self, plan: CallPlan, lists: dict[str, Expr], kinds: dict[str, t.Type]) -> None:
@@ -197,7 +196,7 @@ class Loops:
             return
         self.resolver.take(Get(column, number, kind))
         if (number_of := self._rounded(column)) is not None and not whole(kind):
-            place = Argument(plan.call.site, "over", part=f"item:{name}")
+            place = plan.call.argument(name)
             self.shared.diagnostics.append(Diagnostic(RoundedInteger(str(number_of)), place))
         plan.arguments[name] = carried
         plan.inner[name] = Carried(PLAIN, [Get(Param(name, t.Sequence(kind)), number, kind)], kind)
@@ -244,7 +243,7 @@ class Loops:
         item = column.type.item if isinstance(column.type, t.Sequence) else kind
         rows: Expr = Const([], t.JSON)
         if not python or not listed(item):
-            place = Argument(plan.call.site, "over", part=f"item:{name}")
+            place = plan.call.argument(name)
             finding = UnlistedFiles(t.spell(column.type), "source" if listed(item) else "item")
             self.shared.diagnostics.append(Diagnostic(finding, place))
         elif isinstance(column, Out):

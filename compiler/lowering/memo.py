@@ -220,7 +220,7 @@ def judged(
         yield from _known_by_place(step.name, settings, said)
     for name, form in forms:
         for port, one in _files(name, form):
-            argument = _argument(plan.call, name)
+            argument = plan.call.argument(name)
             if _is_placed(one):
                 if not salted:
                     yield Diagnostic(findings.KnownByPath(step.name, port), argument)
@@ -265,12 +265,6 @@ def _is_placed(form: Form) -> bool:
     return (
         bool(form.volumes) if isinstance(form, Mounted) else isinstance(form, File) and form.mark == "place"
     )
-
-
-def _argument(call: Call, name: str) -> Place:
-    if call.loop is not None and name not in call.arguments:
-        return Argument(call.site, "over", part=f"item:{name}")
-    return call.argument(name)
 
 
 def _kept(call: Call, name: str, cached: frozenset[int]) -> bool:

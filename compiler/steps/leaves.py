@@ -290,8 +290,7 @@ def refused(call: Call, step: StepDef, forms: Mapping[str, Form]) -> Iterator[Di
             what = "a path on a volume"
             way = "take the path as a `str`, or let a step under `@step` copy the file"
         finding = findings.CannotTake(WORDS[step.kind], "take", name, what, way)
-        place = call.argument(name)
-        yield Diagnostic(finding, place if call.loop is None else call.site)
+        yield Diagnostic(finding, call.argument(name))
 
 
 def handed_on_daemons(program: ir.Program, parted: ir.Program) -> Iterator[Diagnostic]:

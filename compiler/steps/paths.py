@@ -147,7 +147,4 @@ def misplaced(
         if isinstance(form, Mounted):
             what = "a path on a volume"
             way = f"pass it in the command instead of `paths`: command(..., {name})"
-        at = call.argument(name)
-        yield Diagnostic(
-            PathNotChosen(step.name, name, what, path, way), at if call.loop is None else call.site
-        )
+        yield Diagnostic(PathNotChosen(step.name, name, what, path, way), call.argument(name))

@@ -190,7 +190,9 @@ class Call:
         return [*self.arguments.values(), *(expr for _, expr in computed)]
 
     def argument(self, name: str) -> Argument:
-        """The place of the argument for a parameter."""
+        """The place of the argument for a parameter; of one that a loop fills, that of its items."""
+        if self.loop is not None and name not in self.arguments:
+            return Argument(self.site, "over", part=f"item:{name}")
         for index, parameter in enumerate(self.target.signature.parameters[: self.positional]):
             if parameter.name == name:
                 return Argument(self.site, None, index, arrived=self.positional)
