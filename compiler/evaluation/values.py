@@ -290,13 +290,19 @@ def _json_number(number: float) -> str:
 
 
 def from_json(text: str) -> Value:
-    """json.Unmarshal into any: every number is a float. Raises ExpressionError."""
+    """json.Unmarshal into any: every number is a finite float. Raises ExpressionError."""
+
+    def number(digits: str) -> float:
+        found = float(digits)
+        if not math.isfinite(found):
+            raise ValueError(f"cannot unmarshal number {digits} into Go value of type float64")
+        return found
 
     def refuse(constant: str) -> Any:
         raise ValueError(f"invalid character in {constant}")
 
     try:
-        return json.loads(text, parse_int=float, parse_constant=refuse)
+        return json.loads(text, parse_int=number, parse_float=number, parse_constant=refuse)
     except ValueError as error:
         raise ExpressionError(f"invalid JSON {text!r:.200}: {error}") from None
     except RecursionError:

@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any, cast
 
-from flowdsl.compiler.evaluation.values import ExpressionError, json_of
+from flowdsl.compiler.evaluation.values import ExpressionError, from_json, json_of
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller import go_json
@@ -171,8 +171,8 @@ def _decoded(texts: list[str]) -> list[Any]:
     found: list[Any] = []
     for text in texts:
         try:
-            value = json.loads(text, parse_int=float)
-        except (ValueError, RecursionError):
+            value = from_json(text)
+        except ExpressionError:
             return texts
         if not isinstance(value, (list, dict)):
             return texts
