@@ -141,7 +141,7 @@ class Environment(NamedTuple):
     mounts: tuple[Mount, ...] = ()
     volumes: tuple[Mountable, ...] = ()  # one for each mount
     workdir: str | None = None
-    pull_policy: str | None = None
+    image_pull_policy: str | None = None
     checkpoints: tuple[Volume, str] | None = None  # folder of a volume for `run.checkpoint_dir`
 
 

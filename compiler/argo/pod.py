@@ -32,11 +32,10 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
         found["args"] = words[1:]
     origins.option(found, "image", template, "image")
     fields: tuple[Field, ...] = (
-        ("imagePullPolicy", environment.pull_policy, ("image_pull_policy",)),
+        ("imagePullPolicy", environment.image_pull_policy, ("image_pull_policy",)),
         ("workingDir", environment.workdir, ("workdir",)),
     )
-    if environment.pull_policy or environment.workdir:
-        origins.write(found, fields, template)
+    origins.write(found, fields, template)
     env: list[Json] = []
     for name, value in pod.env:
         if isinstance(value, (Config, Secret)):

@@ -224,7 +224,8 @@ def _collecting(
     words = tuple(Const(word, t.TEXT) for word in command)
     mounts = () if store is None else (store._replace(read_only=True),)
     pod = ir.Pod(words, None, (), mounts)
-    settings = ir.Settings(environment=ir.Environment(environment.image, pull_policy=environment.pull_policy))
+    kept = ir.Environment(environment.image, image_pull_policy=environment.image_pull_policy)
+    settings = ir.Settings(environment=kept)
     return ir.Template(name, here, template.outputs, pod, template.place, template.places, settings)
 
 

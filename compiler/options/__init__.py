@@ -1,7 +1,8 @@
 """The options of a step or pipeline, judged and in one form.
 
 Each concern has one module here, as in `flowdsl.options`, `ir` and `argo`: a reader for each of its options, and
-what they come to together. A new option is a row in the `READERS` of its concern.
+what they come to together, where that is more than a record of them. A new option is a row in the `READERS` of its
+concern.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cache import Cache
+from flowdsl.compiler import ir
 from flowdsl.compiler.findings import kinds
 from flowdsl.compiler.findings.kinds import WORDS
 from flowdsl.compiler.findings.options import RunTimeOption, UnknownOption
-from flowdsl.compiler.ir import Control, Settings
+from flowdsl.compiler.ir import Settings
 from flowdsl.compiler.options import (
     caching,
     code,
@@ -37,7 +39,7 @@ from flowdsl.compiler.options import (
     store,
     volumes,
 )
-from flowdsl.compiler.options.reading import Doubter, Reader, Wrong, flattened
+from flowdsl.compiler.options.reading import Doubter, Reader, Wrong, filled_in, flattened
 from flowdsl.compiler.profile import NOWHERE
 from flowdsl.compiler.volumes import together
 from flowdsl.diagnostic import Diagnostic, Related
@@ -51,6 +53,7 @@ from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from flowdsl.compiler.profile import Profile
+    from flowdsl.grammar.named import NamedTuple
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Trace
 
@@ -99,17 +102,22 @@ def _anywhere(settled: Callable[[Mapping[str, Any]], Any]) -> Settled:
     return lambda found, profile: settled(found)
 
 
+def _by_name(record: NamedTuple) -> Settled:
+    """The evaluation of options that a record has fields for."""
+    return _anywhere(partial(filled_in, record))
+
+
 #: For each concern of `ir.Settings` the options that determine it, and their evaluation for a cluster.
 _CONCERNS: dict[str, tuple[Collection[str], Settled]] = {
     "environment": (environment.READERS, _anywhere(environment.settled)),
-    "control": (control.READERS, _anywhere(control.settled)),
-    "companions": (companions.READERS, _anywhere(companions.settled)),
+    "control": (control.READERS, _by_name(ir.Control())),
+    "companions": (companions.READERS, _by_name(ir.Companions())),
     "daemon": (daemon.READERS, _anywhere(daemon.settled)),
-    "managed": ((*managed.READERS, "action"), _anywhere(managed.settled)),
-    "gate": (gate.READERS, _anywhere(gate.settled)),
-    "library": ((*library.READERS, "library", "template"), _anywhere(library.settled)),
-    "files": (files.READERS, _anywhere(files.settled)),
-    "identity": (identity.READERS, _anywhere(identity.settled)),
+    "managed": (managed.READERS, _by_name(ir.Managed())),
+    "gate": (gate.READERS, _by_name(ir.Gate())),
+    "library": (library.READERS, _by_name(ir.Library())),
+    "files": (files.READERS, _by_name(ir.Files())),
+    "identity": (identity.READERS, _by_name(ir.Identity())),
     "code": (code.READERS, _anywhere(code.settled)),
     "caching": (caching.READERS, _anywhere(caching.settled)),
     "distributed": (distributed.READERS, distributed.settled),
@@ -330,7 +338,7 @@ SUBGRAPH: dict[str, Reader] = {
 
 def subgraph_options(
     options: Mapping[str, Any], place: Callable[[str], Place], known: tuple[str, ...]
-) -> tuple[Control, int | None, list[Diagnostic]]:
+) -> tuple[ir.Control, int | None, list[Diagnostic]]:
     """The control and the parallelism that the options of a called pipeline result in, and the errors in them."""
 
     def read(name: str, written: object) -> Any:
@@ -339,7 +347,7 @@ def subgraph_options(
         return _read(name, written, SUBGRAPH, known)
 
     found, diagnostics = _judged(options, place, read, {})
-    return control.settled(found), found.get("parallelism"), diagnostics
+    return filled_in(ir.Control(), found), found.get("parallelism"), diagnostics
 
 
 def inherited(owner: PipelineDef, root: PipelineDef) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from flowdsl.compiler.findings import kinds
 from flowdsl.compiler.findings.bodies import NoTag, is_secret, untagged
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.findings.surroundings import SecretInText
-from flowdsl.compiler.ir import Companion, Companions
+from flowdsl.compiler.ir import Companion
 from flowdsl.compiler.options import environment, resources
 from flowdsl.compiler.options.reading import Wrong, all_of, flag, flattened, said, words
 from flowdsl.compiler.profile import NOWHERE
@@ -19,7 +19,7 @@ from flowdsl.grammar.names import is_argo_container, is_dns_label
 from flowdsl.places.place import Argument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from flowdsl.compiler.ir import Settings
     from flowdsl.compiler.options.reading import Reader
@@ -30,11 +30,6 @@ _FIELDS: dict[str, Reader] = {
     "command": words,
     "mirror": flag,
 }
-
-
-def settled(found: Mapping[str, Any]) -> Companions:
-    """The companions that the options of a step result in."""
-    return Companions(found.get("init", ()), found.get("sidecars", ()))
 
 
 def doubts(made: Settings) -> Iterator[tuple[str, Wrong]]:

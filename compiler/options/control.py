@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from flowdsl.compiler import ir
 from flowdsl.compiler.expressions import literal
@@ -20,19 +20,10 @@ from flowdsl.values.later import of_run
 from flowdsl.values.value import expr_of, is_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from flowdsl.compiler.options.reading import Reader
 
 POLICIES = ("Always", "OnFailure", "OnError", "OnTransientError")
 """When Argo retries. Source: the enum of `retryPolicy` in Argo's full CRDs."""
-
-
-def settled(found: Mapping[str, Any]) -> ir.Control:
-    """The control that the options of a step result in."""
-    return ir.Control(
-        found.get("retries"), found.get("timeout"), found.get("queue_timeout"), found.get("locks", ())
-    )
 
 
 def timeout(name: str, written: object) -> str:

@@ -8,7 +8,7 @@ from flowdsl.companion import Ready
 from flowdsl.compiler.findings import kinds
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Daemon, Probe
-from flowdsl.compiler.options.reading import Wrong, flag, said, seconds, text_option, whole, words
+from flowdsl.compiler.options.reading import Wrong, filled_in, flag, said, seconds, text_option, whole, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def settled(found: Mapping[str, Any]) -> Daemon:
     """The daemon that the options of a step result in."""
-    return Daemon(found.get("daemon", False), found.get("ready"))
+    return filled_in(Daemon(), found)._replace(on=found.get("daemon", False))
 
 
 def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:

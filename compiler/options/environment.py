@@ -9,7 +9,7 @@ from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.findings.surroundings import BadEnvName, SecretInText
 from flowdsl.compiler.ir import Environment, Mount
 from flowdsl.compiler.options import volumes
-from flowdsl.compiler.options.reading import Wrong, entries, one_of, said, text_option
+from flowdsl.compiler.options.reading import Wrong, entries, filled_in, one_of, said, text_option
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.names import is_env_name
 from flowdsl.volume import Config, Mountable, Secret, Volume
@@ -23,14 +23,10 @@ if TYPE_CHECKING:
 def settled(found: Mapping[str, Any]) -> Environment:
     """The environment that the options of a step result in."""
     mounts: tuple[tuple[Mount, Mountable], ...] = (*found.get("mounts", ()), *found.get("shm", ()))
-    return Environment(
-        found.get("image"),
-        (*found.get("env", ()), *found.get("secrets", ())),
-        tuple(mount for mount, _ in mounts),
-        tuple(volume for _, volume in mounts),
-        found.get("workdir"),
-        found.get("image_pull_policy"),
-        found.get("checkpoints"),
+    return filled_in(Environment(), found)._replace(
+        env=(*found.get("env", ()), *found.get("secrets", ())),
+        mounts=tuple(mount for mount, _ in mounts),
+        volumes=tuple(volume for _, volume in mounts),
     )
 
 

@@ -5,20 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings.data import UnknownArchive
-from flowdsl.compiler.ir import Files
 from flowdsl.compiler.options.reading import Wrong, entries, is_mapping, said
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from flowdsl.compiler.options.reading import Reader
 
 PACKED = ("tar", "zip", "none")
-
-
-def settled(found: Mapping[str, Any]) -> Files:
-    """The compression of files that the options of a step result in."""
-    return Files(found.get("archive", ()))
 
 
 def _archive(name: str, written: object) -> tuple[tuple[str, str | int], ...]:

@@ -6,22 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.findings.surroundings import BadObjectName
-from flowdsl.compiler.ir import Library
 from flowdsl.compiler.options.reading import Wrong, entries, flag, said, text_option
 from flowdsl.grammar.names import is_argo_name, is_dns_subdomain, is_parameter_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from flowdsl.compiler.options.reading import Reader
-
-
-def settled(found: Mapping[str, Any]) -> Library:
-    """The template that the options of a step result in."""
-    names = found.get("names", {})
-    return Library(
-        found.get("library", ""), found.get("template", ""), found.get("cluster", False), dict(names)
-    )
 
 
 def _library(name: str, written: object) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings import kinds
 from flowdsl.compiler.findings.options import OptionType
-from flowdsl.compiler.ir import Managed
 from flowdsl.compiler.options.reading import Wrong, flag, said, text_option, words
 from flowdsl.grammar.condition import conditions
 from flowdsl.grammar.error import GrammarError
@@ -30,18 +29,6 @@ _POINTLESS = {
     "merge": (("create", "apply", "replace", "delete", "get"), "only a patch is merged"),
     "owner": (("patch", "delete", "get"), "the object is not made by this step"),
 }
-
-
-def settled(found: Mapping[str, Any]) -> Managed:
-    """The management of an object that the options of a step result in."""
-    return Managed(
-        found.get("action", ""),
-        found.get("success"),
-        found.get("failure"),
-        found.get("merge"),
-        found.get("flags", ()),
-        found.get("owner", False),
-    )
 
 
 def doubts(made: Settings, given: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:

@@ -19,6 +19,7 @@ from flowdsl.diagnostic import is_long
 from flowdsl.grammar.duration import seconds_in
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.labels import PREFIX
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
 from flowdsl.values.lift import as_written
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+N = TypeVar("N", bound=NamedTuple)
 Reader = Callable[[str, Any], Any]
 Doubter = Callable[[Any], "Iterator[Wrong]"]
 """Checks a valid option for what is probably not meant."""
@@ -77,6 +79,11 @@ class Parts:
         """Raise a group of `Wrong` if there were errors."""
         if self._wrong:
             raise ExceptionGroup("parts", self._wrong)
+
+
+def filled_in(record: N, found: Mapping[str, Any]) -> N:
+    """A record with the values of the options that its fields are named after."""
+    return record._replace(**{field: found[field] for field in record._fields if field in found})
 
 
 def flattened(group: BaseExceptionGroup[Wrong]) -> Iterator[Wrong]:
