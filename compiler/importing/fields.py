@@ -5,10 +5,11 @@ A row without an answer for what stands in its field leaves it to `argo={...}`, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from flowdsl.compiler.importing.layout import Code, call, listed, literal, mapped, quoted
+from flowdsl.compiler.options import environment, run, schedule
 from flowdsl.compiler.tree import entries, inside, is_list, is_mapping
 from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.named import NamedTuple
@@ -182,7 +183,7 @@ def _flag(value: object) -> Code | None:
     return "True" if value is True else None
 
 
-def _one_of(*choices: str) -> Said:
+def _one_of(choices: Collection[str]) -> Said:
     return lambda value: quoted(value) if value in choices else None
 
 
@@ -206,7 +207,7 @@ TEMPLATE = (
 
 CONTAINER = (
     Row(("workingDir",), "workdir", _plain),
-    Row(("imagePullPolicy",), "image_pull_policy", _one_of("Always", "IfNotPresent", "Never")),
+    Row(("imagePullPolicy",), "image_pull_policy", _one_of(environment.PULL_POLICIES)),
 )
 """Fields of the container or script of a template."""
 
@@ -242,11 +243,7 @@ SPEC = (
     Row(("podMetadata", "annotations"), "pod_annotations", _texts),
     Row(("imagePullSecrets",), "image_pull_secrets", _names),
     Row(("securityContext",), "user", _user),
-    Row(
-        ("podGC", "strategy"),
-        "pod_gc",
-        _one_of("OnPodCompletion", "OnPodSuccess", "OnWorkflowCompletion", "OnWorkflowSuccess"),
-    ),
+    Row(("podGC", "strategy"), "pod_gc", _one_of(run.STRATEGIES)),
     Row(("archiveLogs",), "archive_logs", _flag),
 )
 """Fields of the spec of a run."""
@@ -261,7 +258,7 @@ CRON = (
     Row(("schedules",), "schedule", _schedules),
     Row(("schedule",), "schedule", _plain),
     Row(("timezone",), "timezone", _plain),
-    Row(("concurrencyPolicy",), "concurrency", _one_of("Allow", "Forbid", "Replace")),
+    Row(("concurrencyPolicy",), "concurrency", _one_of(schedule.POLICIES)),
     Row(("startingDeadlineSeconds",), "starting_deadline", _seconds),
     Row(("successfulJobsHistoryLimit",), "keep_succeeded", _plain),
     Row(("failedJobsHistoryLimit",), "keep_failed", _plain),

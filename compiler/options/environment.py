@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings.bodies import BadImage, NoTag, is_secret, untagged
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from flowdsl.compiler.options.reading import Doubter, Reader
+
+
+#: When an image is pulled. Source: Kubernetes, PullPolicy.
+PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 
 
 def settled(found: Mapping[str, Any]) -> Environment:
@@ -93,11 +98,6 @@ def _workdir(name: str, written: object) -> str:
     return text
 
 
-def _pull_policy(name: str, written: object) -> str:
-    """When an image is pulled. Source: Kubernetes, PullPolicy."""
-    return one_of(name, written, ("Always", "IfNotPresent", "Never"))
-
-
 def checkpoints(name: str, written: object) -> tuple[Volume, str]:
     """The volume and the folder on it that checkpoints go to; raises `Wrong`."""
     found = volumes.folder(name, written)
@@ -115,6 +115,6 @@ READERS: dict[str, Reader] = {
     **volumes.READERS,
     "checkpoints": checkpoints,
     "workdir": _workdir,
-    "image_pull_policy": _pull_policy,
+    "image_pull_policy": partial(one_of, words=PULL_POLICIES),
 }
 DOUBTS: dict[str, Doubter] = {"env": _env_doubts, "image": _image_doubts}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.findings.objects import UnknownWord
@@ -62,10 +63,6 @@ def _user(name: str, written: object) -> int:
     return whole(name, written, 0, 2**31 - 1, want="the number of a user")
 
 
-def _pod_gc(name: str, written: object) -> str:
-    return one_of(name, written, STRATEGIES)
-
-
 READERS: dict[str, Reader] = {
     "ttl": _ttl,
     "suspend": flag,
@@ -73,6 +70,6 @@ READERS: dict[str, Reader] = {
     "pod_annotations": texts,
     "image_pull_secrets": _secrets,
     "user": _user,
-    "pod_gc": _pod_gc,
+    "pod_gc": partial(one_of, words=STRATEGIES),
     "archive_logs": flag,
 }

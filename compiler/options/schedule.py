@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from flowdsl.compiler.findings.objects import BadSchedule, UnknownZone, WithoutSchedule
@@ -47,10 +48,6 @@ def _timezone(name: str, written: object) -> str:
     return text
 
 
-def _concurrency(name: str, written: object) -> str:
-    return one_of(name, written, POLICIES)
-
-
 def _limit(name: str, written: object) -> int:
     return whole(name, written, 0, 2**31 - 1, want="a whole number of at least 0")
 
@@ -66,7 +63,7 @@ def lonely(options: Mapping[str, object]) -> Iterator[tuple[str, Wrong]]:
 READERS: dict[str, Reader] = {
     "schedule": _schedule,
     "timezone": _timezone,
-    "concurrency": _concurrency,
+    "concurrency": partial(one_of, words=POLICIES),
     "starting_deadline": whole_seconds,
     "keep_succeeded": _limit,
     "keep_failed": _limit,
