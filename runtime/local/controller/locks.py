@@ -61,8 +61,7 @@ class Locks:
         for name in names:
             self._holders[name].discard(holder)
         self._pass_on(names)
-        found, self._next = self._next, []
-        return found
+        return self.woken()
 
     def _pass_on(self, names: Iterable[str]) -> None:
         """Let the first that waits for a free lock retry; if it still waits for another one, the next one retries."""
@@ -92,14 +91,6 @@ class Locks:
         """The holders that wait for a lock, each with the action that makes it stop."""
         waiting = [(holder, stop) for waiting in self._waiting.values() for holder, _, stop in waiting]
         return [*waiting, *self._late.items()]
-
-    def held(self) -> dict[str, set[str]]:
-        """The holders of each lock."""
-        return {name: set(holders) for name, holders in self._holders.items() if holders}
-
-    def limit(self, name: str) -> int:
-        """The number of holders that a lock allows."""
-        return self._limits[name]
 
     def _names(self, wanted: Json) -> list[str]:
         names = [self._semaphore(one) for one in _all(wanted, "semaphores", "semaphore")]
