@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from flowdsl.cli.app import run
 from flowdsl.compiler import manifests
-from flowdsl.compiler.yaml import documents
+from flowdsl.compiler.yaml import findings
 from flowdsl.compiler.yaml.documents import read
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.scalar import plain
@@ -83,7 +83,7 @@ def test_there_are_no_other_goldens() -> None:
 
 def test_every_kind_has_a_case() -> None:
     shown = "".join(path.read_text(encoding="utf-8") for path in FOLDER.glob("*.err"))
-    made = [kind for module in (documents, manifests) for kind in vars(module).values()]
+    made = [kind for module in (findings, manifests) for kind in vars(module).values()]
     codes = {
         kind.code
         for kind in made

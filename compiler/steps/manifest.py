@@ -175,7 +175,7 @@ def _loader() -> Any:
     """A YAML loader like that of Kubernetes: unquoted scalars get the same types."""
     import yaml
 
-    from flowdsl.compiler.yaml.documents import PLAIN, unresolved
+    from flowdsl.compiler.yaml.nodes import PLAIN, unresolved
 
     loader = unresolved(yaml.SafeLoader)
     loader.yaml_implicit_resolvers["<"] = [(_MERGE, re.compile("<<$"))]

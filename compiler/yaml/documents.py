@@ -1,7 +1,6 @@
 """YAML and JSON that somebody wrote: the values of each document, and where each of them stands.
 
-Text is read with PyYAML's C parser as far as nodes with marks; values and spans are made of the nodes. Scalars
-and keys are resolved as the readers of Kubernetes' tools resolve them.
+Text is read with PyYAML's C parser as far as nodes with marks; values and spans are made of the nodes.
 """
 
 from __future__ import annotations
@@ -9,8 +8,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from itertools import accumulate, count
-from math import isfinite
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, cast
 
 import yaml
@@ -21,69 +19,22 @@ from flowdsl.compiler.yaml.findings import (
     KeyNotText,
     KeyReadOtherwise,
     MergedToo,
-    NotFinite,
-    RepeatedKey,
     UnknownTag,
 )
+from flowdsl.compiler.yaml.nodes import CORE, Merged, Refused, Values, is_merge, key_text, nodes, scalar
 from flowdsl.compiler.yaml.scalars import positions
 from flowdsl.compiler.yaml.slips import slip
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.scalar import plain
 from flowdsl.places.place import Span
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from flowdsl.compiler.problem import Problem
-    from flowdsl.compiler.tree import Object, Path
+    from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
-
-_CORE = "tag:yaml.org,2002:"
-PLAIN = "plain"
-"""The tag of plain scalars without a tag."""
-_TEXTS = frozenset(f"{_CORE}{name}" for name in ("str", "binary", "timestamp"))
-_KINDS: dict[str, tuple[type, ...]] = {
-    f"{_CORE}null": (type(None),),
-    f"{_CORE}bool": (bool,),
-    f"{_CORE}int": (int,),
-    f"{_CORE}float": (int, float),
-}
-
-
-def unresolved(base: Any) -> Any:
-    """A loader of PyYAML that tags all plain, untagged scalars as PLAIN."""
-    resolvers = {first: [(PLAIN, re.compile(""))] for first in (None, "")}
-    return type("Loader", (base,), {"yaml_implicit_resolvers": resolvers})
-
-
-_LOADER = unresolved(getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-
-
-class _LastAnchor(yaml.SafeLoader):
-    """A loader for which the last anchor of a name counts, as in other parsers."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        event: object = cast("Any", self).peek_event()
-        if not isinstance(event, yaml.AliasEvent):
-            self.anchors.pop(getattr(event, "anchor", None), None)
-        return super().compose_node(parent, index)
-
-
-_PATIENT = unresolved(_LastAnchor)
-
-_LIMIT = 1_000_000
-"""The most values to which a document with aliases may expand."""
-
-
-class _Merged(NamedTuple):
-    """A key repeated by a `<<` merge: where it is reported, the name, the other source, and which value counts."""
-
-    key: yaml.ScalarNode
-    name: str
-    again: str
-    taken: str
 
 
 class Document(NamedTuple):
@@ -102,7 +53,7 @@ class Document(NamedTuple):
     body: Any
     node: yaml.Node
     renamed: Sequence[yaml.ScalarNode] = ()
-    merged: Sequence[_Merged] = ()
+    merged: Sequence[Merged] = ()
     tagged: Sequence[yaml.Node] = ()
     within: bool = False
     decided: Sequence[Path] = ()
@@ -111,13 +62,13 @@ class Document(NamedTuple):
     def doubts(self) -> Iterator[Diagnostic]:
         """Probable mistakes, whatever the document is for."""
         for key in dict.fromkeys(self.renamed):
-            yield Diagnostic(KeyReadOtherwise(key.value, _name(key)), self.extent(key))
+            yield Diagnostic(KeyReadOtherwise(key.value, key_text(key)), self.extent(key))
         for key, name, again, taken in dict.fromkeys(self.merged):
             yield Diagnostic(MergedToo(name, again, taken), self.extent(key))
         for node in dict.fromkeys(self.tagged):
             one_line = isinstance(node, yaml.ScalarNode) or node.start_mark.line == node.end_mark.line
             place = self.extent(node) if one_line else self._first_line(node)
-            yield Diagnostic(UnknownTag(node.tag.replace(_CORE, "!!")), place)
+            yield Diagnostic(UnknownTag(node.tag.replace(CORE, "!!")), place)
 
     @property
     def listed(self) -> list[Document]:
@@ -192,7 +143,7 @@ class Document(NamedTuple):
     def _exact(self, path: Path, start: int, end: int) -> Span | None:
         """The span of a part of the text at a path; None if it cannot be found in the source."""
         _, node, whole = self._found(path)
-        if not whole or not isinstance(node, yaml.ScalarNode) or str(_scalar(node)) != node.value:
+        if not whole or not isinstance(node, yaml.ScalarNode) or str(scalar(node)) != node.value:
             return None
         value: str = node.value
         if start == end == len(value):  # a missing part is reported after the last word
@@ -270,14 +221,6 @@ class Document(NamedTuple):
         return None
 
 
-class _Refused(Exception):
-    def __init__(self, finding: Finding, node: yaml.Node, other: yaml.Node | None = None) -> None:
-        super().__init__(finding.message)
-        self.finding = finding
-        self.node = node
-        self.other = other
-
-
 def read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
     """The documents of a text, without empty ones, and the errors that prevent reading others."""
     documents, problems = _read(text, file)
@@ -305,12 +248,12 @@ def _read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
     paired: list[int] = []
     try:
         source = _paired(text, paired)
-        for node in _nodes(source):
+        for node in nodes(source):
             document = Document(file, lines, starts, paired, None, node)
-            values = _Values(source)
+            values = Values(source)
             try:
                 body = values.of(node, in_flow=False)
-            except _Refused as refused:
+            except Refused as refused:
                 first = [] if refused.other is None else [document.extent(refused.other)]
                 others = tuple(Related(span, "it is here first") for span in first)
                 problems.append(Diagnostic(refused.finding, document.extent(refused.node), others))
@@ -368,156 +311,6 @@ def _paired(text: str, places: list[int]) -> str:
     return _PAIR.sub(written, text) if "\\u" in text and text.lstrip().startswith("{") else text
 
 
-def _nodes(text: str) -> Iterator[yaml.Node]:
-    """The documents as nodes. If an anchor is repeated, which only PyYAML refuses, its slower parser reads on."""
-    done = 0
-    for kind in (_LOADER, _PATIENT):
-        loader = kind(text)
-        try:
-            for at in count():
-                if not loader.check_node():
-                    return
-                node = loader.get_node()
-                if at >= done:
-                    done += 1
-                    yield node
-        except yaml.MarkedYAMLError as error:
-            if kind is _PATIENT or "duplicate anchor" not in f"{error.context} {error.problem}":
-                raise
-        finally:
-            loader.dispose()
-
-
-class _Values:
-    """Makes values of nodes, whose marks are those of the text `source`."""
-
-    def __init__(self, source: str) -> None:
-        # YAML 1.1 has no `\/`; a text that begins with a brace is read as JSON, which has it.
-        self.escapes = source if "\\/" in source and not source.lstrip().startswith("{") else ""
-        self.made = 0
-        self.open: set[int] = set()
-        self.renamed: list[yaml.ScalarNode] = []
-        self.merged: list[_Merged] = []
-        self.tagged: list[yaml.Node] = []
-        self.asking: set[yaml.Node] = set()
-
-    def of(self, node: yaml.Node, *, in_flow: bool) -> Any:
-        """The value of a node, which is in a flow collection or not."""
-        self.made += 1
-        if not _is_known(node):
-            self.tagged.append(node)
-        if isinstance(node, yaml.ScalarNode):
-            self.judge(node, in_flow=in_flow)
-            value = _scalar(node)
-            if isinstance(value, float) and not isfinite(value):
-                raise _Refused(NotFinite(node.value), node)
-            return value
-        if self.made > _LIMIT or id(node) in self.open:
-            raise _Refused(InvalidYaml("its aliases never end"), node)
-        self.open.add(id(node))
-        try:
-            flow = isinstance(node, yaml.CollectionNode) and bool(node.flow_style)
-            if isinstance(node, yaml.SequenceNode):
-                return [self.of(item, in_flow=flow) for item in node.value]
-            return self.mapping(node, in_flow=flow)
-        finally:
-            self.open.discard(id(node))
-
-    def judge(self, node: yaml.ScalarNode, *, in_flow: bool) -> None:
-        """Refuse what the parsers of Kubernetes' tools, which support YAML 1.1, do not read."""
-        if "?" in node.value and not node.style and node not in self.asking:
-            self.asking.add(node)  # at its anchor; an alias may be anywhere
-            if in_flow:
-                reason = "within brackets, a text without quotes ends at a `?`"
-                raise _Refused(InvalidYaml(reason, f'put the text in quotes: "{node.value}"'), node)
-        if self.escapes and node.style == '"':
-            written = self.escapes[node.start_mark.index : node.end_mark.index]
-            if any(found[0] == "\\/" for found in _ESCAPES.finditer(written)):
-                raise _Refused(InvalidYaml("`\\/` is not a valid escape", "write `/` alone"), node)
-
-    def mapping(self, node: Any, *, in_flow: bool) -> dict[str, Any]:
-        """A mapping. Keys merged by `<<` override the keys before it, and not those after it.
-
-        Source: goyaml.v2 of sigs.k8s.io/yaml, which kubectl and the API server read with.
-        """
-        found: dict[str, Any] = {}
-        merged: set[str] = set()
-        keys: dict[str, yaml.ScalarNode] = {}
-        for key, value in node.value:
-            if _is_merge(key):
-                brought: dict[str, Any] = {}
-                for one in value.value if isinstance(value, yaml.SequenceNode) else (value,):
-                    inner = self.of(one, in_flow=False)
-                    if not is_mapping(inner):
-                        raise _Refused(InvalidYaml("`<<` takes a mapping, or a list of them", _MERGED), one)
-                    fields: Object = inner
-                    twice = [name for name in fields if name in brought]
-                    self.merged += [_Merged(key, name, _TWICE, "that of the first") for name in twice]
-                    brought = {**fields, **brought}
-                for name in brought:
-                    if name in keys:
-                        self.merged.append(
-                            _Merged(keys[name], name, _TOO, "what `<<` brings, which comes later")
-                        )
-                    elif name in merged:
-                        self.merged.append(_Merged(key, name, _BEFORE, "this one"))
-                merged |= brought.keys()
-                found |= brought
-                continue
-            if not isinstance(key, yaml.ScalarNode):
-                raise _Refused(KeyNotText(), key)
-            self.judge(key, in_flow=in_flow)
-            name = _name(key)
-            if name != key.value:
-                self.renamed.append(key)
-            if name in keys:
-                raise _Refused(RepeatedKey(name, key.value), key, keys[name])
-            if name in merged:
-                self.merged.append(_Merged(key, name, _TOO, "this one"))
-            keys[name] = key
-            found[name] = self.of(value, in_flow=in_flow)
-        return found
-
-
-def _scalar(node: yaml.ScalarNode) -> Any:
-    tag, text = node.tag, node.value
-    if tag in _TEXTS:
-        return text
-    if tag == PLAIN:
-        return plain(text)
-    value = plain(text)
-    return value if type(value) in _KINDS.get(tag, ()) else text
-
-
-def _is_known(node: yaml.Node) -> bool:
-    """Whether the tag of a node is one of YAML's own; other nodes are text, or what they look like."""
-    if not isinstance(node, yaml.ScalarNode):
-        return node.tag.startswith(_CORE)
-    return node.tag in _TEXTS or node.tag == PLAIN or node.tag in _KINDS
-
-
-def _is_merge(key: yaml.Node) -> bool:
-    return key.tag == f"{_CORE}merge" or (key.tag == PLAIN and key.value == "<<")
-
-
-_ESCAPES = re.compile(r"\\.", re.DOTALL)
-_TOO = "`<<` brings too"
-_TWICE = "two mappings of `<<` have"
-_BEFORE = "a `<<` before has brought"
-_MERGED = "name the anchor of a mapping: `<<: *defaults`; quote the key if it is meant to be `<<`"
-
-
-def _name(key: yaml.ScalarNode) -> str:
-    """A key as in JSON. Fractions are left as written: Kubernetes rounds them."""
-    value = _scalar(key)
-    if value is None:
-        what = f"`{key.value}`, which means nothing," if key.value else "nothing"
-        raise _Refused(KeyNotText(what, "write a key; put `null` and `~` in quotes if they are keys"), key)
-    if type(value) is bool:
-        return "true" if value else "false"
-    return str(value) if type(value) is int else str(key.value)
-
-
 def _below(node: yaml.Node, step: str | int) -> tuple[yaml.Node | None, yaml.Node] | None:
     """The key, if there is one, and the value of one step of a path."""
     value: Any = node.value
@@ -526,9 +319,9 @@ def _below(node: yaml.Node, step: str | int) -> tuple[yaml.Node | None, yaml.Nod
     if not isinstance(node, yaml.MappingNode):
         return None
     for key, inner in reversed(value):  # the last one counts, also of those merged by `<<`
-        if isinstance(key, yaml.ScalarNode) and not _is_merge(key) and _name(key) == step:
+        if isinstance(key, yaml.ScalarNode) and not is_merge(key) and key_text(key) == step:
             return key, inner
-        if _is_merge(key):
+        if is_merge(key):
             for one in inner.value if isinstance(inner, yaml.SequenceNode) else (inner,):
                 if (found := _below(one, step)) is not None:
                     return found
