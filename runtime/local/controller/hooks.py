@@ -278,10 +278,9 @@ class Hooks(ABC):
         """Execute the template of a hook."""
         self.started.add(name)
         self.open += 1
-        arguments: Json = part(hook, "arguments")
         try:
-            if arguments and (on_exit or self.node.result().outputs is not None):
-                arguments = self._supplied(hook)
+            known = on_exit or self.node.result().outputs is not None
+            arguments: Json = self._supplied(hook) if known else part(hook, "arguments")
         except ArgoError as error:
             self.open -= 1
             self.refused(str(error), on_exit)
