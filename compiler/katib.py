@@ -16,7 +16,7 @@ from flowdsl.compiler.argo.provenance import SPEC, sealed
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.sweeping import WrongSearch, goal_of, named, trial
-from flowdsl.draw import multiples
+from flowdsl.points.draw import multiples
 from flowdsl.values import types as t
 
 if TYPE_CHECKING:

@@ -73,7 +73,7 @@ def sweep(
     if call is None:
         poison = value(Poison())
         return Sweep(None, poison, poison)
-    from flowdsl.draw import draw  # no other pipeline needs it
+    from flowdsl.points.draw import draw  # no other pipeline needs it
 
     over = named_lists(trace, call, over, site, fixed)
     names = known_names(trace, call, over, site)

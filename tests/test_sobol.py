@@ -7,7 +7,7 @@ from itertools import combinations, islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowdsl.sobol import MOST_DIMENSIONS, points
+from flowdsl.points.sobol import MOST_DIMENSIONS, points
 
 
 @given(st.integers(), st.integers(0, 9))

@@ -12,7 +12,7 @@ from flowdsl.grammar.named import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flowdsl.learnt import Learnt
+    from flowdsl.points.learnt import Learnt
     from flowdsl.space import Objective
 
 

@@ -13,7 +13,7 @@ from flowdsl.compiler import ir
 from flowdsl.compiler.lowering.ask_script import POINTS, ask
 from flowdsl.compiler.lowering.pick_script import PYTHON
 from flowdsl.compiler.ports import IN, OUT
-from flowdsl.learnt import rounds_of
+from flowdsl.points.learnt import rounds_of
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Op, Out, Param
 

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lowering.carrier import Carrier
     from flowdsl.compiler.lowering.plans import CallPlan
-    from flowdsl.learnt import Learnt
+    from flowdsl.points.learnt import Learnt
     from flowdsl.values.signature import Signature
 
 

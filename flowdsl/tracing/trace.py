@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import CodeType
 
-    from flowdsl.learnt import Learnt
     from flowdsl.pipeline import PipelineDef
+    from flowdsl.points.learnt import Learnt
     from flowdsl.space import Objective
     from flowdsl.step import StepDef
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from flowdsl.grammar.space_condition import Condition
     from flowdsl.pipeline import PipelineDef
-    from flowdsl.searched import Rule
+    from flowdsl.points.searched import Rule
     from flowdsl.space import Learning
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Loop, Trace

@@ -20,7 +20,7 @@ from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from flowdsl.pipeline import PipelineDef
-    from flowdsl.searched import Rule
+    from flowdsl.points.searched import Rule
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Loop, Trace
 
@@ -63,7 +63,7 @@ def draw(
     if trials is None or kind == "grid":
         return _grid(trace, site, lists, rules, trials)
     if isinstance(method, Learning):
-        from flowdsl.learnt import learnt
+        from flowdsl.points.learnt import learnt
 
         loop.learnt = learnt(trace, loop, target, spaces, lists, rules, method, trials, seed)
         if loop.learnt is None:
@@ -182,7 +182,7 @@ def _rules(
 ) -> dict[str, Rule] | None:
     if not any(isinstance(one, Space) and one.conditions for one in spaces.values()):
         return {}
-    from flowdsl.searched import rules
+    from flowdsl.points.searched import rules
 
     return rules(trace, target, spaces, found, site)
 
@@ -222,7 +222,7 @@ def _at_random(seed: int) -> Iterable[_Source]:
 
 
 def _evenly(trace: Trace, site: Site, spaces: Mapping[str, object], seed: int) -> Iterable[_Source] | None:
-    from flowdsl.sobol import MOST_DIMENSIONS, points
+    from flowdsl.points.sobol import MOST_DIMENSIONS, points
 
     # A normal distribution is drawn from two numbers, everything else from one.
     dimensions = sum(2 if isinstance(one, Space) and one.kind == "normal" else 1 for one in spaces.values())
