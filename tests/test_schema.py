@@ -1,3 +1,5 @@
+"""The schema of Argo's objects: which fields and types it knows, and what is said of others."""
+
 from __future__ import annotations
 
 import subprocess
