@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from flowdsl.compiler.findings.profile import BadSetting, OwnShortName, UnknownCluster, UnknownSetting
 from flowdsl.compiler.options.placement import LABELS, toleration
 from flowdsl.compiler.profile import Claim, Pool, Product, Profile, Sharing, Spot
 from flowdsl.compiler.schema.versions import VERSIONS
+from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.diagnostic import near
 from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
-from flowdsl.values.lift import is_dict
 from flowdsl.volume import AccessMode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from decimal import Decimal
 
 T = TypeVar("T")
 Wrong = BadSetting | OwnShortName | UnknownCluster | UnknownSetting
 
 _MEBI = 1024 * 1024
+_LABEL = 'label = "karpenter.sh/capacity-type=spot"'
+_RESOURCE = 'resource = "nvidia.com/gpu.shared"'
 
 
 class _Bad(Exception):
@@ -41,8 +43,34 @@ class _Bad(Exception):
 class _Field(NamedTuple):
     """How the value of a key is read, and the field of the profile for it, if its name differs."""
 
-    read: Callable[[Any], Any]
+    read: Callable[[Any], object]
     field: str = ""
+
+
+class _Table(NamedTuple):
+    """How a table is read: its keys, and what is made of their values.
+
+    `needed`: keys that have to be there, each with an example. `or_false`: false may stand in its place.
+    """
+
+    keys: Mapping[str, _Field]
+    make: Callable[..., object]
+    needed: Mapping[str, str] = {}
+    or_false: bool = False
+
+
+class _Tables(NamedTuple):
+    """How the tables in a table are read, each by its name, which `make` takes first.
+
+    `names`: the only ones that there may be. `or_names`: a list of names may stand for tables without keys.
+    """
+
+    keys: Mapping[str, _Field]
+    make: Callable[..., object]
+    field: str = ""
+    needed: Mapping[str, str] = {}
+    names: tuple[str, ...] = ()
+    or_names: bool = False
 
 
 def profile(
@@ -55,38 +83,28 @@ def profile(
     found: list[Wrong] = []
     if name not in clusters:
         return Profile(name), [UnknownCluster(file, name, tuple(clusters))]
-    reader = _Reader(found)
     at = f"{within}.{name}"
-    given = reader.table(at, clusters[name], _CLUSTER)
-    for key, (tabled, fields, make) in _TABLES.items():
-        if key in given:
-            read = reader.each if tabled else reader.one
-            raw = given.pop(key)
-            none = key == "spot" and raw is False
-            if key == "share" and is_dict(raw):
-                found += [
-                    UnknownSetting(f"{at}.share", one, tuple(VENDORS)) for one in raw if one not in VENDORS
-                ]
-                raw = {one: table for one, table in raw.items() if one in VENDORS}
-            part: Any = raw if none else read(f"{at}.{key}", raw, fields, make)
-            if part is not None:
-                given[_RENAMED.get(key, key)] = part
-    made = Profile(name, **given)
+    made = Profile(name, **_Reader(found).values(at, clusters[name], _CLUSTER))
+    found.extend(_beside_each_other(made, at))
+    return made, found
+
+
+def _beside_each_other(made: Profile, at: str) -> Iterator[Wrong]:
+    """What is wrong with names in a profile: short ones that exist already, and products that do not."""
     for short in made.labels:
         meant = None if short in LABELS or "/" in short else near(short, LABELS, 0.8)
         if meant is not None:
-            found.append(OwnShortName(f"{at}.labels", short, meant))
+            yield OwnShortName(f"{at}.labels", short, meant)
     for product, one in made.products.items():
         if not all(map(is_label_value, one.labels)):
             want = "named as the nodes are labelled, or have a `label`"
-            found.append(BadSetting(f"{at}.products", product, want, repr(product), '{ label = "..." }'))
-    for name_of_pool, pool in made.pools.items():
+            yield BadSetting(f"{at}.products", product, want, repr(product), '{ label = "..." }')
+    for name, pool in made.pools.items():
         for product in pool.products or ():
             if product not in made.products:
                 want = f"names of [{at}.products]"
                 shown = ", ".join(made.products) or f"[{at}.products.{product}]"
-                found.append(BadSetting(f"{at}.pools.{name_of_pool}", "products", want, repr(product), shown))
-    return made, found
+                yield BadSetting(f"{at}.pools.{name}", "products", want, repr(product), shown)
 
 
 class _Reader:
@@ -95,46 +113,53 @@ class _Reader:
     def __init__(self, found: list[Wrong]) -> None:
         self.found = found
 
-    def table(self, at: str, given: object, fields: Mapping[str, _Field]) -> dict[str, Any]:
-        """The fields of a table."""
+    def values(self, at: str, given: object, keys: Mapping[str, _Field | _Table | _Tables]) -> dict[str, Any]:
+        """What a table says, by the fields for its keys."""
         made: dict[str, Any] = {}
-        if not isinstance(given, dict):
+        if not is_mapping(given):
             self._whole(at, given, f"[{at}]")
             return made
-        for key, value in cast("dict[str, Any]", given).items():
-            field = fields.get(key)
-            if field is None:
-                self.found.append(UnknownSetting(at, key, tuple(fields)))
-                continue
-            try:
-                made[field.field or key] = field.read(value)
-            except _Bad as bad:
-                self._bad(at, key, value, bad)
+        for key, value in given.items():
+            match keys.get(key):
+                case None:
+                    self.found.append(UnknownSetting(at, key, tuple(keys)))
+                case _Field(read, field):
+                    try:
+                        made[field or key] = read(value)
+                    except _Bad as bad:
+                        self._bad(at, key, value, bad)
+                case _Table(or_false=True) if value is False:
+                    made[key] = False
+                case _Table() as kind:
+                    if (part := self._one(f"{at}.{key}", value, kind)) is not None:
+                        made[key] = part
+                case _Tables() as kind:
+                    made[kind.field or key] = self._each(f"{at}.{key}", value, kind)
         return made
 
-    def one(self, at: str, given: object, fields: Mapping[str, _Field], make: Callable[..., T]) -> T | None:
+    def _one(self, at: str, given: object, kind: _Table | _Tables, *name: str) -> object | None:
         """The object that a table describes, or None if it is invalid."""
         before = len(self.found)
-        made = self.table(at, given, fields)
-        needed = _NEEDED.get(make, "")
-        if len(self.found) == before and needed and needed not in made:
-            self._bad(at, needed, None, _Bad("given", _EXAMPLES[needed]))
-        return make(**made) if len(self.found) == before else None
+        made = self.values(at, given, kind.keys)
+        for key, example in kind.needed.items():
+            if len(self.found) == before and key not in made:
+                self._bad(at, key, None, _Bad("given", example))
+        return kind.make(*name, **made) if len(self.found) == before else None
 
-    def each(
-        self, at: str, given: object, fields: Mapping[str, _Field], make: Callable[..., T]
-    ) -> dict[str, T]:
-        """The objects that the subtables of a table describe, by name; a list of names stands for empty ones."""
-        names = _several(given) if make is _product else []
-        tables: dict[str, object] = {str(name): {} for name in names}
-        if isinstance(given, dict):
-            tables = cast("dict[str, object]", given)
-        elif not names:
+    def _each(self, at: str, given: object, kind: _Tables) -> dict[str, object]:
+        """The objects that the tables in a table describe, by name."""
+        tables: dict[str, object] = {}
+        if is_mapping(given):
+            tables = given
+        elif kind.or_names and is_list(given) and given:
+            tables = {str(name): {} for name in given}
+        else:
             self._whole(at, given, f"[{at}.NAME]")
-        found: dict[str, T] = {}
+        found: dict[str, object] = {}
         for name, table in tables.items():
-            made = self.one(f"{at}.{name}", table, fields, _named(make, name))
-            if made is not None:
+            if kind.names and name not in kind.names:
+                self.found.append(UnknownSetting(at, name, kind.names))
+            elif (made := self._one(f"{at}.{name}", table, kind, name)) is not None:
                 found[name] = made
         return found
 
@@ -144,10 +169,6 @@ class _Reader:
 
     def _bad(self, table: str, key: str, value: object, bad: _Bad) -> None:
         self.found.append(BadSetting(table, key, bad.want, _said(value), bad.example))
-
-
-def _several(value: object) -> list[object]:
-    return cast("list[object]", value) if isinstance(value, list) else []
 
 
 def _said(value: object) -> str:
@@ -218,7 +239,7 @@ def _labels(value: object) -> dict[str, str]:
 def _label(value: object) -> tuple[str, str]:
     key, equals, text = value.partition("=") if isinstance(value, str) else ("", "", "")
     if not equals or not is_qualified_name(key) or not is_label_value(text):
-        raise _Bad("a label of nodes", 'label = "karpenter.sh/capacity-type=spot"')
+        raise _Bad("a label of nodes", _LABEL)
     return key, text
 
 
@@ -270,7 +291,7 @@ def _mebibytes(value: object) -> int:
 
 def _resource(value: object) -> str:
     if not isinstance(value, str) or "/" not in value or not is_qualified_name(value):
-        raise _Bad("the full name of an extended resource", 'resource = "nvidia.com/gpu.shared"')
+        raise _Bad("the full name of an extended resource", _RESOURCE)
     return value
 
 
@@ -288,10 +309,6 @@ def _folder(value: object) -> tuple[str, str]:
     return volume, folder.strip("/")
 
 
-def _any(value: Any) -> Any:
-    return value
-
-
 # --- tables ----------------------------------------------------------------------------------------
 
 
@@ -303,29 +320,24 @@ def _claim(name: str, claim: str = "", mode: str | None = None) -> Claim:
     return Claim(claim or name, mode)
 
 
-def _named(make: Callable[..., T], name: str) -> Callable[..., T]:
-    """A constructor with the name of what it makes already passed."""
-    return partial(make, name) if make in (_product, _claim) else make
+def _pool(_: str, **values: Any) -> Pool:
+    return Pool(**values)
 
 
-_CLUSTER = {
+def _sharing(_: str, **values: Any) -> Sharing:
+    return Sharing(**values)
+
+
+_CLUSTER: dict[str, _Field | _Table | _Tables] = {
     "argo": _Field(_version),
     "context": _Field(_text),
     "namespace": _Field(_object),
     "labels": _Field(_keys),
     "gpu-taints": _Field(_tolerations, "tolerations"),
-    "products": _Field(_any),
-    "pools": _Field(_any),
-    "volumes": _Field(_any),
-    "queues": _Field(_objects),
-    "spot": _Field(_any),
-    "share": _Field(_any),
-    "checkpoints": _Field(_folder),
-}
-_TABLES: dict[str, tuple[bool, dict[str, _Field], Callable[..., Any]]] = {
-    "products": (True, {"label": _Field(_label_texts, "labels"), "memory": _Field(_mebibytes)}, _product),
-    "pools": (
-        True,
+    "products": _Tables(
+        {"label": _Field(_label_texts, "labels"), "memory": _Field(_mebibytes)}, _product, or_names=True
+    ),
+    "pools": _Tables(
         {
             "labels": _Field(_labels),
             "taints": _Field(_tolerations, "tolerations"),
@@ -334,24 +346,27 @@ _TABLES: dict[str, tuple[bool, dict[str, _Field], Callable[..., Any]]] = {
             "cpu": _Field(_quantity),
             "memory": _Field(_memory),
         },
-        Pool,
+        _pool,
     ),
-    "volumes": (True, {"claim": _Field(_object), "mode": _Field(_mode)}, _claim),
-    "spot": (False, {"label": _Field(_label), "taints": _Field(_tolerations, "tolerations")}, Spot),
-    "share": (
-        True,
+    "volumes": _Tables({"claim": _Field(_object), "mode": _Field(_mode)}, _claim),
+    "queues": _Field(_objects),
+    "spot": _Table(
+        {"label": _Field(_label), "taints": _Field(_tolerations, "tolerations")},
+        Spot,
+        needed={"label": _LABEL},
+        or_false=True,
+    ),
+    "share": _Tables(
         {
             "resource": _Field(_resource),
             "unit": _Field(_mebibytes),
             "replicas": _Field(_times),
             "labels": _Field(_labels),
         },
-        Sharing,
+        _sharing,
+        "sharing",
+        needed={"resource": _RESOURCE},
+        names=tuple(VENDORS),
     ),
-}
-_RENAMED = {"share": "sharing"}
-_NEEDED: dict[Callable[..., Any], str] = {Spot: "label", Sharing: "resource"}
-_EXAMPLES = {
-    "label": 'label = "karpenter.sh/capacity-type=spot"',
-    "resource": 'resource = "nvidia.com/gpu.shared"',
+    "checkpoints": _Field(_folder),
 }
