@@ -83,6 +83,20 @@ def value_at(document: Any, path: Sequence[str | int]) -> Any:
     return at
 
 
+def put(node: Any, path: Path, value: Any) -> Any:
+    """A copy of a mapping or list with a value at a path; only the nodes on the path are copied.
+
+    A node that cannot have the next key is replaced by a mapping that can.
+    """
+    if not path:
+        return value
+    has_place = is_mapping(node) if isinstance(path[0], str) else is_list(node)
+    copy: Any = node.copy() if has_place else {}
+    below = value_at(copy, path[:1])
+    copy[path[0]] = put(below, path[1:], value)
+    return copy
+
+
 def mapping_at(node: Any, *fields: str) -> Object:
     """The mapping that the fields lead to in a value of any form; empty where there is none."""
     found = value_at(node, fields)

@@ -13,6 +13,7 @@ from flowdsl.compiler.lint.combined import only_together
 from flowdsl.compiler.lint.consequences import without_followers
 from flowdsl.compiler.lint.defaulted import defaulted
 from flowdsl.compiler.lint.empty_fields import at_key
+from flowdsl.compiler.lint.filled import filled
 from flowdsl.compiler.lint.joined import joined
 from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.lint.patched import patched
@@ -24,7 +25,13 @@ from flowdsl.compiler.lint.workflow.graph import EmptyGraph
 from flowdsl.compiler.lint.workflow.names import NoName
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import is_type
-from flowdsl.compiler.schema.findings import PatternMismatch, TooFewEntries, UnknownField, WrongType
+from flowdsl.compiler.schema.findings import (
+    PatternMismatch,
+    RepeatedEntry,
+    TooFewEntries,
+    UnknownField,
+    WrongType,
+)
 from flowdsl.diagnostic import Finding
 
 if TYPE_CHECKING:
@@ -72,12 +79,12 @@ def _by_rules(whole: Sound, library: Library | None, rules: tuple[Rule, ...]) ->
     view = View(whole.document, each=False, library=library)
     if not view.exists:
         return None
-    found = _found(view, rules, whole.problems)
+    found = _with_values(view, rules, whole.problems)
     for larger, judging in _larger(view) if not whole.problems else ():
         if larger is not None:
 
             def find(one: dict[str, Any], judging: tuple[Rule, ...] = judging) -> list[Problem]:
-                return _found(View(one, each=False, library=library), judging)
+                return _with_values(View(one, each=False, library=library), judging)
 
             found += only_together(view, larger, found, find)
     return found
@@ -88,6 +95,22 @@ def _larger(view: View) -> Iterator[tuple[Whole | None, tuple[Rule, ...]]]:
     yield patched(view), RULES
     yield defaulted(view), pods.RULES
     yield joined(view), RULES
+
+
+def _with_values(view: View, rules: tuple[Rule, ...], by_schema: Sequence[Problem] = ()) -> list[Problem]:
+    """The findings of the rules, with those that occur only with the known values of its tags."""
+    whole = filled(view)
+    found = _found(view, rules, by_schema)
+    if whole is None:
+        return found
+    judging = tuple(rule for rule in rules if rule in _OF_VALUES)
+    return found + only_together(
+        view, whole, found, lambda one: _found(View(one, each=False, library=view.library), judging)
+    )
+
+
+_OF_VALUES = frozenset((*workflow.RULES, *pods.RULES))
+"""The rules for values; the others are for the tags."""
 
 
 def _found(view: View, rules: tuple[Rule, ...], by_schema: Sequence[Problem] = ()) -> list[Problem]:
@@ -155,6 +178,12 @@ def merge(whole: Sound, by_rules: list[Problem]) -> list[Problem]:
         for each in kept
         if isinstance(each.finding, (UnknownField, WrongType)) and each.path in lost
     }
+    taken.update(
+        (*each.path, name)
+        for each in kept
+        if isinstance(each.finding, RepeatedEntry)
+        for name in each.finding.key
+    )
     for problem in by_rules:
         path = problem.path
         if (

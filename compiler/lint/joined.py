@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.combined import Guest, Whole
+from flowdsl.compiler.lint.combined import NONE, Guest, Whole
 from flowdsl.compiler.lint.manifest.view import named_by
 from flowdsl.compiler.lint.variables.arguments import not_given
 from flowdsl.compiler.tree import inside, is_list, is_mapping, string
@@ -58,7 +58,7 @@ def joined(view: View) -> Whole | None:
     if not joining.guests:
         return None
     spec = {**spec, "templates": templates, "hooks": {**inside(spec, "hooks"), **hooks}}
-    return Whole(view.with_spec(spec), len(view.listed), joining.guests, follows=True)
+    return Whole(view.with_spec(spec), len(view.listed), joining.guests, follows=True, values=NONE)
 
 
 def _begun(view: View, base: View) -> list[Template]:

@@ -8,7 +8,7 @@ from flowdsl.compiler.kinds import BODIES
 from flowdsl.compiler.schema import check_schema, fields, is_type
 from flowdsl.compiler.schema.findings import MissingField, UnknownField, WrongType
 from flowdsl.compiler.schema.table import gone
-from flowdsl.compiler.tree import is_list, is_mapping, value_at
+from flowdsl.compiler.tree import is_list, is_mapping, put, value_at
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def sound(document: Object, written: Callable[[Path], str] = lambda _: "") -> So
         if isinstance(finding, WrongType):
             meant = _meant(finding.expression, finding.value, finding.written)
             if meant is not _NOTHING:
-                document = _put(document, path, meant)
+                document = put(document, path, meant)
         elif isinstance(finding, UnknownField) and finding.target is not None:
             document = _at_target(document, path, finding.owner, finding.target, moved)
     left = [_as_written(each, lambda path: written(_back(path, moved))) for each in check_schema(document)]
@@ -92,8 +92,8 @@ def _at_target(document: Object, path: Path, name: str, there: Path, moved: dict
             moved[*there, 0] = path
         value = [value] if several else value
     moved[there] = path
-    put: Object = _put(_put(document, there, value), path, None)
-    return put
+    cleared: Object = put(put(document, there, value), path, None)
+    return cleared
 
 
 def _is_second(template: Object, field: object) -> bool:
@@ -154,9 +154,9 @@ def _harmless(document: Object, problems: Sequence[Problem]) -> Object:
     for problem in problems:
         finding, path = problem.finding, problem.path
         if path and isinstance(finding, UnknownField):
-            document = _put(document, path, None)
+            document = put(document, path, None)
         elif path and isinstance(finding, WrongType):
-            document = _put(document, path, _substitute(finding, in_list=isinstance(path[-1], int)))
+            document = put(document, path, _substitute(finding, in_list=isinstance(path[-1], int)))
     return document
 
 
@@ -169,17 +169,3 @@ def _substitute(finding: WrongType, in_list: bool) -> Any:
     if not in_list:
         return None
     return [] if finding.expression.startswith("list:") else {}
-
-
-def _put(node: Any, path: Path, value: Any) -> Any:
-    """A copy of a mapping or list with a value at a path; only the nodes on the path are copied.
-
-    A node that cannot have the next key is replaced by a mapping that can.
-    """
-    if not path:
-        return value
-    has_place = is_mapping(node) if isinstance(path[0], str) else is_list(node)
-    copy: Any = node.copy() if has_place else {}
-    below = value_at(copy, path[:1])
-    copy[path[0]] = _put(below, path[1:], value)
-    return copy

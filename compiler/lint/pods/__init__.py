@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 RULES: tuple[Rule, ...] = (
     bodies.images,
     mounts.mounts,
-    mounts.arriving_mounts,
+    mounts.files_of_variables,
     mounts.written,
     mounts.below_files,
     bodies.artifacts,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.kinds import BadRequest
-from flowdsl.compiler.lint.workflow.passed_values import composed
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding
@@ -64,10 +63,6 @@ def requests(view: View) -> Iterator[Problem]:
             yield Problem(place, _no_address(url))
         elif inside(template.data, "http").get("url") == "" and not string(view.defaults, "http", "url"):
             yield Problem(place, BadRequest("the address", "is empty", "write where the request goes"))
-        elif "{{" in url:
-            for path, value in composed(view, template, url, place):
-                if value and not may_be_address(value):
-                    yield Problem(path, _no_address(value))
         yield from _headers(inside(template.data, "http"), (*template.path, "http"))
         method = string(template.data, "http", "method")
         if method and "{{" not in method and not is_http_token(method):

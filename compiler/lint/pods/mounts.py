@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.pods.findings import NotForPods
 from flowdsl.compiler.lint.pods.stores import BadArtifact
-from flowdsl.compiler.lint.workflow.passed_values import composed
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, is_mapping, string
 from flowdsl.diagnostic import Finding, suggest
@@ -78,18 +78,6 @@ def mounts(view: View) -> Iterator[Problem]:
                 yield Problem(path, kind(name, sorted(known)))
 
 
-def arriving_mounts(view: View) -> Iterator[Problem]:
-    """Volumes whose names mounts get from a tag exist, if these names are literal."""
-    shared = _shared(view)
-    told: set[tuple[Path, str]] = set()
-    for template in view.all if view.runs else ():
-        for path, name, known in _mounted(template, shared) if template.is_pod else ():
-            for place, value in composed(view, template, name, path) if is_filled(name) else ():
-                if value and value not in known and (place, value) not in told:
-                    told.add((place, value))
-                    yield Problem(place, UnknownVolume(value, sorted(known)))
-
-
 def _shared(view: View) -> frozenset[str] | None:
     """The names of the volumes that all templates share; None if there may be others."""
     names = [string(each, "name") for each in entries(view.spec, "volumes")]
@@ -122,15 +110,13 @@ def _mounted(template: Template, shared: frozenset[str] | None) -> Iterator[tupl
 def _paths(template: Template) -> Iterator[Problem]:
     """The mounts and input artifacts of one template at a path that is already used.
 
-    Within one container the schema tells mounts apart, except in templates that are inline; here are the mounts of
-    these, those that several containers share, those of Argo, and artifacts: at the path of a mount, which Argo refuses
-    of a `container`, and of another artifact. In other bodies it fails when it puts an artifact in place of the mount.
-    Source: Argo Workflows, loadArtifact.
+    These are the mounts of one container, those that several containers share, those of Argo, and artifacts: at the
+    path of a mount, which Argo refuses of a `container`, and of another artifact. In other bodies it fails when it puts
+    an artifact in place of the mount. Source: Argo Workflows, loadArtifact.
     """
     yield from _own_paths(template)
     yield from _mirrored(template)
-    if template.around is not None:
-        yield from _repeated(template)
+    yield from _repeated(template)
     taken: dict[str, str] = {}
     for index, mount in enumerate(entries(template.data, "containerSet", "volumeMounts")):
         at = string(mount, "mountPath")
@@ -155,6 +141,46 @@ def _paths(template: Template) -> Iterator[Problem]:
             yield Problem(path, MountTwice(clean if clean in files else at, found))
         if at:
             files[clean] = f"artifact `{artifact.get('name')}`"
+
+
+def files_of_variables(view: View) -> Iterator[Problem]:
+    """Variables are read from files of volumes that the pod has, and that are empty when it starts.
+
+    Source: Kubernetes, validateFileKeyRefVolumes; Argo Workflows, addVolumeReferences, which adds mounted volumes.
+    """
+    shared = _shared(view)
+    volumes = {string(each, "name"): each for each in entries(view.spec, "volumes")}
+    kind = UnknownVolume if view.runs else ForeignVolume
+    for template in view.templates:
+        told = list(_variables(template)) if template.is_pod and not view.is_patched(template) else []
+        own = {string(each, "name"): each for each in entries(template.data, "volumes")}
+        known = _written([*own, *shared]) if told and shared is not None else None
+        if known is None:
+            continue
+        mounted = {name for _, name, _ in _mounted(template, shared)}
+        for path, name in told:
+            volume = own.get(name) or volumes.get(name) or {}
+            if name not in known:
+                yield Problem(path, kind(name, sorted(known)))
+            elif name not in mounted and not any(map(is_filled, mounted)):
+                reason = "a volume that no container mounts, so Argo leaves it out of the pod"
+                way = "mount it where the file is written"
+                yield Problem(path, NotForPods("`volumeName`", name, reason, way))
+            elif volume and volume.get("emptyDir") is None:
+                reason, way = (
+                    "not an `emptyDir`",
+                    "name an `emptyDir`, and write the file in an init container",
+                )
+                yield Problem(path, NotForPods("`volumeName`", name, reason, way))
+
+
+def _variables(template: Template) -> Iterator[tuple[Path, str]]:
+    """The names of volumes with files that variables are read from, each with its path."""
+    steps = ("valueFrom", "fileKeyRef", "volumeName")
+    for place, container in template.containers:
+        for index, variable in enumerate(entries(container, "env")):
+            if (name := string(variable, *steps)) and not is_filled(name):
+                yield (*template.path, *place, "env", index, *steps), name
 
 
 def _at_taken(container: Object, path: Path, taken: Mapping[str, str]) -> Iterator[Problem]:

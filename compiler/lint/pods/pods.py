@@ -21,7 +21,6 @@ from flowdsl.compiler.lint.pods.pod_fields import (
     WORDS,
 )
 from flowdsl.compiler.lint.pods.pod_rules import OWN, last_field, title
-from flowdsl.compiler.lint.workflow.passed_values import arriving
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import NotOneOf, OutOfRange, dotted, within
 from flowdsl.compiler.tree import entries, inside, is_list, string
@@ -50,27 +49,6 @@ def fields(view: View) -> Iterator[Problem]:
             continue
         for rule in _RULES[found.type]:
             yield from rule(found)
-        yield from _arrived(view, found)
-
-
-def _arrived(view: View, found: Typed) -> Iterator[Problem]:
-    """The findings about values that a tag inserts into restricted text fields, where they are written."""
-    for path, text, form in _values(found, _FORMS) if found.type in _FORMS else ():
-        for place, value in _by_tag(view, path, text):
-            if value and not form.fits(value):
-                yield Problem(place, NotForPods(form.what, value, form.reason, form.way))
-    for path, text, choices in _values(found, _WORDS) if found.type in _WORDS else ():
-        for place, value in _by_tag(view, path, text):
-            if value and value not in choices:
-                yield Problem(place, NotOneOf(dotted(path), value, choices))
-
-
-def _by_tag(view: View, path: Path, text: object) -> Iterator[tuple[Path, str]]:
-    """The values that tags insert into a text, each with its place."""
-    if isinstance(text, str) and "{{" in text:
-        around = (view.at.get(path[:length]) for length in range(len(path), 0, -1))
-        template = next(filter(None, around), None) or Template({}, ())
-        yield from arriving(view, template, text, path)
 
 
 def _idle(view: View) -> set[Path]:

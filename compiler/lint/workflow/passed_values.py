@@ -1,4 +1,4 @@
-"""Values that reach a template through tags, as far as they are known: times, numbers, labels, images."""
+"""Values that reach a template through tags, as far as they are known: loops, labels of all pods."""
 
 from __future__ import annotations
 
@@ -10,18 +10,9 @@ from flowdsl.compiler.lint.manifest.globals import sample
 from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.workflow.expression_values import outcome, variable_of
 from flowdsl.compiler.lint.workflow.loops import LoopFields, is_whole, no_list, written_items
-from flowdsl.compiler.lint.workflow.names import DISPLAY_FORM, VALUE_FORM, BadLabel, is_display_name
-from flowdsl.compiler.lint.workflow.settings import (
-    NO_MEMO_KEY,
-    BadKey,
-    duration_faults,
-    too_short,
-    whole_faults,
-)
+from flowdsl.compiler.lint.workflow.names import VALUE_FORM, BadLabel
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import compact, entries, inside, is_mapping, string, value_at
-from flowdsl.grammar.image import fault as image_fault
-from flowdsl.grammar.labels import DISPLAY_NAME
 from flowdsl.grammar.names import is_label_value
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, only_tag, tags, variables
@@ -32,107 +23,29 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.manifest.view import Call, View
     from flowdsl.compiler.tree import Object, Path
-    from flowdsl.diagnostic import Finding
-
-_TIMES = (
-    (("timeout",), False),
-    (("pendingTimeout",), True),
-    (("suspend", "duration"), True),
-    (("memoize", "maxAge"), False),
-    (("retryStrategy", "backoff", "duration"), True),
-    (("retryStrategy", "backoff", "maxDuration"), True),
-)
-"""The duration fields of a template, and whether whole seconds need no unit there."""
-
-_NUMBERS = (("retryStrategy", "limit"), ("retryStrategy", "backoff", "factor"), ("activeDeadlineSeconds",))
-"""The text fields of a template that hold an integer."""
-
-_HEADS = frozenset(fields[0] for fields in (*(each for each, _ in _TIMES), *_NUMBERS))
-
-
-def arriving_times(view: View) -> Iterator[Problem]:
-    """The known values that durations and integers of templates get from tags are valid."""
-    for template in view.all:
-        if template.data.keys().isdisjoint(_HEADS):
-            continue
-        for fields in (*(each for each, _ in _TIMES), *_NUMBERS):
-            text: object = value_at(template.data, fields)
-            if not isinstance(text, str) or "{{" not in text:
-                continue
-            for path, value in arriving(view, template, text, (*template.path, *fields)):
-                if fields in _NUMBERS:
-                    yield from whole_faults(value, fields[-1], path, None)
-                else:
-                    field = str(path[-1])
-                    found = list(duration_faults({field: value}, field, path[:-1], dict(_TIMES)[fields]))
-                    if not found and fields[-1] in ("timeout", "pendingTimeout"):
-                        found = list(too_short(template, fields[-1], value, path))
-                    for each in found:
-                        named = each._replace(finding=_renamed(each.finding, fields[-1]))
-                        yield named if _is_written(view, path, value) else named._replace(part=None)
-
-
-def arriving_keys(view: View) -> Iterator[Problem]:
-    """The known values that memoization keys get from tags are valid."""
-    for template in view.all:
-        text = string(template.data, "memoize", "key")
-        if "{{" in text and not NO_MEMO_KEY.search(_plain(text)):
-            for path, value in composed(view, template, text, (*template.path, "memoize", "key")):
-                if (wrong := NO_MEMO_KEY.search(value)) is not None:
-                    part = wrong.span() if _is_written(view, path, value) else None
-                    yield Problem(path, BadKey(value), part=part)
 
 
 def arriving_labels(view: View) -> Iterator[Problem]:
-    """The known values that labels of runs, pods, claims and nodes get from tags are valid.
-
-    Likewise the display names of nodes.
-    """
+    """The known values that labels of all pods, and of their nodes, get from the inputs of templates are valid."""
     told: set[tuple[Path, str]] = set()
     for template, place, text in _labelled(view):
-        fits, what, form = _MARKS.get(str(place[-2]), _LABEL)
-        if "{{" not in str(text) or not fits(_plain(text)):
+        if "{{" not in str(text) or not is_label_value(_plain(text)):
             continue
+        what = "the value of a node's label" if place[-2] == "nodeSelector" else "the value of a label"
         for path, value in composed(view, template, text, place):
-            if value and not fits(value) and (path, value) not in told:
+            if value and not is_label_value(value) and (path, value) not in told:
                 told.add((path, value))
-                yield Problem(path, BadLabel(value, what, form))
-
-
-_LABEL = is_label_value, "the value of a label", VALUE_FORM
-_MARKS = {
-    "nodeSelector": (is_label_value, "the value of a node's label", VALUE_FORM),
-    "annotations": (is_display_name, "a display name", DISPLAY_FORM),
-}
+                yield Problem(path, BadLabel(value, what, VALUE_FORM))
 
 
 def _labelled(view: View) -> Iterator[tuple[Template, Path, str]]:
-    """The values of labels with the template that replaces their tags; those of all pods, with each template."""
-    around = Template(view.spec, view.path)
-    owners = [
-        (around, ("podMetadata", "labels")),
-        (around, ("workflowMetadata", "labels")),
-        (around, ("nodeSelector",)),
-    ]
-    for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates")):
-        owners.append((Template(claim, (*view.path, "volumeClaimTemplates", index)), ("metadata", "labels")))
-    for each in view.all:
-        owners += [(each, ("metadata", "labels")), (each, ("nodeSelector",))]
-    for owner, fields in owners:
-        for key, text in inside(owner.data, *fields).items():
-            yield owner, (*owner.path, *fields, key), text
-    for each in view.all:
-        if display := string(each.data, "annotations", DISPLAY_NAME):
-            yield each, (*each.path, "annotations", DISPLAY_NAME), display
-    pods = [each for each in view.templates if each.is_pod]
-    for key, text in inside(view.spec, "podMetadata", "labels").items():
-        for each in pods:
-            if key not in inside(each.data, "metadata", "labels"):
-                yield each, (*view.path, "podMetadata", "labels", key), text
-    for key, text in inside(view.spec, "nodeSelector").items():
-        for each in pods:
-            if "nodeSelector" not in each.data:
-                yield each, (*view.path, "nodeSelector", key), text
+    """The values of the labels of all pods and their nodes, with each template that replaces their tags."""
+    for fields, own in ((("podMetadata", "labels"), ("metadata", "labels")), (("nodeSelector",), ())):
+        for key, text in inside(view.spec, *fields).items():
+            for each in view.templates:
+                taken = key in inside(each.data, *own) if own else "nodeSelector" in each.data
+                if each.is_pod and not taken:
+                    yield each, (*view.path, *fields, key), text
 
 
 def arriving_made_labels(view: View) -> Iterator[Problem]:
@@ -179,21 +92,18 @@ def _of_loop(view: View, field: str, path: Path, value: str) -> Iterator[Problem
         yield Problem(path, LoopFields(found, "write a list in JSON, such as `[1, 2]`"), part=part)
 
 
-def arriving_images(view: View) -> Iterator[Problem]:
-    """The known values that images of containers get from tags are valid."""
+def empty_images(view: View) -> Iterator[Problem]:
+    """The known values that images of containers get from tags are not empty."""
     told: set[Path] = set()
     for template in view.all:
         for place, container in template.containers:
             text = string(container, "image")
             for path, value in (
-                composed(view, template, text, (*template.path, *place))
-                if "{{" in text and not image_fault(_plain(text))
-                else ()
+                composed(view, template, text, (*template.path, *place)) if "{{" in text else ()
             ):
-                reason = image_fault(value) if value else "the API server refuses a pod without an image"
-                if reason and path not in told:
+                if not value and path not in told:
                     told.add(path)
-                    yield Problem(path, BadImage(value, reason))
+                    yield Problem(path, BadImage(value, "the API server refuses a pod without an image"))
 
 
 def _is_written(view: View, path: Path, value: str) -> bool:
@@ -204,11 +114,6 @@ def _is_written(view: View, path: Path, value: str) -> bool:
 def _plain(text: str) -> str:
     """A text with a word in place of each tag: other mistakes in it are reported elsewhere."""
     return TAG.sub("tag", text)
-
-
-def _renamed(finding: Finding, field: str) -> Finding:
-    """A finding about a value, with the name of the field that gets the value."""
-    return type(finding)(**{**vars(finding), "field": field})
 
 
 def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[tuple[Path, str]]:
