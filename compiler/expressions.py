@@ -187,7 +187,7 @@ def ref(expr: Out | Param | Item | RunField | Attempt | Status | Cell | Best) ->
         case Cell(rows, index, name):
             if rows == index:  # the item is one JSON text
                 return f"fromJSON({raw(rows)})['{name}']"
-            at = index if isinstance(index, int) else f"asInt({ref(index)})"
+            at = index if isinstance(index, int) else _position(index)
             return f"fromJSON({raw(rows)})[{at}]['{name}']"
         case Best():
             return _best(expr)
@@ -255,7 +255,7 @@ def raw(expr: Expr) -> str:
         case Op("digest", (of,)):
             return f"sprig.trunc({DIGITS}, sprig.sha256sum({raw(of)}))"
         case Get(of, Item() as item) if _of_integers(of):
-            return _digits(of, f"asInt({ref(item)})")  # each item exists: as it was written, of any size
+            return _digits(of, _position(item))  # each item exists: as it was written, of any size
         case Get() if not t.is_text(expr.type):
             return f"toJSON({formula(expr)})"
         case Get():
@@ -392,7 +392,7 @@ def formula(expr: Expr) -> str:
         case Op("numbers", (end,)):
             return f"0..{_operand(end)}-1"
         case Op("failed", (rows, items, *outer)):
-            last = f"{items.value - 1}" if isinstance(items, Const) else f"{_count(items)}-1"
+            last = f"{items.value - 1}" if isinstance(items, Const) else f"{length(items)}-1"
             place = " + ".join([*map(raw, outer), "'/'", "string(#)"])
             return f"filter(0..{last}, not(({place}) in map(fromJSON({raw(rows)}), #['flowdsl-index'])))"
         case Op("too few", (Best() as best,)):
@@ -406,13 +406,7 @@ def formula(expr: Expr) -> str:
         case Ran(task):
             return f"tasks['{task}'].status == 'Succeeded'"
         case Get(of, key, kind):
-            index = (
-                f"asInt({ref(key)})"
-                if isinstance(key, Item)
-                else literal(key)
-                if isinstance(key, str)
-                else key
-            )
+            index = _position(key) if isinstance(key, Item) else literal(key) if isinstance(key, str) else key
             if _of_integers(of):
                 return f"asInt({_digits(of, index)})"
             found = f"{_json_of(of)}[{index}]"
@@ -438,10 +432,23 @@ def _digits(items: Expr, index: object) -> str:
     return f"trim(split(trim(trim({raw(items)}), '[]'), ',')[{index}])"
 
 
-def _count(items: Expr) -> str:
-    """The formula for the length of a list."""
+def _position(item: Item) -> str:
+    """The formula for the number of the element that belongs to the item of a loop."""
+    number = f"asInt({ref(item)})"
+    if not item.within:
+        return number
+    own, *faster = map(length, item.within)
+    if faster:
+        number = f"int({' / '.join((number, *faster))})"
+    return f"{number} % {own}"
+
+
+def length(items: Expr) -> str:
+    """The formula for the number of elements of a list, or of combinations of the elements of several."""
     if isinstance(items, Op) and items.op == "numbers":
         return _operand(items.args[0])
+    if isinstance(items, Op) and items.op == "combinations":
+        return " * ".join(map(length, items.args))
     return f"len(fromJSON({raw(items)}))"
 
 

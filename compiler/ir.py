@@ -378,7 +378,8 @@ class Argument(NamedTuple):
 class Loop(NamedTuple):
     """How a task is repeated: for items written out, or for the indices of a list's elements.
 
-    The lists `beside` it are iterated in parallel. `elements`: for the elements of the list themselves.
+    The lists `beside` it are iterated in parallel, or with `product` in every combination. `elements`: for the
+    elements of the list themselves.
     """
 
     items: tuple[object, ...] | None
@@ -386,6 +387,7 @@ class Loop(NamedTuple):
     keep_going: bool
     beside: tuple[Expr, ...] = ()
     elements: bool = False
+    product: bool = False
 
 
 class Task(NamedTuple):

@@ -61,4 +61,5 @@ def _items(call: Call) -> Expr:
     assert loop is not None
     if loop.rows is not None:
         return Const(len(loop.rows), t.INT)
-    return next(iter(loop.lists.values()), Const(0, t.INT))
+    lists = tuple(loop.lists.values())
+    return Op("combinations", lists, t.INT) if loop.product else next(iter(lists), Const(0, t.INT))

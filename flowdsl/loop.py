@@ -18,7 +18,7 @@ from flowdsl.tracing.call import begin, bind, result_of
 from flowdsl.tracing.trace import Call, Loop, Trace, hidden, needed
 from flowdsl.values import types as t
 from flowdsl.values.changes import tell_changed
-from flowdsl.values.expr import Const, Expr, Poison
+from flowdsl.values.expr import Const, Expr, Many, Poison
 from flowdsl.values.lift import as_written, fits, lift
 from flowdsl.values.signature import MISSING
 from flowdsl.values.value import expr_of, is_value, maker_of, value
@@ -201,17 +201,15 @@ def _lists(
     known = {name: column for name, column in columns.items() if isinstance(column, list)}
     if any(column is None for column in columns.values()):
         loop.rows = []
-    elif isinstance(over, Grid) and len(known) < len(columns):
-        dynamic = next(name for name in columns if name not in known)
-        trace.report("GridRunTime", Argument(site, "over", part=f"item:{dynamic}"), (), name=dynamic)
     elif len(known) == len(columns):
         empty = next((name for name, column in known.items() if not column), None)
         if empty is not None and not trace.told(site):  # `range(n)` of a run-time value has been reported
             trace.report("EmptyOver", Argument(site, "over", part=f"item:{empty}"))
         loop.rows = _product(trace, site, known) if isinstance(over, Grid) else _zip(trace, site, known)
     else:
+        loop.product = isinstance(over, Grid)
         loop.lists = {
-            name: column if not isinstance(column, list) else _constant(trace, call, name, column, site)
+            name: column if not isinstance(column, list) else _listed(call, name, column)
             for name, column in columns.items()
             if column is not None
         }
@@ -279,12 +277,12 @@ def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> l
     return column
 
 
-def _constant(trace: Trace, call: Call, name: str, column: list[Expr], site: Site) -> Expr:
+def _listed(call: Call, name: str, column: list[Expr]) -> Expr:
+    """A list of items as one value."""
+    kind = t.Sequence(call.target.signature.by_name[name].type)
     if all(isinstance(item, Const) for item in column):
-        kind = t.Sequence(call.target.signature.by_name[name].type)
         return Const([item.value for item in column if isinstance(item, Const)], kind)
-    trace.report("GridRunTime", Argument(site, "over", part=f"item:{name}"), (), name=name)
-    return Poison()
+    return Many(tuple(column), (), kind)
 
 
 def _zip(trace: Trace, site: Site, columns: dict[str, list[Expr]]) -> list[dict[str, Expr]]:

@@ -21,7 +21,7 @@ from flowdsl.compiler.argo.patch import TASK, TEMPLATE
 from flowdsl.compiler.argo.pod import OUTPUTS, container
 from flowdsl.compiler.argo.sources import location, packing
 from flowdsl.compiler.argo.volumes import volume
-from flowdsl.compiler.expressions import condition, handed_on, raw, simple, text_of
+from flowdsl.compiler.expressions import condition, handed_on, length, simple, text_of
 from flowdsl.compiler.tree import is_mapping
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Out, Param, Stored
@@ -252,11 +252,11 @@ def _depends(task: ir.Task) -> str:
 
 
 def _count(loop: ir.Loop) -> str:
-    """The number of elements of a list; lists that are iterated in parallel must have the same length."""
+    """The number of items; lists that are iterated in parallel must have the same length."""
     assert loop.over is not None
-    count, *others = [f"len(fromJSON({raw(one)}))" for one in (loop.over, *loop.beside)]
-    if not others:
-        return count
+    count, *others = map(length, (loop.over, *loop.beside))
+    if loop.product or not others:
+        return " * ".join((count, *others))
     alike = " && ".join(f"{count} == {other}" for other in others)
     return f"({alike} ? {count} : asInt('the lists that are walked together differ in length'))"
 

@@ -223,7 +223,14 @@ class Graphs:
             body,
             arguments,
             call.site,
-            loop=ir.Loop(plan.items, plan.over, loop.keep_going, tuple(plan.beside), plan.points is not None),
+            loop=ir.Loop(
+                plan.items,
+                plan.over,
+                loop.keep_going,
+                tuple(plan.beside),
+                plan.points is not None,
+                loop.product,
+            ),
         )
         ins = self._inputs(plan)
         ins.extend(hidden(at and not graph.root, graph.looped))

@@ -50,6 +50,7 @@ from flowdsl.values.expr import (
     Param,
     Stored,
     children,
+    substitute,
 )
 from flowdsl.values.signature import MISSING
 
@@ -126,6 +127,10 @@ class Loops:
         plan.over, *plan.beside = [
             inside(name, plan.arguments[name].form, t.JSON)[0] for name in own if name in walked.values()
         ]
+        if plan.call.loop is not None and plan.call.loop.product:
+            counted = (plan.over, *plan.beside)
+            for at, name in enumerate(lists):
+                plan.inner[name] = _numbered(plan.inner[name], Item("", t.INT, counted[at:]))
 
     def shared_argument(self, plan: CallPlan, name: str, expr: Expr, kind: t.Type) -> None:
         """An argument that is the same for all items: a constant is written inside, others become inputs."""
@@ -300,6 +305,19 @@ class Loops:
             case _:
                 pass
         return None
+
+
+def _numbered(carried: Carried, number: Item) -> Carried:
+    """An element of a list, with another number in place of that of the item."""
+
+    def change(expr: Expr) -> Expr | None:
+        if isinstance(expr, Get) and isinstance(expr.key, Item):
+            return expr.changed(key=number)
+        if isinstance(expr, Cell) and isinstance(expr.index, Item):
+            return expr.changed(index=number)
+        return None
+
+    return carried._replace(values=[substitute(value, change) for value in carried.values])
 
 
 def _in_parts(kind: t.Record | t.Fixed, forms: list[Form]) -> Form:

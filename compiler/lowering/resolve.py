@@ -143,9 +143,14 @@ class Resolver:
 
     def _items(self, loop: Call, items: Expr, region: Region | None) -> Expr:
         """The number of items of a loop, or a list of that length: of a list with files what the loop iterates over."""
-        lists = {} if loop.loop is None else loop.loop.lists
-        walked = self.plan.by_call[id(loop)].arguments.get(next(iter(lists), ""))
-        return self.resolve(items, region) if walked is None else walked.values[0]
+        walked = self.plan.by_call[id(loop)].arguments
+        if loop.loop is None or not loop.loop.lists:
+            return self.resolve(items, region)
+        counted = [
+            walked[name].values[0] if name in walked else self.resolve(expr, region)
+            for name, expr in loop.loop.lists.items()
+        ]
+        return Op("combinations", tuple(counted), t.INT) if loop.loop.product else counted[0]
 
     def take(self, part: Get) -> None:
         """Note that Argo extracts a value from another, if that rounds integers and no formula can detect it.

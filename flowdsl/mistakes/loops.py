@@ -84,16 +84,6 @@ class UnevenLists(Finding):
     lengths: str
 
 
-class GridRunTime(Finding):
-    """A product, or a mixture, with a list that exists only at run time."""
-
-    code = "FD246"
-    title = "`{name}` is known only at run time, and cannot be combined with the other lists"
-    label = "known only when the pipeline runs"
-    help = "make the combinations inside a step that returns one list"
-    name: str
-
-
 class BadCount(Finding):
     """A count that is not a whole number above zero."""
 

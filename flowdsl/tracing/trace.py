@@ -104,6 +104,7 @@ def regions(region: Region | None) -> Iterator[Region]:
 class Loop:
     """How a call is repeated: once for each row, or for each element of lists known only at run time.
 
+    `product`: for each combination of their elements, the last list varying fastest.
     `learnt`: how all but the first rows are chosen in the run; until then they are placeholders.
     """
 
@@ -116,6 +117,7 @@ class Loop:
         "minimum",
         "objective",
         "parallel",
+        "product",
         "rows",
         "site",
     )
@@ -126,6 +128,7 @@ class Loop:
         self.rows: list[dict[str, Expr]] | None = None
         self.learnt: Learnt | None = None
         self.lists: dict[str, Expr] = {}
+        self.product = False
         self.parallel: int | None = None
         self.objective: Objective | None = None
         self.minimum = 1

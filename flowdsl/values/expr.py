@@ -43,10 +43,15 @@ class Param(Node):
 
 
 class Item(Node):
-    """A field of the item of the current loop; `name` empty: the item itself."""
+    """A field of the item of the current loop; `name` empty: the item itself, or its number.
+
+    `within`: in the number of a combination of lists, the number of the element of the first one; the others are
+    those that vary faster.
+    """
 
     name: str
     type: Type
+    within: tuple[Expr, ...] = ()
 
 
 class RunField(Node):

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +82,39 @@ def loops(plain: Plain, m: Any, volumes: Volumes, total: int = 3) -> None:
     again = [plain(f"check.check({n})", m.check, one) for n, one in enumerate(files)]
     plain("other", m.join, texts, doubled, again, numbers[1])
     plain("join", m.join, counted, doubled, checked, counted[0].words)
+
+
+def combinations(
+    plain: Plain, m: Any, volumes: Volumes, size: int = 2, seeds: Sequence[int] = (1, 12345678901234567)
+) -> None:
+    found = plain("found", m.rates, size)
+    trained = [
+        plain(f"losses.train({n})", m.train, rate, seed, kind)
+        for n, (kind, rate, seed) in enumerate(product(("small", "large"), found, seeds))
+    ]
+    some = [
+        plain(f"some.train({n})", m.train, *point)
+        for n, point in enumerate(product((found[0], 0.1), (3, size)))
+    ]
+    files = plain("shards", m.shards, 3)
+    judged = [
+        plain(f"judged.judge({n})", m.judge, *point) for n, point in enumerate(product(files, some, seeds))
+    ]
+    walked = [
+        plain(f"walked.train({n})", m.train, *point)
+        for n, point in enumerate(zip(found, (size, 4), strict=True))
+    ]
+    lists: list[list[str]] = []
+    for at, one in enumerate(walked):
+        own = plain(f"folds.folds({at}).shards", m.shards, 2)
+        lists.append(
+            [
+                plain(f"folds.folds({at}).judge.judge({n})", m.judge, shard, one, fold)
+                for n, (shard, fold) in enumerate(product(own, seeds))
+            ]
+        )
+    plain("count", m.count, lists)
+    plain("report", m.report, trained, judged, [])
 
 
 def nested(plain: Plain, m: Any, volumes: Volumes, count: int = 2) -> None:

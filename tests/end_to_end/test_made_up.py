@@ -28,7 +28,6 @@ Json = dict[str, Any]
 WORDS = "either, fan_out, grid, maximize, minimize, otherwise, pipeline, sweep, unless, when"
 REFUSED = {
     "FD233": "`either` of a value that is known now",
-    "FD246": "a list of the run beside others",
     "FD291": "a result that may not be there",
     "FD299": "a result that Argo would have to compute",
     "FD337": "results of a loop inside another value",

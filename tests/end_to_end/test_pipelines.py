@@ -30,6 +30,7 @@ CASES = [
     Case(LOWERING / "branches.py", {"kind": "exact"}),
     Case(LOWERING / "branches.py", {"limit": 2.0}),
     Case(LOWERING / "branches.py", {"limit": 9.5, "force": True}),
+    Case(LOWERING / "combinations.py", {}),
     Case(LOWERING / "containers.py", {"target": "a 'file' $(HOME)", "level": 3}),
     Case(LOWERING / "computed.py", {}),
     Case(LOWERING / "computed.py", {"rows": 2, "rate": 0.3, "name": "{a} $(b)"}),
