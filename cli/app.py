@@ -12,6 +12,7 @@ from flowdsl.cli.commands import ELSEWHERE, load
 from flowdsl.cli.display.report import internal_error
 from flowdsl.cli.display.texts import visible
 from flowdsl.cli.process import BUG, DONE, INTERRUPTED, STDIN, WRONG, Refused, err, mute, out
+from flowdsl.diagnostic import near
 from flowdsl.grammar.reason import said
 from flowdsl.runtime.local.error import RunError
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cyclopts import CycloptsError
+    from cyclopts.exceptions import UnknownOptionError
 
 
 _OF_THE_MACHINE = {
@@ -109,11 +111,23 @@ def _usage(error: CycloptsError) -> str:
     elif isinstance(error, UnknownOptionError) and "--json" in (error.token.keyword, error.token.value):
         if any("--format" in argument.names for argument in error.argument_collection):
             text = "Unknown option: --json. Findings are shown so by --format json"
+    elif isinstance(error, UnknownOptionError) and (given := _parameter(error)):
+        text = f"Unknown option: {error.token.keyword or error.token.value}. A parameter is given by {given}"
     elif isinstance(error, MissingArgumentError) and error.argument is not None:
         words = ", ".join(_words(error.argument.hint))
         value = f"{error.keyword} needs a value{words and f': {words}'}"
         text = value if error.keyword else f"{error.argument.name} is missing"
     return f"flowdsl: {text}\n{command} --help shows what it takes\n"
+
+
+def _parameter(error: UnknownOptionError) -> str:
+    """What sets the parameter that an unknown option probably is, if the command takes parameters."""
+    known = [name.lstrip("-") for argument in error.argument_collection for name in argument.names]
+    written = error.token.keyword or error.token.value
+    option, equals, value = written.removeprefix("--").partition("=")
+    if written[:2] != "--" or "parameter" not in known or near(option, known, 0.7) is not None:
+        return ""
+    return f"{'' if 'SPACES' in known else '-p '}{option}={value if equals else 'VALUE'}"
 
 
 def _words(hint: object) -> list[str]:

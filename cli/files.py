@@ -14,7 +14,8 @@ def save(text: str, path: Path) -> bool:
     """Write a text as UTF-8; returns whether that was necessary.
 
     The new content replaces the old in one rename, so that a reader never sees half of it. A file keeps its mode
-    and a link its target. What is no regular file (`/dev/stdout`) is written directly. Raises `Refused`.
+    and a link its target. What is no regular file (`/dev/stdout`) is written directly. Raises `Refused`, also for
+    a Python file: it is somebody's work, as in `compile -o *.py`.
     """
     data = text.encode("utf-8")
     try:
@@ -29,6 +30,8 @@ def save(text: str, path: Path) -> bool:
         target = Path(os.path.realpath(path))
         if before is None and not target.parent.exists():
             raise Refused(f"{path} cannot be written: there is no folder {path.parent}")
+        if before is not None and target.suffix == ".py":
+            raise Refused(f"{path} is Python, which is not overwritten: name another file to write")
         if before is not None:
             target.open("ab").close()  # a file that is protected is not replaced
         _replace(target, data, 0o666 & ~_umask() if before is None else stat.S_IMODE(before.st_mode))

@@ -315,7 +315,8 @@ def _named(loaded: Loaded, name: str | None) -> Step[..., Any] | Pipeline[..., A
             raise WrongSearch(
                 f"{shown} has {len(some)} {kind.__name__.lower()}s: say which one a trial is, {ways}"
             )
-    raise WrongSearch(f"{shown} has no pipeline and no step that could be tried")
+    way = "put @step above the function that trains, and let it return the metric"
+    raise WrongSearch(f"{shown} has no pipeline and no step that could be tried: {way}")
 
 
 def _tried(definition: StepDef | PipelineDef, search: Search) -> list[Tried]:

@@ -235,6 +235,9 @@ USAGE = (
     ("graph", "pipeline.py", "-o", "one.mmd", "--svg", "one.svg"),
     ("run", "pipeline.py", "--engine", "lxc"),
     ("run", "pipeline.py", "--form", "train"),
+    ("run", "pipeline.py", "--rate", "0.1"),
+    ("submit", "pipeline.py", "--rate=0.1"),
+    ("sweep", "pipeline.py", "--rate=0.1,1", "--metric", "loss:min"),
     ("graph", "pipeline.py", "--as", "svg"),
     ("graph", "pipeline.py", "--svg"),
     ("run", "pipeline.py", "--engine"),
@@ -439,6 +442,15 @@ def test_a_name_that_no_pipeline_has(flowdsl: Callable[..., Result]) -> None:
     code, out, err = flowdsl("compile", "pipeline.py:gret")
     assert (code, out) == (2, "")
     assert "error[FD111]: there is no pipeline `gret`: did you mean `greet`?" in err
+    assert "= help: name a pipeline of the file after the colon" in err
+
+
+def test_a_name_in_a_file_without_pipelines(flowdsl: Callable[..., Result]) -> None:
+    write("steps.py", "from flowdsl import step\n\n\n@step(image='python:3.12')\ndef train() -> None: ...\n")
+    code, out, err = flowdsl("compile", "steps.py:train")
+    assert (code, out) == (2, "")
+    assert "error[FD111]: there is no pipeline `train`: the file has none" in err
+    assert "= help: put @pipeline above the function that calls the steps" in err
 
 
 def test_a_file_without_pipelines(flowdsl: Callable[..., Result]) -> None:
@@ -672,16 +684,21 @@ def test_a_failed_replacement_leaves_the_old_file(
         ("pipeline.py/a.yaml", "pipeline.py/a.yaml cannot be written: Not a directory"),
         ("pipeline.py", "pipeline.py is the pipeline itself: name another file to write"),
         ("link.py", "link.py is the pipeline itself: name another file to write"),
+        ("train.py", "train.py is Python, which is not overwritten: name another file to write"),
+        ("alias", "alias is Python, which is not overwritten: name another file to write"),
         ("round", "round cannot be written: Too many levels of symbolic links"),
     ],
 )
 def test_an_output_that_cannot_be(name: str, said: str, flowdsl: Callable[..., Result]) -> None:
     write("pipeline.py", PIPELINE)
+    write("train.py", "print()\n")
     Path("link.py").symlink_to("pipeline.py")
+    Path("alias").symlink_to("train.py")
     Path("round").symlink_to("round")
     for command in (("compile", "pipeline.py", "-o", name), ("graph", "pipeline.py", "--svg", name)):
         assert flowdsl(*command) == (2, "", f"flowdsl: {said}\n")
     assert Path("pipeline.py").read_text(encoding="utf-8") == PIPELINE
+    assert Path("train.py").read_text(encoding="utf-8") == "print()\n"
 
 
 @pytest.mark.parametrize(
@@ -851,6 +868,20 @@ def test_check_of_a_file_that_is_not_there_or_not_text(flowdsl: Callable[..., Re
         "",
         "flowdsl: deploy/pipeline.yaml cannot be read: Is a directory\n",
     )
+
+
+def test_a_folder_that_cannot_be_read(open_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is said, within another one and by its own name."""
+    write("pipeline.py", PIPELINE)
+    for name in ("data", ".hidden"):
+        (open_folder / name).mkdir(mode=0)
+    with unprivileged(open_folder):
+        assert run(["check", "."]) == 0
+        assert capsys.readouterr() == ("", "note: data was left out: Permission denied\n")
+        assert run(["check", "data"]) == 2
+        shown = capsys.readouterr()
+        assert shown.out.startswith("error[FD110]: there is no pipeline, YAML or JSON in data\n")
+        assert shown.err == "note: data was left out: Permission denied\n"
 
 
 def test_check_writes_nothing(open_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowdsl.cli.pipelines.compiling import MANIFESTS
-from flowdsl.cli.process import STDIN
+from flowdsl.cli.process import STDIN, err
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -24,9 +25,7 @@ def files(target: str) -> Iterator[tuple[str, bool]]:
     if target == STDIN or not path.is_dir():
         yield target, True
         return
-    inside = [
-        one for one in sorted(path.rglob("*")) if not _is_hidden(one.relative_to(path)) and one.is_file()
-    ]
+    inside = [one for one in sorted(_below(path)) if one.is_file()]
     patches = {patch for one in inside if one.name in _KUSTOMIZATIONS for patch in _patches(one)}
     found = False
     for file in inside:
@@ -38,8 +37,15 @@ def files(target: str) -> Iterator[tuple[str, bool]]:
         yield target, True
 
 
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
+def _below(folder: Path) -> Iterator[Path]:
+    """What is in a folder and its folders, without what is hidden; a folder that cannot be read is reported."""
+
+    def left_out(error: OSError) -> None:
+        err(f"note: {Path(error.filename)} was left out: {error.strerror}\n")
+
+    for place, folders, names in os.walk(folder, onerror=left_out):
+        folders[:] = [one for one in folders if not one.startswith(".")]
+        yield from (Path(place, one) for one in names if not one.startswith("."))
 
 
 def _is_of_chart(file: Path) -> bool:

@@ -146,10 +146,14 @@ class UnknownPipeline(Finding):
 
     code = "FD111"
     title = "there is no pipeline `{name}`: {hint}"
-    help = "name a pipeline of the file after the colon, or leave the name out"
+    help = "{way}"
     name: str
     known: tuple[str, ...]
 
     def words(self) -> dict[str, str]:
-        """The fields, and the pipeline that was probably meant."""
-        return {**super().words(), "hint": suggest(self.name, self.known) or "the file has none"}
+        """The fields, the pipeline that was probably meant, and the way out."""
+        hint, way = "the file has none", "put @pipeline above the function that calls the steps"
+        if self.known:
+            hint = suggest(self.name, self.known)
+            way = "name a pipeline of the file after the colon, or leave the name out"
+        return {**super().words(), "hint": hint, "way": way}
