@@ -51,15 +51,13 @@ def run(arguments: Sequence[str]) -> int:
         except (Refused, RunError) as error:
             err("\n".join(map(visible, f"flowdsl: {error}\n".split("\n"))))
         return WRONG
-    except KeyboardInterrupt as error:
-        err(f"flowdsl: {str(error) or 'interrupted'}\n")
-        return INTERRUPTED
     except SystemExit:
         return DONE  # the reader of a help page has gone: rich ends the process then
-    except Exception as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):  # Python 3.11 wraps what `__set_name__` raises
-            err("flowdsl: interrupted\n")
-            return INTERRUPTED
+    except (KeyboardInterrupt, Exception) as error:
+        for one in (error, error.__cause__):  # Python 3.11 wraps what `__set_name__` raises
+            if isinstance(one, KeyboardInterrupt):
+                err(f"flowdsl: {str(one) or 'interrupted'}\n")
+                return INTERRUPTED
         if (code := _of_cluster(error)) is not None:
             err(f"flowdsl: {visible(str(error))}\n")
             return code
@@ -83,7 +81,7 @@ def _nowhere() -> bool:
     return False
 
 
-def _of_cluster(error: Exception) -> int | None:
+def _of_cluster(error: BaseException) -> int | None:
     """The exit code for an error of a cluster; commands without a cluster have not loaded any of this."""
     if "flowdsl.runtime.cluster.trouble" not in sys.modules:
         return None

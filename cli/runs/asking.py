@@ -57,7 +57,7 @@ def _called(node: Node) -> str:
 
 def _step(node: Node) -> str:
     """The name that `--fake` uses: the same for all rounds of a loop."""
-    return node.template if node.name == node.display else task_of(node.name, "")
+    return task_of(_called(node), "")
 
 
 def ask(node: Node, travelling: Callable[[str, str], str]) -> dict[str, str] | None:
