@@ -197,7 +197,7 @@ class Container(Leaf):
                 self.env[variable] = value_of(tag, self, path).code
             else:
                 self.body["env"] = [*entries(self.body, "env"), {"name": variable, "value": tag}]
-        if given := script.variables:
+        if (given := script.variables) and not script.runs_them:
             tag = min(given.values(), key=text.find)
             self.reader.add(path, ByVariable(_shown(given.values()), _shown(given)), tag)
         return script.text

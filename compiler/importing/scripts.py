@@ -33,6 +33,7 @@ class Script(NamedTuple):
 
     text: str
     variables: dict[str, str]  # the tags by the names of their variables
+    runs_them: bool = False  # whether the values are run as code, as before
 
 
 def language(words: Sequence[str]) -> str:
@@ -102,7 +103,7 @@ def with_variables(text: str, kind: str, name: Callable[[str], str]) -> Script |
     variables = {name(text[tag.start : tag.end]): text[tag.start : tag.end] for tag in found}
     spans = [(tag.start, tag.end, name(text[tag.start : tag.end])) for tag in found]
     if kind == "sh" and len(spans) == 1 and text.strip() == text[spans[0][0] : spans[0][1]]:
-        return Script(f'eval "${spans[0][2]}"', variables)
+        return Script(f'eval "${spans[0][2]}"', variables, runs_them=True)
     read = {"sh": in_shell, "python": in_python, "node": in_javascript}.get(kind)
     made = Refused(spans[0][0]) if read is None else read(text, spans)
     return made if isinstance(made, Refused) else Script(made, variables)
