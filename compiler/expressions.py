@@ -406,7 +406,7 @@ def formula(expr: Expr) -> str:
         case Ran(task):
             return f"tasks['{task}'].status == 'Succeeded'"
         case Get(of, key, kind):
-            index = _position(key) if isinstance(key, Item) else literal(key) if isinstance(key, str) else key
+            index = _index(key)
             if _of_integers(of):
                 return f"asInt({_digits(of, index)})"
             found = f"{_json_of(of)}[{index}]"
@@ -415,6 +415,13 @@ def formula(expr: Expr) -> str:
             return f"(abs({found}) < {EXACT} ? int({found}) : fromJSON({literal(_INEXACT)}))"
         case _:
             return _converted(raw(expr), expr.type)
+
+
+def _index(key: str | int | Item) -> str:
+    """The formula for the place of an entry in a list, or in an object."""
+    if isinstance(key, Item):
+        return _position(key)
+    return literal(key) if isinstance(key, str) else str(key)
 
 
 def whole(kind: t.Type) -> bool:

@@ -75,9 +75,8 @@ def check_bodies(
     """Findings about the bodies of Python steps, and about state that two of them seem to share."""
     bodies: list[Body] = []
     problems = (one.finding for trace in traces for one in trace.problems)
-    used = {
-        one.maker for one in problems if isinstance(one, (WrongType, WrongReturn, NothingMade))
-    }  # reported where the result is used, with the remedy
+    # These are reported where the result is used, with the remedy.
+    used = {one.maker for one in problems if isinstance(one, (WrongType, WrongReturn, NothingMade))}
     images = cache(lambda: images_by_step(traces))
     calls = cache(lambda: calls_by_target(traces))
     scripts: list[Written] = []

@@ -130,9 +130,8 @@ class Order:
         self.ended = ends | self.asked | {name for name, task in self._tasks.items() if goes_on(task)}
         self.stopping = plain - ends - self.asked - {name for name in plain if goes_on(self._tasks[name])}
         self.gaps = self._gaps()
-        loops = {
-            name for name in self.caught if is_loop(self._tasks[name])
-        }  # loops whose items may fail, but not they themselves
+        # Loops whose items may fail, but not they themselves.
+        loops = {name for name in self.caught if is_loop(self._tasks[name])}
         wrapped = loops | (self.asked & self.caught)
         return [
             name

@@ -108,9 +108,8 @@ def _targeted(graph: Graph, target: str, behind: dict[str, set[str]], path: Path
     """The tasks that a `target` needs."""
     if has_tags(target):
         tasks = entries(graph.template, "dag", "tasks")
-        ends = any(
-            task.get("onExit") or task.get("hooks") for task in tasks
-        )  # in a pipeline they are separate tasks
+        # In a pipeline these are separate tasks.
+        ends = any(task.get("onExit") or task.get("hooks") for task in tasks)
         if ends or any(slug(name) != name for name in behind):
             way = "write its name, or leave it out and give tasks conditions; names in lower case can stay"
             graph.refuse(path, f"the target `{target}`", way)

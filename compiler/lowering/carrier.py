@@ -139,9 +139,8 @@ class Carrier:
                 return rows, cells_of(cell, rows) if isinstance(cell, Cell) else [cell]
             case Const():  # an empty list or dict of files
                 return Parts((), ()), []
-            case Get() | Param() if (
-                found is not None and self.shared.diagnostics
-            ):  # reported where it is passed
+            case Get() | Param() if found is not None and self.shared.diagnostics:
+                # It is reported where it is passed.
                 return PLAIN, [Const("", t.TEXT)]
             case _:
                 raise AssertionError(f"no form for {expr}")

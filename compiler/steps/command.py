@@ -314,14 +314,10 @@ def bind(expr: Expr, forms: Mapping[str, Form], paths: Mapping[str, Expr]) -> Ex
             case InPod(name, _, True):
                 return paths.get(name) or Const("", t.TEXT)  # one that is not an output was reported
             case InPod(name, kind):
-                form = forms.get(name, PLAIN)
-                return (
-                    paths.get(name) or Const(f"{IN}/{name}", t.TEXT)
-                    if isinstance(
-                        form, (File, Absent)
-                    )  # an optional file has its path, whether it exists or not
-                    else Param(name, kind)
-                )
+                # An optional file has its path, whether it exists or not.
+                if isinstance(forms.get(name, PLAIN), (File, Absent)):
+                    return paths.get(name) or Const(f"{IN}/{name}", t.TEXT)
+                return Param(name, kind)
             case Get(of, key):
                 return _part(substitute(of, bound), of, str(key), forms)
             case _:

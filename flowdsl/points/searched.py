@@ -294,9 +294,8 @@ class _Reader:
 def _wanted(written: Any, kind: t.Type, plain: t.Type) -> Any:
     if isinstance(kind, t.Maybe) and written.text == "None":
         return None
-    if isinstance(plain, t.Number) and not isinstance(
-        kind, t.Choice
-    ):  # an integer never equals 2.5, but the comparison is valid
+    # An integer never equals 2.5, but the comparison is valid.
+    if isinstance(plain, t.Number) and not isinstance(kind, t.Choice):
         return meant(written, t.Maybe(t.FLOAT) if isinstance(kind, t.Maybe) else t.FLOAT)
     return meant(written, kind)
 

@@ -554,10 +554,8 @@ def rewritten(expr: Expr) -> str | None:
             return next(filter(None, map(rewritten, choices)), None)
         case Op():
             return "float that Argo computes"
-        case Get(Rows(), int()) | Get(
-            Get(Rows(), int(), t.Record() | t.Fixed()), str()
-        ):  # as formatted by a step
-            return None
+        case Get(Rows(), int()) | Get(Get(Rows(), int(), t.Record() | t.Fixed()), str()):
+            return None  # as formatted by a step
         case Get():
             return "float that Argo takes out of a list or dict"
         case _:

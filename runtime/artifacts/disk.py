@@ -87,14 +87,9 @@ class Digest:
         matched = _TAG.fullmatch(tag)
         self._wanted = matched[0].strip('"') if matched else ""
         parts = int(matched[2] or 0) if matched else 0
-        sizes = (
-            [one for one in _PARTS if -(-size // one) == parts]
-            if parts
-            else [max(size, 1)]
-            if matched
-            else []
-        )
         self.exact = bool(matched) and not parts
+        fitting = [one for one in _PARTS if parts and -(-size // one) == parts]
+        sizes = [max(size, 1)] if self.exact else fitting
         self._sums = [_Parts(one, bool(parts)) for one in sizes]
 
     def update(self, data: bytes) -> None:

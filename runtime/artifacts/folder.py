@@ -94,9 +94,8 @@ class Folder:
         found = self.before()
         try:
             text = self._journal.read_bytes() if self._journal.exists() else b""
-            whole = [
-                one for one in text.splitlines(keepends=True) if one.endswith(b"\n")
-            ]  # the last line may be truncated
+            # The last line may be truncated.
+            whole = [one for one in text.splitlines(keepends=True) if one.endswith(b"\n")]
             lines: list[Json] = [json.loads(one) for one in whole]
         except (OSError, ValueError):
             raise NotOurs(f"{self._journal} cannot be read: remove the folder {self.work}") from None

@@ -93,9 +93,8 @@ class Kubernetes:
     def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
         """One object."""
         found = self._call("GET", "get", kind, name, namespace)
-        return (
-            self._checked(found, "name", "uid") if name else found
-        )  # without a name, the resources of an API version
+        # Without a name these are the resources of an API version.
+        return self._checked(found, "name", "uid") if name else found
 
     def list(
         self,
@@ -209,9 +208,8 @@ class Kubernetes:
         while True:
             try:
                 made = self._once("POST", "create", kind, "", None, body=body, query=query, said=name)
-                return (
-                    self._checked(made, "name") if name else made
-                )  # a review is not stored, and has no name
+                # A review is not stored, and has no name.
+                return self._checked(made, "name") if name else made
             except Unreachable as error:
                 doubt = error if error.sent and not dry_run else doubt
                 problem: Refusal | Unreachable = error
@@ -225,9 +223,8 @@ class Kubernetes:
                         return found
                     if found is not None:
                         raise
-                elif (
-                    refusal.permanent and refusal.reason != "Conflict"
-                ):  # Conflict: such as of a quota that others use, too
+                # A conflict may be about a quota that others use, too.
+                elif refusal.permanent and refusal.reason != "Conflict":
                     if doubt is None:
                         raise
                     return self._settled(kind, name, own, doubt)

@@ -115,10 +115,8 @@ class Transport:
             if not configuration.verify_ssl:
                 unverified()
             pool = client.rest.RESTClientObject(configuration).pool_manager
-        except (
-            ImportError,
-            ProxySchemeUnknown,
-        ):  # raised by the client from version 37 on, and by urllib3 before
+        # The client raises the one from version 37 on, urllib3 the other before.
+        except (ImportError, ProxySchemeUnknown):
             raise Misconfigured(
                 f"the proxy {configuration.proxy} speaks SOCKS: pip install --upgrade kubernetes pysocks"
             ) from None

@@ -223,21 +223,18 @@ class Entry(NamedTuple):
             yield from one.walk()
 
 
+_KINDS = {
+    **dict.fromkeys(FAILURES, "failed"),
+    SUCCEEDED: "done",
+    **dict.fromkeys((SKIPPED, OMITTED), "skipped"),
+}
+
+
 def counted(rounds: tuple[Entry, ...]) -> dict[str, int]:
     """The number of rounds that succeeded, failed, were skipped, and have not ended."""
     found = {"done": 0, "failed": 0, "skipped": 0, "open": 0}
     for one in rounds:
-        phase = one.phase
-        kind = (
-            "failed"
-            if phase in FAILURES
-            else "done"
-            if phase == SUCCEEDED
-            else "skipped"
-            if phase in (SKIPPED, OMITTED)
-            else "open"
-        )
-        found[kind] += 1
+        found[_KINDS.get(one.phase, "open")] += 1
     return found
 
 

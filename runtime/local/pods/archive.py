@@ -105,9 +105,8 @@ def unpack_tar(source: Path, target: Path, *, lenient: bool = False) -> None:
                     if member.isdir():
                         path.chmod(_FOLDER)
                     elif member.isreg():
-                        path.chmod(
-                            member.mode & 0o777 | 0o600
-                        )  # root in a container needs no permissions, the user here does
+                        # Root in a container needs no permissions, the user here does.
+                        path.chmod(member.mode & 0o777 | 0o600)
                 except (IllegalLink, tarfile.FilterError):
                     if not lenient:
                         raise

@@ -128,9 +128,8 @@ class Pods:
         else:
             self.early.append((made, wanted))
         if time.monotonic() - self.attended > _OFTEN:
-            self.attend(
-                0
-            )  # so that starting many pods does not delay those whose requests were granted meanwhile
+            # Starting many pods does not delay those whose requests were granted meanwhile.
+            self.attend(0)
         return made
 
     def attend(self, seconds: float | None) -> None:

@@ -57,9 +57,8 @@ def isolate(folder: str) -> None:
         remove(folder)
         os._exit(0)
     libc.prctl(PDEATHSIG, ctypes.c_ulong(KILL), 0, 0, 0)
-    check(
-        libc.unshare(NEWNS), "unshare"
-    )  # after the fork: the process that removes the folder must not see the mounts in it
+    # After the fork: the process that removes the folder must not see the mounts in it.
+    check(libc.unshare(NEWNS), "unshare")
     mount("none", "/", REC | PRIVATE)
     mount("proc", "/proc", 0, "proc")
 
