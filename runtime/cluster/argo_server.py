@@ -85,7 +85,8 @@ class ArgoServer(Kubernetes):
         keep: Keep = whole,
     ) -> Listing:
         """The objects that match selectors. Archived workflows are among them; each is listed once."""
-        found = self._call("GET", "list", kind, "", namespace, query=selectors(labels, fields))
+        action = self._action("list", kind, "", namespace)
+        found = self._call("GET", action, query=selectors(labels, fields))
         items = {
             str(one["metadata"].get("uid")): _whole(kind, one) for one in reversed(found.get("items") or ())
         }
@@ -111,7 +112,7 @@ class ArgoServer(Kubernetes):
             "listOptions.resourceVersion": version,
             "listOptions.timeoutSeconds": wait,
         }
-        action = Action("watch", kind, "", self._within(namespace))
+        action = self._action("watch", kind, "", namespace)
         path = operation_path(kind, "watch_workflows", namespace=action.namespace)
         limit = self.policy.within(wait + self.policy.request)
         with self._answered("GET", path, action, query, seconds=limit) as answer:
@@ -126,7 +127,7 @@ class ArgoServer(Kubernetes):
 
     def version(self) -> str:
         """The version that the server reports."""
-        found = self._call("GET", "get", VERSION, "", None, path="/api/v1/version")
+        found = self._call("GET", self._action("get", VERSION), path="/api/v1/version")
         return f"Argo server {found.get('version')}"
 
     def log(
@@ -157,7 +158,7 @@ class ArgoServer(Kubernetes):
             query["logOptions.tailLines"] = str(tail)
         if follow:
             query["logOptions.follow"] = "true"
-        action = Action("read the log of", WORKFLOW, run, self._within(namespace))
+        action = self._action("read the log of", WORKFLOW, run, namespace)
         path = operation_path(WORKFLOW, "workflow_logs", namespace=action.namespace, name=run)
         with self._answered("GET", path, action, query, seconds=seconds) as answer:
             for event in self._events(answer):
@@ -177,7 +178,7 @@ class ArgoServer(Kubernetes):
             operation = f"lint_{words_of(kind).removesuffix('s')}"
             where = {"namespace": self.namespace} if kind.namespaced else {}
             path = operation_path(kind, operation, **where)
-            action = Action("create", kind, str(body["metadata"].get("name") or ""), self.namespace)
+            action = self._action("create", kind, str(body["metadata"].get("name") or ""))
             return _whole(kind, self._ask("POST", path, {**where, field_of(kind): body}, action))
         return _whole(kind, super().create(kind, body, dry_run=dry_run))
 
@@ -200,7 +201,7 @@ class ArgoServer(Kubernetes):
                 return
             if found["metadata"].get("uid") != uid:
                 status = {"message": f"`{name}` is another one by now", "reason": "Conflict"}
-                raise Refusal(CONFLICT, status, "delete", kind, name, self._within(namespace))
+                raise Refusal(CONFLICT, status, *self._action("delete", kind, name, namespace))
         super().delete(kind, name, namespace=namespace)
 
     def act(self, verb: Verb, workflow: Json, options: Mapping[str, Any] | None = None) -> Json:
@@ -250,10 +251,10 @@ class ArgoServer(Kubernetes):
     def _put(self, workflow: Json, verb: str, body: Json, made: Callable[[Json], bool]) -> Json:
         """Request an action on a run; returns the Workflow after it."""
         metadata = workflow["metadata"]
-        name, namespace = str(metadata["name"]), str(metadata.get("namespace") or self.namespace)
-        path = operation_path(WORKFLOW, f"{verb}_workflow", namespace=namespace, name=name)
-        sent = {"name": name, "namespace": namespace, **body}
-        action = Action(verb, WORKFLOW, name, namespace)
+        action = self._action(verb, WORKFLOW, str(metadata["name"]), metadata.get("namespace") or None)
+        where = {"namespace": action.namespace, "name": action.name}
+        path = operation_path(WORKFLOW, f"{verb}_workflow", **where)
+        sent = {**where, **body}
         return verbs.settled(
             self, workflow, lambda: _whole(WORKFLOW, self._ask("PUT", path, sent, action)), made
         )
@@ -261,37 +262,32 @@ class ArgoServer(Kubernetes):
     # --- requests ------------------------------------------------------------------------------------------
 
     def _ask(self, method: str, path: str, body: Json, action: Action) -> Json:
-        """Send a request, with retries; returns the object of the response."""
-        return super()._once(method, *action, body=body, path=path)
+        """Send one request, whose path and body are those of the Argo server."""
+        return super()._once(method, action, body=body, path=path)
 
     def _once(
         self,
         method: str,
-        verb: str,
-        kind: Kind,
-        name: str,
-        namespace: str | None,
+        action: Action,
         *,
         body: object = None,
         query: Mapping[str, object] | None = None,
         content: str = "application/json",
         accept: str = "application/json",  # the server has no metadata-only form
-        said: str = "",
         path: str = "",
     ) -> Json:
         """Send one request, in the terms of the Argo server."""
+        kind = action.kind
         dry_run = bool(query and query.get("dryRun"))
         query = _options(query or {})
         if method == "POST":
-            within = {"namespace": self._within(namespace)} if kind.namespaced else {}
+            within = {"namespace": action.namespace} if kind.namespaced else {}
             body = {**within, field_of(kind): body}
             if dry_run:
                 body["serverDryRun"] = True
         elif method == "DELETE":
             body = None
-        return super()._once(
-            method, verb, kind, name, namespace, body=body, query=query, content=content, said=said, path=path
-        )
+        return super()._once(method, action, body=body, query=query, content=content, path=path)
 
     def _refusal(self, code: int, found: Json, action: Action) -> Refusal:
         """An error response as a Refusal, classified by its gRPC code where HTTP is less specific."""
@@ -311,14 +307,13 @@ class ArgoServer(Kubernetes):
             if text := line.removeprefix(b"data:").strip():
                 yield self._decoded(text)
 
-    def _path(self, kind: Kind, name: str, namespace: str | None) -> str:
+    def _path(self, kind: Kind, name: str, namespace: str) -> str:
         if kind not in SERVICES:
             raise self._unsupported(kind.plural)
-        within = self._within(namespace)
         operation = words_of(kind)
         if name:
-            return operation_path(kind, f"get_{operation.removesuffix('s')}", namespace=within, name=name)
-        return operation_path(kind, f"list_{operation}", namespace=within)
+            return operation_path(kind, f"get_{operation.removesuffix('s')}", namespace=namespace, name=name)
+        return operation_path(kind, f"list_{operation}", namespace=namespace)
 
     def _unsupported(self, what: str) -> Unsupported:
         return Unsupported(

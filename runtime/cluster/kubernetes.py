@@ -60,7 +60,7 @@ _GRACE = 15
 
 
 class Action(NamedTuple):
-    """The verb and object of a request, for the text of a refusal."""
+    """The verb and object of a request."""
 
     verb: str
     kind: Kind
@@ -85,14 +85,14 @@ class Kubernetes:
 
     def version(self) -> str:
         """The version that the server reports."""
-        found = self._call("GET", "get", VERSION, "", None, path="/version")
+        found = self._call("GET", self._action("get", VERSION), path="/version")
         return f"Kubernetes {found.get('gitVersion')}"
 
     # --- reading -------------------------------------------------------------------------------------------
 
     def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
         """One object."""
-        found = self._call("GET", "get", kind, name, namespace)
+        found = self._call("GET", self._action("get", kind, name, namespace))
         # Without a name these are the resources of an API version.
         return self._checked(found, "name", "uid") if name else found
 
@@ -109,10 +109,11 @@ class Kubernetes:
         size = _LARGE if kind == WORKFLOW else _PAGE
         query: dict[str, object] = {**selectors(labels, fields), "limit": size}
         accept = _METADATA if keep is metadata_of else _JSON
+        action = self._action("list", kind, "", namespace)
         items: list[Json] = []
         while True:
             try:
-                page = self._call("GET", "list", kind, "", namespace, query=query, accept=accept)
+                page = self._call("GET", action, query=query, accept=accept)
             except Refusal as refusal:
                 if refusal.code != EXPIRED or "continue" not in query:
                     raise
@@ -149,8 +150,8 @@ class Kubernetes:
             "allowWatchBookmarks": "true",
             "timeoutSeconds": wait,
         }
-        path = self._path(kind, "", namespace)
-        action = Action("watch", kind, "", self._within(namespace))
+        action = self._action("watch", kind, "", namespace)
+        path = self._path(kind, "", action.namespace)
         limit = self.policy.within(wait + min(_GRACE, self.policy.request))
         with self._answered("GET", path, action, query, seconds=limit) as answer:
             for line in lines(answer):
@@ -180,15 +181,15 @@ class Kubernetes:
             query["tailLines"] = str(tail)
         if follow:
             query["follow"] = "true"
-        path = f"{self._path(POD, pod, namespace)}/log"
-        action = Action("read the log of", POD, pod, self._within(namespace))
+        action = self._action("read the log of", POD, pod, namespace)
+        path = f"{self._path(POD, pod, action.namespace)}/log"
         with self._answered("GET", path, action, query, seconds=self.policy.within(seconds)) as answer:
             yield from answer.pieces()
 
     def proxy(self, pod: str, port: int, path: str, *, namespace: str | None = None) -> bytes:
         """The response of a pod's own HTTP server at a path."""
-        whole = f"{self._path(POD, f'{pod}:{port}', namespace)}/proxy/{path.lstrip('/')}"
-        action = Action("ask", POD, pod, self._within(namespace))
+        action = self._action("ask", POD, pod, namespace)
+        whole = f"{self._path(POD, f'{pod}:{port}', action.namespace)}/proxy/{path.lstrip('/')}"
         with self._answered("GET", whole, action, seconds=self.policy.within(self.policy.request)) as answer:
             return answer.body()
 
@@ -203,11 +204,13 @@ class Kubernetes:
         """
         name, own = str(body["metadata"].get("name") or ""), _submit_id(body)
         query = {**_MANAGER, **({"dryRun": "All"} if dry_run else {})}
+        action = self._action("create", kind, name)
+        path = self._path(kind, "", action.namespace)
         pauses = self.policy.pauses()
         doubt: Refusal | Unreachable | None = None
         while True:
             try:
-                made = self._once("POST", "create", kind, "", None, body=body, query=query, said=name)
+                made = self._once("POST", action, body=body, query=query, path=path)
                 # A review is not stored, and has no name.
                 return self._checked(made, "name") if name else made
             except Unreachable as error:
@@ -259,19 +262,13 @@ class Kubernetes:
     def replace(self, kind: Kind, body: Json) -> Json:
         """Replace an object in the version that was read. Raises Refusal (409 if it has changed)."""
         metadata = body["metadata"]
-        return self._call(
-            "PUT",
-            "update",
-            kind,
-            str(metadata["name"]),
-            str(metadata.get("namespace") or self.namespace),
-            body=body,
-            query=_MANAGER,
-        )
+        action = self._action("update", kind, str(metadata["name"]), metadata.get("namespace") or None)
+        return self._call("PUT", action, body=body, query=_MANAGER)
 
     def patch(self, kind: Kind, name: str, patch: Json, *, namespace: str | None = None) -> Json:
         """Apply a merge patch (RFC 7396) to an object."""
-        return self._call("PATCH", "patch", kind, name, namespace, body=patch, query=_MANAGER, content=_MERGE)
+        action = self._action("patch", kind, name, namespace)
+        return self._call("PATCH", action, body=patch, query=_MANAGER, content=_MERGE)
 
     def delete(self, kind: Kind, name: str, *, uid: str = "", namespace: str | None = None) -> None:
         """Delete an object, and its dependents; with a `uid` only the object with that uid."""
@@ -279,7 +276,7 @@ class Kubernetes:
         if uid:
             body["preconditions"] = {"uid": uid}
         try:
-            self._call("DELETE", "delete", kind, name, namespace, body=body)
+            self._call("DELETE", self._action("delete", kind, name, namespace), body=body)
         except Refusal as refusal:
             if not refusal.absent:
                 raise
@@ -290,9 +287,10 @@ class Kubernetes:
 
     # --- requests ------------------------------------------------------------------------------------------
 
-    def _call(
-        self, method: str, verb: str, kind: Kind, name: str, namespace: str | None, **more: Any
-    ) -> Json:
+    def _action(self, verb: str, kind: Kind, name: str = "", namespace: str | None = None) -> Action:
+        return Action(verb, kind, name, self.namespace if namespace is None else namespace)
+
+    def _call(self, method: str, action: Action, **more: Any) -> Json:
         """Send an idempotent request, with retries; returns the object of the response.
 
         Raises Unreachable with `sent` if any of the attempts may have been received.
@@ -301,7 +299,7 @@ class Kubernetes:
         doubt: Unreachable | None = None
         while True:
             try:
-                return self._once(method, verb, kind, name, namespace, **more)
+                return self._once(method, action, **more)
             except Unreachable as error:
                 doubt = error if error.sent else doubt
                 problem: Refusal | Unreachable = error
@@ -314,20 +312,15 @@ class Kubernetes:
     def _once(
         self,
         method: str,
-        verb: str,
-        kind: Kind,
-        name: str,
-        namespace: str | None,
+        action: Action,
         *,
         body: object = None,
         query: Mapping[str, object] | None = None,
         content: str = _JSON,
         accept: str = _JSON,
-        said: str = "",
         path: str = "",
     ) -> Json:
-        path = path or self._path(kind, name, namespace)
-        action = Action(verb, kind, said or name, self._within(namespace))
+        path = path or self._path(action.kind, action.name, action.namespace)
         seconds = self.policy.within(self.policy.request)
         with self._answered(
             method,
@@ -399,14 +392,10 @@ class Kubernetes:
         text = f"the answer of {self._transport.host} is not what {self.speaker} gives"
         return Unreachable(f"{text}: {shown}" if shown else text, sent=True)
 
-    def _within(self, namespace: str | None) -> str:
-        return self.namespace if namespace is None else namespace
-
-    def _path(self, kind: Kind, name: str, namespace: str | None) -> str:
+    def _path(self, kind: Kind, name: str, namespace: str) -> str:
         base = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
-        within = self._within(namespace)
-        if kind.namespaced and within != EVERYWHERE:
-            base += f"/namespaces/{quote(within, safe='')}"
+        if kind.namespaced and namespace != EVERYWHERE:
+            base += f"/namespaces/{quote(namespace, safe='')}"
         return f"{base}/{kind.plural}" + (f"/{quote(name, safe=':')}" if name else "")
 
 
