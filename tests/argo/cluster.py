@@ -98,7 +98,10 @@ class Cluster:
         bucket: Json = {"bucket": "argo", "endpoint": store, "insecure": True}
         bucket["keyFormat"] = "{{workflow.name}}/{{pod.name}}"
         bucket |= {f"{key}Secret": {"name": "store", "key": key} for key in keys}
-        data = {"artifactRepository": json.dumps({"archiveLogs": False, "s3": bucket})}
+        data = {
+            "artifactRepository": json.dumps({"archiveLogs": False, "s3": bucket}),
+            "metricsConfig": json.dumps({"enabled": False}),  # a port that others may use
+        }
         metadata = {"name": "workflow-controller-configmap"}
         self.admin.create(f"{core}/configmaps", {"metadata": metadata, "data": data})
 
@@ -129,6 +132,14 @@ class Cluster:
             )
             for one in re.findall(pattern, json.dumps(manifest)):
                 self.add(path, {"metadata": {"name": one}, **more})
+
+    def has(self, found: Json) -> None:
+        """Create a ConfigMap or WorkflowTemplate."""
+        if found["kind"] == "ConfigMap":
+            path = f"/api/v1/namespaces/{SPACE}/configmaps"
+        else:
+            path = WORKFLOWS.format(SPACE).replace("workflows", f"{found['kind'].lower()}s")
+        self.add(path, found)
 
     def run(self, manifest: Json, seconds: float) -> Json:
         """A workflow when it has ended, or after a time; it has a name. Raises Refused."""
