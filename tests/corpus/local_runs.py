@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 
-FIELDS = ("displayName", "type", "phase", "outputs")
+FIELDS = ("displayName", "type", "phase", "progress", "outputs")
 LINKS = ("children", "outboundNodes")
 #: Runs that end in another way, and why.
 EXCEPTIONS = {

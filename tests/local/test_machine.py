@@ -12,6 +12,7 @@ import yaml
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.cache import Cache, Entry
 from flowdsl.runtime.local.controller.names import node_id
+from flowdsl.runtime.local.status import workflow
 from tests.goldens import same
 from tests.local.simulation import FOR_EVER, START, Pod, Simulation, simulate
 
@@ -40,6 +41,44 @@ def test_a_workflow_in_its_world_leaves_the_nodes_that_argo_leaves(
         cache=cache_of(world.get("cache", {})),
     )
     same(drawn(simulation, world), case.with_suffix(".nodes"), request)
+
+
+def test_progress_counts_all_nodes_that_do_something_themselves() -> None:
+    containers = [{"name": name, "image": "a"} for name in ("a", "main")]
+    bad = {"name": "bad", "retryStrategy": {"limit": 1}, "container": {"image": "a", "command": ["a"]}}
+    templates: list[Json] = [
+        {"name": "set", "containerSet": {"containers": containers}},
+        {"name": "pause", "suspend": {"duration": "1"}},
+        bad,
+        {
+            "name": "main",
+            "dag": {
+                "tasks": [
+                    {"name": "set", "template": "set"},
+                    {"name": "pause", "template": "pause", "depends": "set"},
+                    {"name": "also", "template": "pause", "depends": "set"},
+                    {"name": "bad", "template": "bad", "depends": "pause && also"},
+                    {"name": "never", "template": "set", "depends": "bad.Succeeded"},
+                ]
+            },
+        },
+    ]
+    manifest: Json = {"metadata": {"name": "run"}, "spec": {"entrypoint": "main", "templates": templates}}
+    world = {"set": {"containers": {"a": "Succeeded", "main": "Succeeded"}}, "bad*": {"phase": "Failed"}}
+    status = workflow(simulate(manifest, pods_of(world)).machine)["status"]
+    assert status["progress"] == "5/7"
+    assert {node["name"].partition(".")[2]: node.get("progress") for node in status["nodes"].values()} == {
+        "": "5/7",
+        "set": "1/1",
+        "set.a": "1/1",
+        "set.main": "1/1",
+        "pause": "1/1",
+        "also": "1/1",
+        "bad": "0/2",
+        "bad(0)": "0/1",
+        "bad(1)": "0/1",
+        "never": None,
+    }
 
 
 def pods_of(pods: Json) -> Callable[[events.StartPod], Pod]:
