@@ -113,7 +113,7 @@ def test_data_lists_the_keys_of_the_store(one: Harness) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
     one.artifact("in2").write_text("")
-    source = {"artifactPaths": {"name": "x", "s3": {"key": "in"}}}
+    source = {"artifactPaths": {"name": "x", "s3": {"bucket": "b", "key": "in"}}}
     steps = [{"expression": 'filter(data, {# endsWith ".py"})'}, {"expression": 'map(data, {# + "!"})'}]
     assert json.loads(result(one.run({"data": {"source": source, "transformation": []}}))) == [
         "in/a.py",
@@ -125,13 +125,19 @@ def test_data_lists_the_keys_of_the_store(one: Harness) -> None:
     assert one.run({"data": {"source": source, "transformation": [{"expression": "nope"}]}}).phase == "Failed"
 
 
+def test_data_needs_a_bucket_of_its_own(one: Harness) -> None:
+    done = one.run({"data": {"source": {"artifactPaths": {"name": "x", "s3": {"key": "in"}}}}})
+    assert (done.phase, done.outputs) == ("Failed", {"exitCode": "64"})
+    assert done.message.endswith(": failed to list directory: Bucket name cannot be empty")
+
+
 def test_a_folder_stands_for_what_data_lists(tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     (mine / "sub").mkdir(parents=True)
     (mine / "sub" / "a.csv").write_text("1")
     (mine / ".flowdsl").mkdir()
     (mine / ".flowdsl" / "old.csv").write_text("2")
-    source = {"artifactPaths": {"name": "raw", "s3": {"key": "in"}}}
+    source = {"artifactPaths": {"name": "raw", "s3": {"bucket": "b", "key": "in"}}}
     template: Json = {"data": {"source": source, "transformation": []}}
     reads = {"name": "f", "path": "/tmp/f", "s3": {"key": "in/sub/a.csv"}}
     for given in ("raw", "in"):

@@ -33,6 +33,7 @@ Json = dict[str, Any]
 Over = Callable[[], bool]
 _PAUSE = 0.5
 """Seconds between two polls of an object of the cluster."""
+_UNLISTED = "unable to process data source: unable to source artifact paths: "
 
 
 def run(start: StartPod, settings: Settings, store: Store, over: Over) -> Outcome:
@@ -158,6 +159,9 @@ def data(wanted: Json, store: Store, settings: Settings) -> Outcome:
     source = part(wanted, "source").get("artifactPaths")
     if source is None:
         return _bad_data("unable to process data source: no valid source is used for data template")
+    # That of the artifact repository does not count.
+    if "s3" in source and not part(source, "s3").get("bucket"):
+        return _bad_data(f"{_UNLISTED}failed to list directory: Bucket name cannot be empty")
     key = place(source)[1]
     given = settings.artifacts.get(str(source.get("name"))) or settings.artifacts.get(key)
     try:
@@ -165,8 +169,7 @@ def data(wanted: Json, store: Store, settings: Settings) -> Outcome:
             store.put(key, given)
         found: Any = list(store.keys(key))
     except (BadKey, OSError) as error:
-        why = said(of_the_step(error))
-        return _bad_data(f"unable to process data source: unable to source artifact paths: {why}")
+        return _bad_data(f"{_UNLISTED}{said(of_the_step(error))}")
     for number, step in enumerate(several(wanted, "transformation")):
         if step.get("expression"):
             try:
