@@ -281,8 +281,44 @@ def test_containers_of_a_set_run_in_the_order_of_their_dependencies(pods: Harnes
     assert done.containers == {
         "a": ("Failed", "a: Error (exit code 5): "),
         "b": ("Error", 'b: Error (exit code 64): dependency "a" exited with non-zero code: 5'),
-        "main": ("Error", 'main: Error (exit code 64): dependency "b" exited with non-zero code: 64'),
+        "main": ("Error", 'main: Error (exit code 64): dependency "b" exited with non-zero code: 5'),
     }
+
+
+def test_a_container_of_a_set_that_fails_stops_the_others_a_moment_later(pods: Harness) -> None:
+    containers = [
+        {"name": "a", "command": ["sh", "-c", "exit 4"]},
+        {"name": "b", "command": ["sh", "-c", "sleep 0.1"]},
+        {"name": "c", "command": ["sh", "-c", "sleep 30"], "dependencies": ["b"]},
+        {"name": "d", "command": ["sh", "-c", ":"], "dependencies": ["b", "a"]},
+        {"name": "main", "command": ["sh", "-c", ":"], "dependencies": ["c"]},
+    ]
+    done = pods.run({"containerSet": {"containers": containers}})
+    assert (done.phase, done.message) == ("Failed", "a: Error (exit code 4)")
+    assert done.containers == {
+        "a": ("Failed", "a: Error (exit code 4): "),
+        "b": ("Succeeded", ""),
+        "c": ("Failed", "c: Error (exit code 143): "),
+        "d": ("Error", 'd: Error (exit code 64): dependency "a" exited with non-zero code: 4'),
+        "main": ("Failed", "main: Error (exit code 143): "),
+    }
+
+
+def test_a_container_of_a_set_that_is_to_be_tried_again_waits_while_another_ends(pods: Harness) -> None:
+    containers = [
+        {"name": "a", "command": ["sh", "-c", "echo x >> /s/x; exit 1"]},
+        {"name": "b", "command": ["sh", "-c", "sleep 0.2"]},
+        {"name": "c", "command": ["sh", "-c", "sleep 0.5; wc -l < /s/x > /s/n"]},
+    ]
+    group = {
+        "volumeMounts": [{"name": "s", "mountPath": "/s"}],
+        "retryStrategy": {"retries": "1", "duration": "1s"},
+        "containers": containers,
+    }
+    outputs = {"parameters": [{"name": "n", "valueFrom": {"path": "/s/n"}}]}
+    done = pods.run({"containerSet": group, "volumes": [{"name": "s", "emptyDir": {}}], "outputs": outputs})
+    assert done.outputs is not None
+    assert done.outputs["parameters"][0]["value"].strip() == "1"
 
 
 def test_a_set_of_one_container_says_how_that_ended(pods: Harness) -> None:

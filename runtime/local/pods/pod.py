@@ -31,6 +31,8 @@ from flowdsl.runtime.parts import part, several
 
 _OFTEN = 0.05
 """Seconds between two checks whether to stop waiting."""
+_SEEN_AFTER = 1.0
+"""Seconds after which Argo's controller knows that a container has failed."""
 
 Json = dict[str, Any]
 
@@ -38,8 +40,10 @@ Json = dict[str, Any]
 class Pod:
     """One pod, before, while and after it runs; `ended` is called once, in any thread.
 
-    `rests` is called when its containers have ended, and its outputs are still to be collected. After the success
-    of the containers that are its `leads`, if there are any, the others are stopped, and count as succeeded.
+    `rests` is called when its containers have ended, and its outputs are still to be collected. `leads`: of the pods
+    of a workload, which are containers here. The first failure stops the others; after the success of the leads, if
+    there are any, the others are stopped, and count as succeeded. None: a pod of Argo's, whose controller stops the
+    others, too, but takes a moment to see the failure (podHasContainerNeedingTermination).
 
     Everything that changes it holds the lock of the context.
     """
@@ -51,7 +55,7 @@ class Pod:
         running: Callable[[PodRunning], None],
         rests: Callable[[Pod], None],
         ended: Callable[[Pod, Outcome], None],
-        leads: tuple[str, ...] = (),
+        leads: tuple[str, ...] | None = None,
     ) -> None:
         self.start = start
         self.leads = leads
@@ -76,7 +80,10 @@ class Pod:
         self.programs: dict[str, Program] = {}
         self.ways: dict[str, Way] = {}
         self.tried: dict[str, int] = {}
+        self.passed: dict[str, int] = {}
+        """The exit codes of dependencies, by the containers that do not run for them and pass them on as their own."""
         self.stopped: str | None = None
+        self.halted = False
         self.over = False
         self.refusal: Outcome | None = None
         self.lacks: set[str] = set()
@@ -190,9 +197,15 @@ class Pod:
             if self.ways.get(one.name, Way(1)).code != 0:
                 return
         for one in [*self.shape.sidecars, *self.shape.mains]:
-            fresh = one.name not in self.programs and one.name not in self.ways
-            if fresh and all(name in self.ways and self.ways[name].code == 0 for name in one.depends):
+            if one.name in self.tried or one.name in self.ways:
+                continue
+            awaited = next((name for name in one.depends if self.ways.get(name, Way(1)).code != 0), None)
+            if awaited is None:
                 self._run(one)
+            elif awaited in self.ways:
+                code = self.passed.setdefault(one.name, self.passed.get(awaited, self.ways[awaited].code))
+                self.ways[one.name] = Way(64, f'dependency "{awaited}" exited with non-zero code: {code}')
+                self._next()  # others may depend on it
 
     def _run(self, unit: Unit) -> None:
         """Start a container."""
@@ -237,7 +250,7 @@ class Pod:
 
     def _ended(self, unit: Unit, way: Way) -> None:
         """A container has ended: start others, or end the pod."""
-        stopping = self.stopped is not None
+        stopping = self.halted or self.stopped is not None
         if self.led:
             way = way._replace(code=0)
         if (
@@ -266,14 +279,20 @@ class Pod:
         if unit.role == "main":
             if way.code != 0 and not stopping:
                 self.failed = self.failed or unit.name
-            if way.code != 0 or stopping:
-                self._skip(mains)
-            elif any(one.name not in self.programs for one in mains):
+            if stopping or (way.code != 0 and self.leads is not None):
+                self._halt()
+            else:
                 self._next()
-            self.led = bool(self.leads) and all(self.ways.get(name, Way(1)).code == 0 for name in self.leads)
-            if self.led or way.code != 0 or all(one.name in self.ways for one in mains):
+                if way.code != 0 and any(one.name not in self.ways for one in mains):
+                    self.context.apart(self._halt_late)
+            leads = self.leads or ()
+            self.led = bool(leads) and all(self.ways.get(name, Way(1)).code == 0 for name in leads)
+            if self.led or all(one.name in self.ways for one in mains):
                 self._stop_others()
-        if all(name in self.ways for name in self.programs) and all(one.name in self.ways for one in mains):
+        ended = all(name in self.ways for name in self.programs) and all(
+            one.name in self.ways for one in mains
+        )
+        if ended and not self.over:
             self._finish()
 
     def _again(self, unit: Unit) -> None:
@@ -282,22 +301,24 @@ class Pod:
             time.sleep(min(left, _OFTEN))
         self._guarded(lambda: self._ended(unit, Way(143)) if self._is_ending else self._run(unit))
 
+    def _halt_late(self) -> None:
+        end = time.monotonic() + _SEEN_AFTER
+        while not self.over and (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, _OFTEN))
+        self._guarded(self._halt)
+
+    def _halt(self) -> None:
+        """Start no further container, and stop those that run."""
+        self.halted = True
+        for one in self.shape.mains:
+            if one.name not in self.tried:
+                self.ways.setdefault(one.name, Way(143))
+        self._stop_others()
+
     @property
     def _is_ending(self) -> bool:
         """Whether no further container will start."""
-        return self.led or self.stopped is not None
-
-    def _skip(self, mains: list[Unit]) -> None:
-        """Skip the containers of a containerSet that depend on one that has failed."""
-        for one in mains:
-            if one.name not in self.programs and one.name not in self.ways:
-                failed = [name for name in one.depends if name in self.ways and self.ways[name].code != 0]
-                message = (
-                    f'dependency "{failed[0]}" exited with non-zero code: {self.ways[failed[0]].code}'
-                    if failed
-                    else ""
-                )
-                self.ways[one.name] = Way(64 if failed else 143, message)
+        return self.led or self.halted or self.stopped is not None
 
     def _stop_others(self) -> None:
         """Stop the containers that still run."""

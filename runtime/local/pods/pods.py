@@ -110,11 +110,11 @@ class Pods:
         pod: StartPod,
         ended: Callable[[Pod, Outcome], None],
         meets: bool = False,
-        leads: tuple[str, ...] = (),
+        leads: tuple[str, ...] | None = None,
     ) -> Pod | None:
         """Run the containers of a pod, as soon as there is room for them.
 
-        `meets`: they listen at fixed ports. `leads`: the containers after whose success the others are stopped.
+        `meets`: they listen at fixed ports. `leads`: see `Pod`.
         """
         try:
             made = Pod(pod, self.context, self.report, self._rests, ended, leads)
