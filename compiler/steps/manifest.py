@@ -13,7 +13,7 @@ from flowdsl.compiler.options.reading import is_mapping, said
 from flowdsl.compiler.steps.described import described
 from flowdsl.compiler.steps.manifest_rules import judged
 from flowdsl.diagnostic import Diagnostic, near, suggest
-from flowdsl.grammar import kube_path
+from flowdsl.grammar import jq, kube_path
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
@@ -328,18 +328,12 @@ def _unreadable(path: object) -> str:
         except GrammarError as error:
             return str(error)
         return ""
-    # jq takes an identifier for a function.
-    bare = _BARE_PATH.fullmatch(text)
-    return _NO_DOT if bare is not None and not _FUNCTIONS.fullmatch(bare[1]) else ""
+    try:
+        jq.check(text)
+    except GrammarError as error:
+        return _NO_DOT if _BARE_PATH.fullmatch(text) else str(error)
+    return ""
 
 
 _NO_DOT = "a path begins with a dot"
 _BARE_PATH = regex(r"(\$|[A-Za-z_]\w*)(?:\.[A-Za-z_][\w-]*|\[\d*\])*")
-_FUNCTIONS = regex(
-    "true|false|null|not|empty|keys|keys_unsorted|values|length|add|any|all|flatten|floor|sqrt|abs|"
-    "first|last|min|max|unique|reverse|sort|type|now|paths|leaf_paths|transpose|env|input|inputs|error|halt|"
-    "tostring|tonumber|tojson|fromjson|to_entries|from_entries|todate|fromdate|tostream|recurse|implode|explode|"
-    "nulls|booleans|numbers|strings|arrays|objects|iterables|scalars|ascii|ascii_downcase|ascii_upcase|trim|"
-    "ltrim|rtrim|utf8bytelength|infinite|nan|isinfinite|isnan|isnormal"
-)
-"""Words that jq accepts without a dot. Source: the manual of jq 1.8."""

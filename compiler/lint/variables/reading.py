@@ -13,7 +13,7 @@ from flowdsl.compiler.lint.variables.kinds import text_length
 from flowdsl.compiler.problem import Fault
 from flowdsl.compiler.schema.findings import short
 from flowdsl.grammar import expression_tree as t
-from flowdsl.grammar import kube_path
+from flowdsl.grammar import jq, kube_path
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.named import NamedTuple
@@ -123,19 +123,24 @@ def _as_expression(text: str) -> str:
 
 
 def query(text: str, field: str) -> Fault | None:
-    """The finding about a `jsonPath`, or about a `jqFilter`, of which only brackets and quotes are checked."""
-    pairs = "close what is open: brackets and quotes come in pairs"
-    if field == "jqFilter" or "{{" in text:
-        read = text.replace("//", "  ") if field == "jqFilter" else text  # an operator there, not a comment
-        return balance(read, text, pairs)
+    """The finding about a `jsonPath` or a `jqFilter`; with tags, only its brackets and quotes are checked."""
+    read = text.replace("//", "  ") if field == "jqFilter" else text  # an operator there, not a comment
+    if "{{" in text:
+        return balance(read, text, _PAIRS)
+    grammar, form = _QUERIES[field]
     try:
-        kube_path.check(text)
+        grammar(text)
     except GrammarError as error:
-        way = (
-            pairs if "clos" in error.expected else "write the path as kubectl has it, as in `{.status.phase}`"
-        )
-        return _broken(text, error, way)
+        open_one = balance(read, text, _PAIRS) if field == "jqFilter" else None
+        return open_one or _broken(text, error, _PAIRS if "clos" in error.expected else form)
     return None
+
+
+_PAIRS = "close what is open: brackets and quotes come in pairs"
+_QUERIES = {
+    "jqFilter": (jq.check, "write the filter as jq has it, as in `.status.phase`"),
+    "jsonPath": (kube_path.check, "write the path as kubectl has it, as in `{.status.phase}`"),
+}
 
 
 def balance(read: str, text: str, way: str) -> Fault | None:
