@@ -40,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     metrics.metrics,
     global_outputs.early,
     global_outputs.never_noted,
+    global_outputs.replaced,
     never_true.never,
 )
 

@@ -1,4 +1,4 @@
-"""Global outputs that are read before they are set, in the order of Argo's validator and of a run."""
+"""Global outputs that are read before they are set, in the order of Argo's validator and of a run, or never kept."""
 
 from __future__ import annotations
 
@@ -73,6 +73,21 @@ class NeverNoted(Finding):
     name: str
     reason: str
     way: str
+
+
+class Replaced(Finding):
+    """An output with the global name of another output of its template, which it replaces.
+
+    Source: Argo Workflows, addParamToGlobalScope and addArtifactToGlobalScope.
+    """
+
+    code = "FD879"
+    severity = "warning"
+    title = "`{name}` is the global output of `{first}` already: the last one replaces it"
+    label = "the run keeps only one"
+    help = "give each output a `globalName` of its own"
+    name: str
+    first: str
 
 
 FAILURES = "workflow.failures"
@@ -307,6 +322,18 @@ def never_noted(view: View) -> Iterator[Problem]:
                     reason = "an artifact that is handed on keeps the name that its source has"
                     way = "give the `globalName` to the output of the template that makes the file"
                     yield Problem(path, NeverNoted(name, reason, way))
+
+
+def replaced(view: View) -> Iterator[Problem]:
+    """The global outputs of one template have different names."""
+    for template in view.templates:
+        for kind in ("parameters", "artifacts"):
+            first: dict[str, str] = {}
+            for index, output in enumerate(entries(template.data, "outputs", kind)):
+                name, own = string(output, "globalName"), string(output, "name")
+                if name and first.setdefault(name, own) != own:
+                    path = (*template.path, "outputs", kind, index, "globalName")
+                    yield Problem(path, Replaced(name, first[name]))
 
 
 def _noted(view: View, template: Template) -> Iterable[str]:
