@@ -359,12 +359,16 @@ def _with_values(
                 yield Problem(place, UndefinedTask(value, index))
                 continue
             try:
-                missing = [each.task for each in depends(value) if each.task not in index]
+                operands = list(depends(value))
             except GrammarError as error:
                 shown = f"`{error.found}`" if error.found else "the end"
                 yield Problem(place, BadDepends(error.expected, shown, error.start + 1))
-            else:
-                yield from (Problem(place, UndefinedTask(name, index)) for name in missing)
+                continue
+            for each in operands:
+                if each.task not in index:
+                    yield Problem(place, UndefinedTask(each.task, index))
+                elif each.result and each.result not in RESULTS:
+                    yield Problem(place, UnknownResult(each.result, each.task))
 
 
 _WORD = regex(rf"(?:{TAG.pattern}|\S)+", re.DOTALL)
