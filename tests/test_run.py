@@ -1013,6 +1013,16 @@ def test_a_server_serves_again_what_runs_again(flowdsl: Callable[..., Result], f
     assert (done.code, "server: started" in done.err, "first: started" in done.err) == (0, True, False)
 
 
+def test_a_stopped_server_did_not_make_a_round_fail(flowdsl: Callable[..., Result], folder: Path) -> None:
+    looped = SERVED.replace("  onExit: bye\n", "").replace("entrypoint: main", "entrypoint: loop")
+    looped += "    - {name: loop, steps: [[{name: round, template: main, withItems: [1, 2, 3]}]]}\n"
+    (folder / "served.yaml").write_text(looped)
+    done = flowdsl("served.yaml")
+    assert done.code == 1
+    failures = [line.partition("Failed: ")[2] for line in done.out.splitlines() if "Failed: " in line]
+    assert [one.partition(":")[0] for one in failures] == ["ask"] * 3
+
+
 def test_a_server_that_is_faked_is_one_at_an_address(flowdsl: Callable[..., Result], folder: Path) -> None:
     (folder / "served.yaml").write_text(SERVED.replace("exit 3", "test {{inputs.parameters.at}} = db.local"))
     done = flowdsl("served.yaml", "--fake", "server=db.local", "--name", "one")

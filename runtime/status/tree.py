@@ -184,14 +184,16 @@ class Entry(NamedTuple):
 
     @property
     def culprit(self) -> Entry | None:
-        """The step that made it fail: itself, or the first within it that failed; None if it did not fail."""
+        """The step that made it fail: itself, or the first within it that failed; None if it did not fail.
+
+        A stopped daemon is one only where nothing else failed.
+        """
         if not self.failed or self.leaf:
             return (
                 self if self.failed and not (self.node is not None and self.node.type == "Skipped") else None
             )
-        return next(
-            (found for one in (*self.rounds, *self.children) if (found := one.culprit) is not None), None
-        )
+        inside = (one.culprit for one in (*self.rounds, *self.children))
+        return min((one for one in inside if one is not None), key=lambda one: one.needless, default=None)
 
     @property
     def ended(self) -> bool:
