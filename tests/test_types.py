@@ -150,6 +150,8 @@ TRAVEL: list[tuple[Any, t.Type, str]] = [
         t.Entries(Metrics, (t.Field("loss", t.FLOAT, True), t.Field("note", t.TEXT, False))),
         "Metrics",
     ),
+    (datetime.time, t.Moment("time"), "time"),
+    (dict[datetime.date, int], t.Mapping(t.INT, t.DATE), "dict[date, int]"),
     (datetime.datetime | None, t.Maybe(t.Moment("datetime")), "datetime | None"),
     (pathlib.PurePosixPath, t.FILE, "Path"),
     (Any, t.JSON, "Any"),
@@ -206,9 +208,8 @@ def test_a_type_that_travels(annotation: Any, kind: t.Type, spelled: str) -> Non
 
 STAY: list[tuple[Any, str]] = [
     (datetime.timedelta, "use str"),
-    (datetime.time, "use str"),
     (WithFile, "is a NamedTuple or a dataclass"),
-    (dict[datetime.date, int], "texts, whole numbers or members of an Enum"),
+    (dict[datetime.date, pathlib.Path], "files have names"),
     (collections.abc.Sequence[int], "list[...]"),
     (collections.abc.Mapping[str, int], "dict[str, ...]"),
     (bytes, "annotate that as Path"),
@@ -217,7 +218,7 @@ STAY: list[tuple[Any, str]] = [
     (tuple, "NamedTuple or a dataclass"),
     (tuple[pathlib.Path, ...], "use list[...]"),
     (tuple[set[int], ...], "JSON has no sets"),
-    (dict[float, str], "texts, whole numbers or members of an Enum"),
+    (dict[float, str], "texts, whole numbers, dates or members of an Enum"),
     (dict[int, pathlib.Path], "files have names"),
     (int | str, "only `T | None`"),
     (int | str | None, "only `T | None`"),

@@ -61,8 +61,12 @@ def _of_type(have: t.Type, want: t.Type) -> Iterator[_Change]:
             yield _Change(f"a {cls.__name__}", cls.__name__, "the text of its name", "enumerations")
         case t.Moment(name), t.Json():
             yield _Change(f"a {name}", name, "its text", "dates")
-        case t.Mapping(_, (t.Number() | t.Enumeration()) as key), t.Json():
-            name = "whole numbers" if isinstance(key, t.Number) else f"members of {t.spell(key)}"
+        case t.Mapping(_, (t.Number() | t.Enumeration() | t.Moment()) as key), t.Json():
+            name = f"members of {t.spell(key)}"
+            if isinstance(key, t.Number):
+                name = "whole numbers"
+            elif isinstance(key, t.Moment):
+                name = f"{key.name}s"
             yield _Change(
                 f"a dict with {name} as keys",
                 f"dict[{t.spell(key)}, ...]",

@@ -228,7 +228,7 @@ def _member(name: str, cls: type[enum.Enum], place: str = "") -> enum.Enum:
     raise WrongValue(place + _one_of(list(cls.__members__), name))
 
 
-_MOMENTS = {"date": "2026-01-31", "datetime": "2026-01-31T06:00:00+00:00"}
+_MOMENTS = {"date": "2026-01-31", "time": "06:00:00", "datetime": "2026-01-31T06:00:00+00:00"}
 
 
 def _moment(text: str, kind: t.Moment, place: str = "") -> Any:

@@ -68,7 +68,7 @@ class Enumeration(Node):
 
 
 class Moment(Node):
-    """`datetime.date` or `datetime.datetime`, by its name: passed as the text of `isoformat()`."""
+    """`date`, `time` or `datetime` of `datetime`, by its name: passed as the text of `isoformat()`."""
 
     name: str
 
@@ -81,7 +81,7 @@ class Sequence(Node):
 
 
 class Mapping(Node):
-    """`dict[str, T]`; or a dict whose keys are integers, members of an Enum or texts of a Literal.
+    """`dict[str, T]`; or a dict whose keys are integers, members of an Enum, texts of a Literal, dates or times.
 
     All keys are passed as texts, since JSON has no others.
     """
@@ -173,7 +173,7 @@ NONE = Nothing()
 JSON = Json()
 FILE = File()
 DATE = Moment("date")
-_MOMENTS = {"date": DATE, "datetime": Moment("datetime")}
+_MOMENTS = {"date": DATE, "time": Moment("time"), "datetime": Moment("datetime")}
 
 _PLAIN: dict[object, Type] = {
     str: TEXT,
@@ -191,7 +191,7 @@ _PLAIN: dict[object, Type] = {
 }
 _INSTEAD = {
     "set frozenset Set": "JSON has no sets: use list[...], and convert it to a set in the step",
-    "time timedelta Decimal Fraction UUID complex": "use str, and convert it in the step",
+    "timedelta Decimal Fraction UUID complex": "use str, and convert it in the step",
     "bytes bytearray memoryview": "write it to a file, and annotate that as Path",
     "Sequence MutableSequence Iterable Iterator Collection Generator": "say what it is: list[...]",
     "Mapping MutableMapping": "say what it is: dict[str, ...]",
@@ -241,7 +241,7 @@ def _generic(annotation: object, origin: object, arguments: tuple[Any, ...]) -> 
         return _wrap(Sequence, describe(arguments[0]))
     if origin is dict and len(arguments) == 2:
         key = describe(arguments[0])
-        if isinstance(key, Moment) or (not is_text(key) and key != INT):
+        if not is_text(key) and key != INT:
             return Unsupported(_name(annotation), _NO_KEYS)
         found = _wrap(Mapping, describe(arguments[1]))
         if isinstance(key, Text) or not isinstance(found, Mapping):
@@ -271,7 +271,7 @@ def _generic(annotation: object, origin: object, arguments: tuple[Any, ...]) -> 
     return Unsupported(_name(annotation), _instead(cls) or _ALIEN)
 
 
-_NO_KEYS = "keys are texts, whole numbers or members of an Enum: use dict[str, ...]"
+_NO_KEYS = "keys are texts, whole numbers, dates or members of an Enum: use dict[str, ...]"
 _ALIEN = "it is not a type whose values travel as JSON or as a file"
 
 
@@ -462,7 +462,7 @@ def members(want: Type) -> tuple[str, ...]:
             return ()
 
 
-def is_moment(value: object, kind: Moment) -> bool:
+def is_moment(value: Any, kind: Moment) -> bool:
     """Whether a value is a date or a time of exactly that class."""
     return (type(value).__module__, type(value).__name__) == ("datetime", kind.name)
 
@@ -486,11 +486,13 @@ def is_text(kind: Type) -> bool:
             return False
 
 
-def key_text(key: object, kind: Type) -> str | None:
+def key_text(key: Any, kind: Type) -> str | None:
     """The text that represents the key of a dict; None if it does not have the type."""
     match kind:
         case Enumeration(cls):
             return key.name if isinstance(key, cls) and key.name in cls.__members__ else None
+        case Moment():
+            return key.isoformat() if is_moment(key, kind) else None
         case Choice(values):
             return key if isinstance(key, str) and key in values else None
         case Number():

@@ -316,9 +316,12 @@ def item(expr: Expr, index: object) -> Expr:
     if isinstance(expr, Poison):
         return expr
     kind, key = expr.type, _known_index(index)
-    member = index if isinstance(index, enum.Enum) and isinstance(_keys(kind), t.Enumeration) else None
-    if member is not None:
-        key = f"{type(member).__name__}.{member.name}"
+    of, named = _keys(kind), None
+    if isinstance(index, enum.Enum) and isinstance(of, t.Enumeration):
+        named = f"{type(index).__name__}.{index.name}"
+    elif isinstance(of, t.Moment) and t.is_moment(index, of):
+        named = t.key_text(index, of)
+    key = named or key
     if is_value(index) and isinstance(expr_of(index), Poison):
         return Poison()
     if key is None:
@@ -359,8 +362,8 @@ def item(expr: Expr, index: object) -> Expr:
             complain("OptionalUse", what=f"`[{key!r}]`", type=t.spell(kind))
         case _:
             files = isinstance(kind, (t.Sequence, t.Mapping)) and t.holds_file(kind)
-            shown = repr(key) if member is None else key
-            keys = t.members(_keys(kind))
+            shown = named or repr(key)
+            keys = t.members(of)
             if isinstance(kind, t.Entries):
                 keys = tuple(repr(each.name) for each in kind.fields if each.required)
             complain("NoItem", key=f"[{shown}]", type=t.spell(kind), files=files, keys=keys)
@@ -373,7 +376,7 @@ def _keys(kind: t.Type) -> t.Type:
 
 def _name_of(index: object, key: int | str, kind: t.Type) -> str | None:
     """The text of an index that is a key of this type, `key` if it is a text or a number; None for any other."""
-    return t.key_text(index if isinstance(kind, t.Enumeration) else key, kind)
+    return t.key_text(index if isinstance(kind, (t.Enumeration, t.Moment)) else key, kind)
 
 
 def _size(expr: Expr) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -621,6 +621,8 @@ def moments(
     plain("other", m.load, other or m.START)
     text = plain.given("echo", m.echo, f"{day} {at.isoformat()}")
     plain("text", m.load, rows[1].day, text)
+    plans = plain("plan", m.plan, {m.START: 3, date(2001, 2, 3): 4})
+    plain("planned", m.planned, plans, {time(1, 2, 3): day, time(0): m.START}, plans[date(2001, 2, 3)])
     plain("rest", m.said, every, [m.Window(day, None, [at])], (m.START, 3), {"a": m.START})
     plain("said", m.said, parts, [shared], (found[1], 3), {"a": day, "b": found[0], "c": m.START})
 

@@ -8,7 +8,7 @@ import io
 import json
 import re
 from collections.abc import Callable
-from datetime import date
+from datetime import date, time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -111,7 +111,7 @@ def shape(value: Any) -> Any:
             return content(value)
         case enum.Enum():
             return value.name
-        case date():
+        case date() | time():
             return value.isoformat()
         case _ if fields is not None:
             return {name: shape(one) for name, one in fields.items()}

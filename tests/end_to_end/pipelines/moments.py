@@ -1,7 +1,7 @@
 """Dates and times: as values, in records and lists, compared and in texts, over which a loop runs."""
 
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import NamedTuple
 
 from flowdsl import command, container, either, fan_out, grid, output, pipeline, step, when
@@ -55,6 +55,18 @@ def said(loaded: list[Loaded], windows: list[Window], pair: tuple[date, int], na
 
 
 @step(image=PYTHON)
+def plan(by_day: dict[date, int], noon: time = time(12)) -> dict[date, list[time]]:
+    """Times for each day."""
+    return {day: [noon, time(hour, 5, 0, 7)] for day, hour in by_day.items()}
+
+
+@step(image=PYTHON)
+def planned(plans: dict[date, list[time]], by_time: dict[time, date], first: list[time]) -> str:
+    """All of it."""
+    return str((plans, by_time, first))
+
+
+@step(image=PYTHON)
 def moment(at: datetime, naive: datetime) -> bool:
     """Whether the zone is kept."""
     return at.tzinfo is not None and naive.tzinfo is None
@@ -93,5 +105,7 @@ def moments(
     load.options(name="other")(either(other, START))
     text = echo.options(name="echo")(day, at)
     load.options(name="text")(rows[1].day, text)
+    plans = plan.options(name="plan")({START: 3, date(2001, 2, 3): 4})
+    planned.options(name="planned")(plans, {time(1, 2, 3): day, time(0): START}, plans[date(2001, 2, 3)])
     said.options(name="rest")(every, [Window(day, None, [at])], (START, 3), {"a": START})
     return said.options(name="said")(parts, [shared], (found[1], 3), {"a": day, "b": found[0], "c": START})
