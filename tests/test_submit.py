@@ -243,6 +243,8 @@ def test_a_template_of_the_cluster(cluster: Cluster, capsys: pytest.CaptureFixtu
     assert flowdsl(["submit", "--from", "template/tiny", "-p", "lrr=0.1"]) == 2
     assert "did you mean `lr`?" in capsys.readouterr().err
     assert flowdsl(["submit", "--from", "template/none"]) == 3
+    way = "kubectl get workflowtemplates.argoproj.io -n default shows what there is\n"
+    assert capsys.readouterr().err.endswith(f"; {way}")
     assert flowdsl(["submit", "--from", "tiny"]) == 2
 
 

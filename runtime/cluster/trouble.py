@@ -170,6 +170,8 @@ class Refusal(ClusterError):
         if self.code == FORBIDDEN:
             right = _RIGHTS.get(self.verb, f"{self.verb} {self.kind.resource}")
             return f"to see what you may do: kubectl auth can-i {right}{within}"
+        if self.absent and self.verb == "get" and self.kind.group == "argoproj.io":
+            return f"kubectl get {self.kind.resource}{within} shows what there is"
         if self.no_such_kind and self.kind.plural.startswith("/"):
             return "is that the address of an API server?"
         if self.no_such_kind and self.kind.group == "argoproj.io":
