@@ -149,6 +149,10 @@ def finished(*arguments: str, **options: object) -> Result:
         return Result(child.returncode, out, err)
 
 
+AREA = "@step(image='python:3.12-slim')\ndef area() -> int:\n    return SIDES\n"
+AREAS = "@pipeline\ndef areas() -> None:\n    area()\n"
+
+
 @contextlib.contextmanager
 def unprivileged(folder: Path) -> Generator[None]:
     """Run as a user to whom file modes apply; root temporarily becomes nobody."""
@@ -451,6 +455,20 @@ def test_a_name_in_a_file_without_pipelines(flowdsl: Callable[..., Result]) -> N
     assert (code, out) == (2, "")
     assert "error[FD111]: there is no pipeline `train`: the file has none" in err
     assert "= help: put @pipeline above the function that calls the steps" in err
+
+
+def test_modules_are_shown_as_other_files_are(flowdsl: Callable[..., Result]) -> None:
+    """By their paths from the current folder, also those that a module in another folder needs."""
+    for folder in ("lib", "lib/steps"):
+        Path(folder).mkdir()
+        write(f"{folder}/__init__.py", "")
+    write("lib/shapes.py", "SIDES = 4\n")
+    write("lib/steps/area.py", "from flowdsl import step\nfrom ..shapes import SIDES\n\n\n" + AREA)
+    write("pipeline.py", "from flowdsl import pipeline\nfrom lib.steps.area import area\n\n\n" + AREAS)
+    code, _, err = flowdsl("compile", "pipeline.py")
+    assert code == 2
+    assert err.startswith("lib/steps/area.py:2:1: error[FD310]: `..shapes` is a module of this project")
+    assert "found at lib/shapes.py\n" in err
 
 
 def test_a_file_without_pipelines(flowdsl: Callable[..., Result]) -> None:

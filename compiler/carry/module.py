@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import os.path
 import sys
 from functools import cached_property, partial
 from importlib.util import resolve_name
@@ -364,11 +365,13 @@ class ModuleSource:
         return found
 
     def own_module(self, name: str) -> str | None:
-        """The path of a module of the user's project, relative to the file; None for any other module."""
+        """The path of a module of the user's project, as that of this file is shown; None for any other module."""
         if name not in self._paths:
             from flowdsl.compiler.carry.project import path_in_project
 
-            self._paths[name] = path_in_project(name, self.file.filename)
+            path = path_in_project(name, self.file.filename)
+            folder = os.path.dirname(self.file.shown)  # noqa: PTH120 -- text, as code objects have it
+            self._paths[name] = path and os.path.normpath(os.path.join(folder, path))  # noqa: PTH118
         return self._paths[name]
 
 
