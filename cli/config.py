@@ -158,7 +158,7 @@ def _settings_of(path: Path) -> _Settings:
         return _Settings(None, path.parent)
     for place in (folder, *folder.parents):
         own = place / "flowdsl.toml"
-        if _is_file(own):
+        if os.path.lexists(own):  # a link that leads nowhere is told, too
             return _read(own)
         shared = place / "pyproject.toml"
         if _is_file(shared):

@@ -1131,6 +1131,17 @@ def test_settings_that_are_not_text(flowdsl: Callable[..., Result]) -> None:
     )
 
 
+def test_settings_behind_a_link_that_leads_nowhere(flowdsl: Callable[..., Result]) -> None:
+    """Else the pipeline would be compiled for no cluster in particular."""
+    write("pipeline.py", PIPELINE)
+    Path("flowdsl.toml").symlink_to("elsewhere.toml")
+    code, out, err = flowdsl("compile", "pipeline.py")
+    assert (code, out) == (2, "")
+    assert err.startswith(
+        "flowdsl.toml:1: error[FD699]: the settings cannot be read: No such file or directory\n"
+    )
+
+
 # --- graph -------------------------------------------------------------------------------------------
 
 
