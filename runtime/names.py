@@ -6,12 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 from flowdsl.diagnostic import near
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
 LATEST = "@latest"
 """A placeholder for the name of the newest run."""
+_ROUNDS = regex(r"(?:\([^()]*\))+$")
 _SIGNS = "bcdfghjklmnpqrstvwxz2456789"
 """Source: SafeEncodeString in k8s.io/apimachinery/pkg/util/rand."""
 
@@ -34,6 +36,17 @@ def listed(names: Iterable[str]) -> str:
     """`there are a, b`, in singular or plural."""
     every = list(names)
     return f"there {'is' if len(every) == 1 else 'are'} {', '.join(every)}"
+
+
+def said_near(name: str, known: Iterable[str], own: Iterable[str] = ()) -> str:
+    """The name that was probably meant; or the existing ones, of which `own` says which are the user's."""
+    names = [one for one in known if one]
+    return f"; {meant(name, names, listed([one for one in own if one] or names))}" if names else ""
+
+
+def task_of(name: str, run: str) -> str:
+    """The name of a task without rounds and attempts: `train` for `run.train(2:lr:0.1)(0)`."""
+    return _ROUNDS.sub("", name.removeprefix(run)).rpartition(".")[2] or run
 
 
 def of_pipeline(name: str, runs: Iterable[str]) -> list[str]:

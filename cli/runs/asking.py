@@ -9,7 +9,8 @@ from flowdsl.cli.display.texts import visible
 from flowdsl.cli.process import agreed, can_ask, err
 from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.error import RunError
-from flowdsl.runtime.local.substitutes import choices, task_of
+from flowdsl.runtime.local.substitutes import choices
+from flowdsl.runtime.names import task_of
 from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.reason import said
 from flowdsl.runtime.documents import base_of
 from flowdsl.runtime.local import earlier as past
+from flowdsl.runtime.local.again import Earlier, only
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.honoured import Asked, judged, steps
 from flowdsl.runtime.local.journal import of_run
@@ -21,7 +22,7 @@ from flowdsl.runtime.local.means import Means, claim_of, settings_of, volumes_of
 from flowdsl.runtime.local.prepare import named, scheduled, workflow
 from flowdsl.runtime.local.rounds import texts
 from flowdsl.runtime.local.runner import Inputs
-from flowdsl.runtime.local.substitutes import Earlier, Fakes, only
+from flowdsl.runtime.local.substitutes import Fakes
 from flowdsl.runtime.names import suffix
 from flowdsl.runtime.parts import part as mapping
 from flowdsl.runtime.parts import several

@@ -1,0 +1,298 @@
+"""Runs a part of an earlier run again: a step and all that follows it, or a step alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.kinds import STORES
+from flowdsl.grammar.reason import said
+from flowdsl.grammar.regex import regex
+from flowdsl.runtime.local import journal
+from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.controller.names import any_string
+from flowdsl.runtime.local.error import RunError
+from flowdsl.runtime.local.places import file_of, link, linked
+from flowdsl.runtime.local.pods.store import place
+from flowdsl.runtime.logs.source import place as way
+from flowdsl.runtime.names import said_near, task_of
+from flowdsl.runtime.parts import part, several
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+    from pathlib import Path
+
+    from flowdsl.runtime.local.controller.node import Node
+
+Json = dict[str, Any]
+
+_STEPS = ("Pod", "Suspend", "HTTP", "DAG", "Steps", "Retry")
+_LABEL = regex(r"\((\d+):[^()]*\)$")
+_SHOWN = 5
+_BY_ITSELF = frozenset((*STORES, "git", "http", "raw", "value", "valueFrom", "default"))
+"""The fields of an input that has a value without an argument."""
+_HOOK = regex(r"\.onExit|\.hooks\.")
+
+
+class Earlier:
+    """An earlier run: the results of its steps, for all but one step and its successors."""
+
+    def __init__(self, folder: Path, target: Path, step: str, run: str, option: str) -> None:
+        try:
+            header, past, _ = journal.read(journal.of_run(folder))
+            self.status: Json = json.loads((folder / "workflow.json").read_bytes())
+        except (journal.JournalError, OSError, ValueError) as error:
+            raise RunError(f"the run in {folder} cannot be used: {said(error)}") from None
+        self._from, self._target = folder, target
+        self.called = f"from {folder.name}"
+        self.manifest: Json = header["manifest"]
+        self.references: list[Json] = header["references"]
+        self.settings: Json = header["settings"]
+        self._name = str(part(self.manifest, "metadata").get("name", ""))
+        self._run = run
+        nodes = part(part(self.status, "status"), "nodes")
+        again = _following(nodes, _named(nodes.values(), step, self._name), self._name)
+        if not again:
+            known = _tasks(nodes.values(), self._name, (*_STEPS, "Skipped"))
+            raise RunError(
+                f"{option} {step}: the run {self._name} has no step `{step}`{said_near(step, known)}"
+            )
+        self._moved: dict[str, str] = {}
+        """The keys of files in the earlier run, and their keys in this one."""
+        kept = _kept(past, nodes, again | self._gone(nodes, again))
+        self._kept = {name: self._renamed(outcome) for name, outcome in kept.items()}
+        self._answers = _answers(nodes, again)
+        inside = {str(node["name"]): task_of(node["name"], self._name) for node in nodes.values()}
+        open_steps = {task for name, task in inside.items() if name not in self._kept}
+        self.names = frozenset(inside[name] for name in self._kept) - open_steps
+        """The tasks of which no part runs again."""
+
+    def _gone(self, nodes: Json, again: set[str]) -> set[str]:
+        """The nodes whose objects no longer exist, and are awaited by a sibling that runs again."""
+        known = {
+            str(one["name"]): one
+            for document in (self.manifest, *self.references)
+            for one in several(part(document, "spec"), "templates")
+            if "resource" in one and "name" in one
+        }
+        if not known:
+            return set()
+        from flowdsl.runtime.local.pods.jobs import does
+
+        done = {each: does(known.get(str(node.get("templateName")), {})) for each, node in nodes.items()}
+        awaited = {nodes[each].get("boundaryID") for each in again if "awaits" in done.get(each, ())}
+        return {
+            each
+            for each, found in done.items()
+            if found and "awaits" not in found and nodes[each].get("boundaryID") in awaited
+        }
+
+    def _renamed(self, outcome: events.Outcome) -> events.Outcome:
+        """The outcome with the keys that this run gives its files: a list of files is found by its folder alone."""
+        outputs = outcome.outputs or {}
+        artifacts = [self._with_key(one) for one in several(outputs, "artifacts")]
+        return outcome._replace(outputs={**outputs, "artifacts": artifacts}) if artifacts else outcome
+
+    def _with_key(self, artifact: Json) -> Json:
+        kind, key = place(artifact)
+        parts = key.split("/")
+        if self._name not in parts or file_of(artifact, self._from) is None:
+            return artifact
+        self._moved[key] = "/".join(self._run if one == self._name else one for one in parts)
+        return {**artifact, kind: {**artifact[kind], STORES[kind]: self._moved[key]}}
+
+    def keys(self) -> frozenset[str]:
+        """The keys of the files and folders that the earlier run stored."""
+        store = self._from / "artifacts"
+        return frozenset(path.relative_to(store).as_posix() for path in store.rglob("*"))
+
+    def bring(self) -> None:
+        """Make the files of the earlier run available to this one."""
+        before, now = self._from / "artifacts", self._target / "artifacts"
+        if before.is_dir():
+            shutil.copytree(before, now, copy_function=link, dirs_exist_ok=True)
+        for key, moved in self._moved.items():
+            linked(before / key, now / moved)
+
+    def __call__(self, pod: events.StartPod) -> events.Outcome | None:
+        """The outcome of the step of the same name in the earlier run, if it is not to run again."""
+        return self._kept.get(self._name + pod.name.removeprefix(self._run))
+
+    def supplied(self, node: Node) -> dict[str, str] | None:
+        """The answer that a suspended step got in the earlier run."""
+        return self._answers.get(self._name + node.name.removeprefix(self._run))
+
+
+def _tasks(nodes: Iterable[Json], run: str, types: Iterable[str]) -> list[str]:
+    """The names of the tasks of nodes of some types."""
+    wanted = set(types)
+    named = (task_of(node["name"], run) for node in nodes if node["type"] in wanted and node["name"] != run)
+    return list(dict.fromkeys(named))
+
+
+def _borne(node: Json, nodes: Json) -> bool:
+    """Whether something that contains a node succeeded nevertheless."""
+    at: Json | None = nodes.get(node.get("boundaryID", ""))
+    while at is not None and at["phase"] != "Succeeded":
+        at = nodes.get(at.get("boundaryID", ""))
+    return at is not None
+
+
+def _following(nodes: Json, first: Iterable[Json], run: str) -> set[str]:
+    """Nodes with all of their successors: including their hooks, and those of the run."""
+    waiting = [str(node["id"]) for node in first]
+    hooks: dict[str, list[str]] = {}
+    for identity, node in nodes.items():
+        for mark in _HOOK.finditer(node["name"]):
+            hooks.setdefault(node["name"][: mark.start()], []).append(identity)
+    if waiting:
+        waiting += hooks.get(run, ())
+    found: set[str] = set()
+    while waiting:
+        identity = waiting.pop()
+        if identity in found or identity not in nodes:
+            continue
+        found.add(identity)
+        at: Json = nodes[identity]
+        waiting.extend(at.get("children") or [])
+        waiting.extend(at.get("outboundNodes") or [])
+        waiting.extend(hooks.get(at["name"], ()))
+    return found
+
+
+def _kept(past: Iterable[events.Event], nodes: Json, again: Collection[str]) -> dict[str, events.Outcome]:
+    """The outcomes of pods that do not run again, by node name; an attempt that succeeded becomes the first one."""
+    outcomes = {event.node: event.outcome for event in past if isinstance(event, events.PodEnded)}
+    kept = {
+        str(nodes[identity]["name"]): outcome
+        for identity, outcome in outcomes.items()
+        if identity in nodes
+        and identity not in again
+        and not nodes[identity].get("podIP")  # a daemon: steps that run again need a running one
+        and (outcome.phase == "Succeeded" or _borne(nodes[identity], nodes))
+    }
+    for node in nodes.values():
+        if node["type"] == "Retry" and node["phase"] == "Succeeded":
+            children: list[str] = node.get("children") or []
+            below = (nodes[one] for one in children if one in nodes)
+            names = [str(one["name"]) for one in below if part(one, "nodeFlag").get("retried")]
+            last = next((kept[one] for one in reversed(names) if one in kept), None)
+            if last is not None:
+                kept[f"{node['name']}(0)"] = last
+    return kept
+
+
+def _answers(nodes: Json, again: Collection[str]) -> dict[str, dict[str, str]]:
+    """The answers of suspended steps that do not run again, by node name."""
+    return {
+        str(node["name"]): {
+            str(one["name"]): any_string(one["value"]) for one in several(part(node, "outputs"), "parameters")
+        }
+        for node in nodes.values()
+        if node["type"] == "Suspend" and node["phase"] == "Succeeded" and node["id"] not in again
+    }
+
+
+def _named(nodes: Collection[Json], step: str, run: str) -> list[Json]:
+    """The nodes of a step: of the tasks of that name, or if there are none, of those that call that function."""
+    hyphened = step.replace("_", "-")
+    for wanted in (step, hyphened):
+        if found := [node for node in nodes if _is(node, wanted, run)]:
+            return found
+    alone = [node for node in nodes if node["name"] != run or node["type"] in _STEPS]
+    return [node for node in alone if node.get("templateName") == hyphened]
+
+
+def _is(node: Json, step: str, run: str) -> bool:
+    name = node["displayName"]
+    if step in (name, _LABEL.sub(r"(\1)", name), task_of(node["name"], run)):
+        return True
+    return not {".", "("}.isdisjoint(step) and way(run, node["name"]).ends(step)
+
+
+def _with_others(step: str, node: Json, nodes: Sequence[Json], spec: Json, run: str) -> None:
+    """Refuse a step that waits for the object of a sibling: alone it has none. Raises RunError."""
+    from flowdsl.runtime.local.pods.jobs import does
+
+    known = {str(one.get("name")): one for one in several(spec, "templates")}
+    template = known.get(str(node["templateName"]), Json())
+    if part(template, "resource").get("action") != "get" or "awaits" not in does(template):
+        return
+    around = next((one for one in nodes if one["id"] == node.get("boundaryID") and one["name"] != run), None)
+    way_out = f"--from {step}" if around is None else f"--only {task_of(around['name'], run)}"
+    raise RunError(f"--only {step}: it waits for an object that a step beside it makes: run both, {way_out}")
+
+
+def only(manifest: Json, status: Json, step: str) -> Json:
+    """A workflow of one step, with the inputs that it had in an earlier run. Raises RunError."""
+    nodes: list[Json] = list(part(part(status, "status"), "nodes").values())
+    run = str(part(status, "metadata").get("name", ""))
+    node = _one(nodes, step, run)
+    spec: Json = part(manifest, "spec")
+    _with_others(step, node, nodes, spec, run)
+    arguments = _arguments(node, spec)
+    if missing := _not_had(spec, str(node["templateName"]), arguments):
+        named = f"input{'s' * (len(missing) > 1)} {', '.join(missing)}"
+        raise RunError(
+            f"--only {step}: in the run {run} it did not have the {named}: "
+            f"run it with what it needs and what follows it, --from {step}"
+        )
+    left = ("onExit", "hooks", "arguments", "entrypoint")
+    rest = {key: value for key, value in spec.items() if key not in left}
+    return {**manifest, "spec": {**rest, "entrypoint": node["templateName"], "arguments": arguments}}
+
+
+def _one(nodes: list[Json], step: str, run: str) -> Json:
+    """The only node of a run that is meant by the name of a step. Raises RunError."""
+    leaves = [node for node in nodes if node["type"] in _STEPS and node.get("templateName")]
+    leaves = [node for node in leaves if not part(node, "nodeFlag").get("retried")]  # attempts of one of them
+    found = _named(leaves, step, run)
+    if not found:
+        known = _tasks(nodes, run, _STEPS)
+        raise RunError(f"--only {step}: the run {run} has no step `{step}`{said_near(step, known)}")
+    tasks = _tasks(found, run, _STEPS)
+    if len(tasks) > 1 and step not in tasks:
+        raise RunError(f"--only {step}: several steps call it, name one of them: {', '.join(tasks)}")
+    rounds = list(dict.fromkeys(_LABEL.sub(r"(\1)", one["displayName"]) for one in found))
+    if len(rounds) > 1 and all(_LABEL.search(one["displayName"]) for one in found):
+        raise RunError(f"--only {step}: it has {len(rounds)} rounds, name one of them: {_some(rounds)}")
+    ways: dict[str, Json] = {}
+    for one in found:
+        ways.setdefault(".".join(way(run, one["name"]).path), one)
+    if len(ways) > 1 and step not in ways:
+        raise RunError(f"--only {step}: it ran {len(ways)} times, name one of them: {_some([*ways])}")
+    return ways.get(step, found[0])
+
+
+def _arguments(node: Json, spec: Json) -> Json:
+    """What a step was given, as arguments of a run, beside those that the run itself has."""
+    given = several(part(node, "inputs"), "parameters")
+    had = {one["name"] for one in given}
+    parameters = [
+        *({"name": one["name"], "value": one.get("value", "")} for one in given),
+        *(one for one in several(part(spec, "arguments"), "parameters") if one["name"] not in had),
+    ]
+    artifacts = [
+        {key: value for key, value in one.items() if key not in ("path", "mode")}
+        for one in several(part(node, "inputs"), "artifacts")
+    ]
+    return {"parameters": parameters, **({"artifacts": artifacts} if artifacts else {})}
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names in quotes, since they contain brackets, which are special to shells."""
+    return ", ".join(f"'{one}'" for one in names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+
+
+def _not_had(spec: Json, template: str, arguments: Json) -> list[str]:
+    """The inputs of a template that have no value of their own and none among the earlier arguments."""
+    named = {str(one.get("name")): one for one in several(spec, "templates")}
+    inputs = part(named.get(template), "inputs")
+    had = {(kind, one["name"]) for kind, listed in arguments.items() for one in listed}
+    return [
+        f"`{one['name']}`"
+        for kind in ("parameters", "artifacts")
+        for one in several(inputs, kind)
+        if (kind, one["name"]) not in had and _BY_ITSELF.isdisjoint(one) and not one.get("optional")
+    ]
