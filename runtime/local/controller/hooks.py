@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 EXIT = "exit"
 _IN_A_PASS = frozenset(("Steps", "DAG", "Retry", "TaskGroup"))
-"""Types whose end Argo detects while it visits the tasks: successors start before their hooks are checked."""
+"""Types whose end Argo detects while it visits the tasks: their exit hooks, and successors, start before the other
+hooks are checked."""
 
 
 def exit_hook(holder: Json, arguments: Json) -> Json | None:
@@ -182,19 +183,31 @@ class Hooks(ABC):
                 self.run.agenda.in_next_pass(self.changed)
             self._tell()
             return
-        if self.node.completed and not late and self.waits and self.node.type in _IN_A_PASS:
-            self.run.agenda.in_next_pass(self.changed)
-            if self.node.type == "TaskGroup" and self.exit is not None:
-                return  # the end of a loop is detected last
+        told = self.node.told == self.run.agenda.passes
+        visited = self.order is None and self.node.completed and not late
+        if visited and (told or self.node.type in _IN_A_PASS):
+            if not told and self.node.type != "TaskGroup":
+                self._due(late)
+            if self.waits:
+                self.run.agenda.in_next_pass(self.changed)
+                if self.node.type == "TaskGroup" and self.exit is not None:
+                    return  # the end of a loop is detected last
+            elif not self._judge():
+                return
         elif (not self.ended or self._looked()) and not self._judge():
             return
-        if self.node.told == self.run.agenda.passes:
+        if not told:
+            self._due(late)
+        elif not self.waits:
             self.run.agenda.in_next_pass(self.changed)
-        elif self.node.completed and self.node.fulfilled and not self.left:
+        self._tell()
+
+    def _due(self, late: bool) -> None:
+        """Start the exit hook if its node has ended and no other hook is running."""
+        if self.node.completed and self.node.fulfilled and not self.left:
             self.left = True
             self.leaving = not late or self._looked()
         self._leave()
-        self._tell()
 
     def _looked(self) -> bool:
         return not self.frame.over and self.looked()
