@@ -1,7 +1,7 @@
 """Names of container images, as the kubelet validates them.
 
 Source: ParseNormalizedNamed of distribution/reference, which the kubelet calls: a name that it rejects gives
-InvalidImageName.
+InvalidImageName. What it takes for a registry because of a capital, as in `Team/x`, is no host either.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def fault(text: str) -> str:
     path, colon, tag = path.partition(":")
     if colon and not _TAG.fullmatch(tag):
         return "a tag has up to 128 letters, digits, `_`, `-` and `.`" if tag else "no tag after the `:`"
-    if path != path.lower():
+    if path != path.lower() or _is_word(registry):
         return "capitals are for tags only"
     if not 0 < len(path) <= _LONGEST:
         return f"a name has 1 to {_LONGEST} characters"
@@ -52,6 +52,11 @@ def _parted(name: str) -> tuple[str, str]:
     first, slash, rest = name.partition("/")
     is_registry = slash and ("." in first or ":" in first or first == "localhost" or first != first.lower())
     return (first, rest) if is_registry else ("", name)
+
+
+def _is_word(registry: str) -> bool:
+    """Whether a registry is one only because of its capitals, and thus no host."""
+    return not (registry in ("", "localhost") or "." in registry or ":" in registry)
 
 
 def _is_digest(text: str) -> bool:
