@@ -25,6 +25,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.space import metric, space
 from flowdsl.loop import own_words
+from flowdsl.mistakes.blocks import EndOfAPart
 from flowdsl.options import ScheduleOptions
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.places.place import Span
@@ -198,7 +199,7 @@ def told(found: Sequence[Diagnostic], loaded: Loaded, asked: str, search: Search
     The sweep repeats the parameters and options of the pipeline, except the time limit. What is found in its text
     is reported about the command line, which requests the sweep of `asked`.
     """
-    found = [one for one in found if not isinstance(one.finding, OfARun)]
+    found = [_of_a_trial(one, loaded) for one in found if not isinstance(one.finding, OfARun)]
     once: dict[object, tuple[Diagnostic, bool]] = {}
     for one in found:
         span = None if one.place is None else loaded.sources.resolve(one.place)
@@ -207,6 +208,15 @@ def told(found: Sequence[Diagnostic], loaded: Loaded, asked: str, search: Search
     wrong = any(one.finding.severity == "error" and not own for one, own in once.values())
     command = _Command(loaded, asked, search)
     return [command.said(one) if own else one for one, own in once.values() if not (wrong and own)]
+
+
+def _of_a_trial(one: Diagnostic, loaded: Loaded) -> Diagnostic:
+    """A finding about the pipeline that is called for each trial, whose caller nobody writes."""
+    if not isinstance(one.finding, EndOfAPart) or not hasattr(loaded.module, f"{one.finding.pipeline}_sweep"):
+        return one
+    finding = copy.copy(one.finding)
+    finding.__dict__["help"] = "let `{pipeline}` call a pipeline with all but this block, and sweep that one"
+    return one._replace(finding=finding)
 
 
 class _Command:
