@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from flowdsl.compiler.ir import Argument, Input, Kind
+from flowdsl.compiler.naming import hexadecimal
 from flowdsl.compiler.ports import (
     IN,
     FromEnv,
@@ -24,6 +25,7 @@ from flowdsl.compiler.ports import (
 )
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import parameter_names
+from flowdsl.grammar.regex import regex
 from flowdsl.values import types as t
 from flowdsl.values.changes import arriving
 from flowdsl.values.expr import Cell, Expr, Get, Item, Join, Param
@@ -389,8 +391,16 @@ def _in_row(name: str, form: Form, kind: t.Type) -> Reader:
 
 
 def variable(port: str) -> str:
-    """The environment variable that passes a parameter to a Python step."""
-    return "FLOWDSL_" + port.replace("-", "__")
+    """The environment variable that passes a parameter to a Python step: a different one for each.
+
+    It has no hyphens: some shells, which images start Python by, drop variables that have.
+    """
+    apart = f"_{hexadecimal(port)}" if _UNDERLINED.search(port) else ""
+    return f"FLOWDSL_{port.replace('-', '__')}{apart}"
+
+
+_UNDERLINED = regex("__|_-|-_")
+"""Where two underscores in place of a hyphen could stand for something else."""
 
 
 def field_of(expr: Expr) -> tuple[Param, tuple[str, ...]] | None:

@@ -47,3 +47,4 @@ def nightly() -> None:
     count(files)
     rows({"orders.csv": orders, "users": users})
     fan_out(part, over={"more": [1, 2]}, tables={"a.csv": DATA / "a.csv", "b/ü": orders.file})
+    count.options(name="alike")({"a-b": DATA / "a-b", "a__b": DATA / "a__b"})
