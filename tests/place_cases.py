@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import linecache
 import sys
+from inspect import unwrap
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -294,27 +295,25 @@ ASSIGNED = {
 # Beyond 256 names an instruction needs a prefix of its own.
 ASSIGNED["\n".join(f"x{i} = {i}" for i in range(300)) + "\nlast = call(1)"] = "last"
 
-# Requests about the function `f` of a snippet, as a method name of Sources and its argument, or as a Definition.
-DEFINITIONS: list[tuple[tuple[str, ...] | Definition, str]] = [
-    (("definition",), "def «f»(x): pass"),
-    (("definition",), "@step(image='a')\n@step(\n    cpu=1\n)\nasync   def «f»(x):\n    pass"),
-    (("definition",), "def f(): pass\ndef «f»(): pass"),
-    (("definition",), "class A:\n    @staticmethod\n    def «größe»(): pass\nf = A.größe"),
-    (("definition",), "if True:\n    def «f»(): pass\nelse:\n    def f(): pass"),
-    (("definition",), "def \\\n  «f»(): pass"),
+# Parts of the function `f` of a snippet.
+DEFINITIONS: list[tuple[Definition, str]] = [
+    (Definition(NOWHERE), "def «f»(x): pass"),
+    (Definition(NOWHERE), "@step(image='a')\n@step(\n    cpu=1\n)\nasync   def «f»(x):\n    pass"),
+    (Definition(NOWHERE), "def f(): pass\ndef «f»(): pass"),
+    (Definition(NOWHERE), "class A:\n    @staticmethod\n    def «größe»(): pass\nf = A.größe"),
+    (Definition(NOWHERE), "if True:\n    def «f»(): pass\nelse:\n    def f(): pass"),
+    (Definition(NOWHERE), "def \\\n  «f»(): pass"),
     (
-        ("definition",),
+        Definition(NOWHERE),
         "import functools\ndef log(f):\n    return functools.wraps(f)(lambda: f())\n@log\ndef «f»(): pass",
     ),
-    (("parameter", "x"), "def f(a, «x: int» = 2): pass"),
-    (("parameter", "x"), "def f(a, /, b, *more, «x: 'list[int]'»): pass"),
-    (("parameter", "x"), "def f(a, *«x»): pass"),
-    (("parameter", "x"), "def f(a, **«x: int»): pass"),
-    (("parameter", "x"), "def f(\n    a,\n    «x: list[\n        int\n    ]»,\n): pass"),
-    (("parameter", "x"), "def f(a): pass"),
-    (("returns",), "def f(a) -> «tuple[int, str]»: pass"),
-    (("returns",), "def f(a): pass"),
-    (Definition(NOWHERE), "def «f»(x): pass"),
+    (Definition(NOWHERE, "x"), "def f(a, /, b, *more, «x»: 'list[int]'): pass"),
+    (Definition(NOWHERE, "x"), "def f(a, *«x»): pass"),
+    (Definition(NOWHERE, "x"), "def f(a, **«x»: int): pass"),
+    (Definition(NOWHERE, "x"), "def «f»(a): pass"),
+    (Definition(NOWHERE, "x", "annotation"), "def f(\n    a,\n    x: «list[\n        int\n    ]»,\n): pass"),
+    (Definition(NOWHERE, "return", "annotation"), "def f(a) -> «tuple[int, str]»: pass"),
+    (Definition(NOWHERE, "return", "annotation"), "def «f»(a): pass"),
     (Definition(NOWHERE, "x"), "def f(a, «x»: int = 2): pass"),
     (Definition(NOWHERE, "x"), "def f(é='é', *, «x»: int = 2): pass"),
     (Definition(NOWHERE, "x", "annotation"), "def f(a, x: «int» = 2): pass"),
@@ -400,18 +399,16 @@ def check_assigned(text: str, name: str | None) -> None:
         assert sources.assigned(site) == name, text
 
 
-def check_definition(ask: tuple[str, ...] | Definition, text: str) -> None:
-    """Compare the span of a part of `f` with the mark; without a mark there must be none."""
+def check_definition(part: Definition, text: str) -> None:
+    """Compare the span of a part of `f` with the mark."""
     plain, expected = marked(text)
     sources = Sources()
     sources.add("snippet.py", plain)
     scope: dict[str, Any] = {}
     run(plain, "snippet.py", scope)
-    if isinstance(ask, Definition):
-        span = sources.resolve(ask._replace(code=scope["f"].__code__))
-    else:
-        span = getattr(sources, ask[0])(scope["f"], *ask[1:])
-    assert (set() if span is None else {tuple(span[1:])}) == expected, text
+    span = sources.resolve(part._replace(code=unwrap(scope["f"]).__code__))
+    assert span is not None
+    assert {tuple(span[1:])} == expected, text
 
 
 def applies(case: Case) -> bool:
@@ -445,8 +442,8 @@ def main() -> int:
             check_without_columns(case)
     for text, name in ASSIGNED.items():
         check_assigned(text, name)
-    for ask, text in DEFINITIONS:
-        check_definition(ask, text)
+    for part, text in DEFINITIONS:
+        check_definition(part, text)
     return len(cases) + len(ASSIGNED) + len(DEFINITIONS)
 
 

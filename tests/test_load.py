@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from flowdsl.compiler.load import Loaded, LoadError, importing, load
-from flowdsl.places.place import Span
+from flowdsl.places.place import Definition, Span
 
 
 @pytest.fixture
@@ -231,7 +231,8 @@ def test_the_tree_is_the_one_that_was_executed(folder: Path) -> None:
     done = loaded(folder / "pipeline.py", "def f(x: int) -> str: ...\n")
     assert done.source.tree is not None
     assert [type(node).__name__ for node in done.source.tree.body] == ["FunctionDef"]
-    assert done.sources.returns(done.module.f) == Span(str(folder / "pipeline.py"), 1, 18, 1, 21)
+    place = Definition(done.module.f.__code__, "return", "annotation")
+    assert done.sources.resolve(place) == Span(str(folder / "pipeline.py"), 1, 18, 1, 21)
 
 
 SYNTAX: list[tuple[str, str, tuple[int, ...]]] = [

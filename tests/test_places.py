@@ -49,9 +49,9 @@ def test_the_variable_that_a_result_goes_to(text: str, name: str | None) -> None
     check_assigned(text, name)
 
 
-@pytest.mark.parametrize(("ask", "text"), DEFINITIONS)
-def test_the_parts_of_a_definition(ask: tuple[str, ...] | Definition, text: str) -> None:
-    check_definition(ask, text)
+@pytest.mark.parametrize(("part", "text"), DEFINITIONS)
+def test_the_parts_of_a_definition(part: Definition, text: str) -> None:
+    check_definition(part, text)
 
 
 @pytest.mark.parametrize("options", [[], ["-X", "no_debug_ranges"]], ids=["columns", "lines only"])
@@ -109,10 +109,8 @@ def test_a_function_without_text_is_declared_at_its_line() -> None:
     scope: dict[str, Any] = {}
     run("\ndef f(x): pass", "<a string>", scope)
     sources = Sources()
-    assert sources.definition(scope["f"]) == Span("<a string>", 2, 0, 2, 0)
-    assert sources.resolve(Definition(scope["f"].__code__, "x")) == Span("<a string>", 2, 0, 2, 0)
-    assert sources.parameter(scope["f"], "x") is None
-    assert sources.returns(scope["f"]) is None
+    for name in (None, "x", "return"):
+        assert sources.resolve(Definition(scope["f"].__code__, name)) == Span("<a string>", 2, 0, 2, 0)
 
 
 def test_a_lambda_is_declared_at_its_line() -> None:
@@ -120,7 +118,7 @@ def test_a_lambda_is_declared_at_its_line() -> None:
     file = sources.add("a.py", "f = lambda x: x\n")
     scope: dict[str, FunctionType] = {}
     exec(compile(file.text, "a.py", "exec"), scope)
-    assert sources.definition(scope["f"]) == Span("a.py", 1, 0, 1, 0)
+    assert sources.resolve(Definition(scope["f"].__code__)) == Span("a.py", 1, 0, 1, 0)
 
 
 def test_a_span_stays() -> None:

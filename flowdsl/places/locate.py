@@ -80,10 +80,7 @@ class Index:
         return None if given is None else _inner(given, place.part, place.path)
 
     def definition(self, code: CodeType, name: str | None = None, part: str = "name") -> Piece | None:
-        """A function's definition or a part of it; name and part as in `flowdsl.places.place.Definition`.
-
-        The part "whole" is a parameter with its annotation.
-        """
+        """A function's definition or a part of it; name and part as in `flowdsl.places.place.Definition`."""
         node = self.function(code)
         if node is None or name is None:
             return None if node is None else named(node)

@@ -15,7 +15,7 @@ from flowdsl.places.place import Argument, Definition, Extent, Span, hole, posit
 
 if TYPE_CHECKING:
     import ast
-    from types import CodeType, FunctionType
+    from types import CodeType
 
     from flowdsl.places.locate import Function, Index, Piece
     from flowdsl.places.place import Place, Position, Site
@@ -182,19 +182,8 @@ class Sources:
         number = sum(offset <= site.lasti for offset in made) - 1
         return file.index.assigned(written[number % len(written)])
 
-    def definition(self, function: FunctionType) -> Span:
-        """The name in a function's `def`; the first line if there is no text or no `def`."""
-        return self._defined(_innermost(function))
-
-    def parameter(self, function: FunctionType, name: str) -> Span | None:
-        """A parameter in a function's signature, with its annotation."""
-        return self._part(_innermost(function), name, "whole")
-
-    def returns(self, function: FunctionType) -> Span | None:
-        """The annotation of a function's result."""
-        return self._part(_innermost(function), "return", "annotation")
-
     def _defined(self, code: CodeType) -> Span:
+        """The name in a function's `def`; the first line if there is no text or no `def`."""
         return self._part(code, None, "name") or _line(code.co_filename, code.co_firstlineno)
 
     def _part(self, code: CodeType, name: str | None, part: str) -> Span | None:
@@ -237,11 +226,3 @@ def _calls(code: CodeType) -> dict[int | None, list[int]]:
 
 # Code without variables of the enclosing body.
 _UNNAMED = ("<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-
-
-def _innermost(function: FunctionType) -> CodeType:
-    """The code of the function inside decorators that use `functools.wraps`."""
-    from inspect import unwrap
-
-    code: CodeType = unwrap(function).__code__
-    return code

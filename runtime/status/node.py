@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.tree import is_mapping
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.parts import part, text, texts
-from flowdsl.runtime.phases import ENDED, FULFILLED, PENDING
+from flowdsl.runtime.phases import FULFILLED, PENDING
 from flowdsl.runtime.times import seconds
 
 if TYPE_CHECKING:
@@ -59,11 +59,6 @@ class Node:
     def ended(self) -> bool:
         """Whether its phase is final."""
         return self.phase in FULFILLED
-
-    @property
-    def completed(self) -> bool:
-        """Whether it has run and ended."""
-        return self.phase in ENDED
 
     def attempts(self) -> list[Node]:
         """Of a Retry node: its attempts, without the nodes of hooks."""
