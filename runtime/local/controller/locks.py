@@ -118,16 +118,15 @@ class Locks:
         name, key = str(reference.get("name")), str(reference.get("key"))
         full = f"{namespace}/ConfigMap/{name}/{key}"
         value = self._config.get(name, {}).get(key)
+        begin = f"failed to initialize semaphore {full} with limit: "
         if value is None:
-            raise ArgoError(
-                f"the ConfigMap '{name}' with the key '{key}', the limit of a semaphore, is not known here"
-            )
+            raise ArgoError(f"{begin}the ConfigMap '{name}' with the key '{key}' is not known here")
         try:
             limit = int(value)
         except ValueError:
-            raise ArgoError(f"the limit of the semaphore {full} is not a number: {value}") from None
+            raise ArgoError(f"{begin}{value} is not a number") from None
         if limit < 1:
-            raise ArgoError(f"the limit of the semaphore {full} is {limit}, and lets nobody in")
+            raise ArgoError(f"{begin}{limit} lets nobody in")
         self._limits[full] = limit
         return full
 
