@@ -9,6 +9,8 @@ from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.dag import cycles
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault
 from flowdsl.compiler.lint.workflow.graph import Cycle
+from flowdsl.compiler.lint.workflow.names import BadContainerName
+from flowdsl.compiler.lint.workflow.passed_values import never_filled
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, suggest
@@ -326,6 +328,10 @@ def container_sets(view: View) -> Iterator[Problem]:
             )
         needs: list[list[int]] = []
         for position, container in enumerate(containers):
+            name = string(container, "name")
+            if is_filled(name) and never_filled(view, template, name):
+                reason = "Argo checks the name before this tag has a value"
+                yield Problem((*path, position, "name"), BadContainerName(name, reason, f"part-{position}"))
             names: list[str] = container.get("dependencies") or []
             needs.append([index[name] for name in names if name in index])
             for number, name in enumerate(names):

@@ -226,8 +226,13 @@ def never_filled(view: View, template: Template, text: str) -> bool:
     workflow/validate/validate.go.
     """
     started = not view.runs or template.around is not None or view.begins_or_ends_with(template)
-    filled = ("workflow.parameters.", "inputs.parameters.") if started else ("workflow.parameters.",)
-    return not all(name.startswith(filled) for tag in tags(text) for name in tag.names)
+    for name in (name for tag in tags(text) for name in tag.names):
+        word, _, last = name.rpartition(".")
+        own = started and word == "inputs.parameters" and last in template.parameters
+        given = word == "workflow.parameters" and (last in view.arguments or not view.runs or view.external)
+        if not (own or given):
+            return True
+    return False
 
 
 def _with(text: str, values: dict[str, str]) -> str:
