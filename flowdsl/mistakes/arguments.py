@@ -145,7 +145,7 @@ class WrongType(Finding):
         elif _ARRAY.search(self.have):
             way = "convert it to a Python value: `.item()`, or `.tolist()` of an array"
         elif self.have == "Volume":
-            way = 'pass a path on the volume: `volume / "folder/file"`'
+            way = 'pass a path on the volume: `volume / "folder/file"`, or `volume / "."` for all of it'
         elif self.have in ("Secret", "Config"):
             option, name = {"Secret": ("secrets", "TOKEN"), "Config": ("env", "LEVEL")}[self.have]
             way = (
