@@ -2417,6 +2417,43 @@ def test_outputs_with_the_names_of_inputs_have_columns_of_their_own(
     assert loop["rounds"][1]["values"] == {"name": "1", "epochs (input)": 20, "epochs": 6, "kind": "1E3"}
 
 
+RETURNED = """
+from typing import NamedTuple
+
+from flowdsl import fan_out, pipeline, step
+
+
+class Tile(NamedTuple):
+    zone: int
+    row: str
+
+
+class Scene(NamedTuple):
+    tile: Tile
+    clouds: float
+
+
+@step(image="python:3.12-slim")
+def tiles() -> list[Tile]:
+    return [Tile(32, "U"), Tile(33, "U")]
+
+
+@step(image="python:3.12-slim")
+def load(tile: Tile) -> Scene:
+    return Scene(tile, tile.zone / 100)
+
+
+@pipeline
+def scenes() -> None:
+    fan_out(load, over={"tile": tiles()})
+"""
+
+
+def test_an_output_that_is_the_input_shares_its_column(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "scenes.py").write_text(RETURNED, encoding="utf-8")
+    assert ["#", "tile", "clouds"] in rows(flowdsl("scenes.py", "-q").out)
+
+
 CLAIMED = """
 from pathlib import Path
 

@@ -238,7 +238,15 @@ def _table(
 
 def _changed(name: str, given: Mapping[str, dict[str, str]], made: Mapping[str, dict[str, str]]) -> bool:
     """Whether a round outputs another value than its input of the same name; equal ones share a column."""
-    return any(row.get(name) != given[number].get(name) for number, row in made.items() if name in row)
+    return any(not _same(row[name], given[number].get(name)) for number, row in made.items() if name in row)
+
+
+def _same(one: str, other: str | None) -> bool:
+    """Whether two texts are equal, or the same list or object: Argo sorts the keys of what it takes out of a list."""
+    if one == other or other is None:
+        return one == other
+    value = _json(one)
+    return isinstance(value, (dict, list)) and bool(value == _json(other))
 
 
 def differing(rounds: Iterable[Entry], run: str) -> dict[str, dict[str, str]]:
