@@ -85,15 +85,21 @@ class OptionOfKind(Finding):
     code = "FD602"
     title = "`{name}` means nothing on {where}"
     label = "not an option of {where}"
-    help = "leave it out here; it is an option of {others}"
+    help = "{way}"
     name: str
     where: str
     kinds: tuple[str, ...]
+    describing: str = ""
 
     def words(self) -> dict[str, str]:
-        """The fields, and the decorators that have the option."""
-        *others, last = [f"`@{kind}`" for kind in self.kinds]
-        return {**super().words(), "others": f"{', '.join(others)} and {last}" if others else last}
+        """The fields, and what has it instead: the word that describes the step, or other decorators."""
+        if self.describing:
+            way = f"it is an argument of `{self.describing}`, in the body of the step"
+        else:
+            *others, last = [f"`@{kind}`" for kind in self.kinds]
+            listed = f"{', '.join(others)} and {last}" if others else last
+            way = f"leave it out here; it is an option of {listed}"
+        return {**super().words(), "way": way}
 
 
 class UnknownAction(Finding):

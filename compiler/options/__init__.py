@@ -43,9 +43,12 @@ from flowdsl.compiler.options.reading import Doubter, Reader, Wrong, filled_in, 
 from flowdsl.compiler.profile import NOWHERE
 from flowdsl.compiler.volumes import together
 from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.kinds import manifest, request
+from flowdsl.loop import own_words
 from flowdsl.mistakes.texts import TextType
 from flowdsl.pipeline import PipelineDef
 from flowdsl.places.place import Argument, Place
+from flowdsl.step import command
 from flowdsl.tracing.trace import held_in
 from flowdsl.values.later import Field, Key, Later, Position, later
 from flowdsl.values.types import outputs
@@ -131,6 +134,9 @@ _DECIDES = {
     for options, _ in _CONCERNS.values()
     for option in options
 }
+
+#: The word that describes a step of the kind, in the body of its function.
+_DESCRIBING: dict[str, Callable[..., object]] = {"container": command, "resource": manifest, "http": request}
 
 #: Options that define a step for all its calls, so that a call cannot set them.
 _DECLARED = {"action", *daemon.READERS, *library.READERS}
@@ -249,7 +255,11 @@ def _read(
             "one call" if reader is not None else f"a step under `@{WORDS[kind]}`" if kind else "a pipeline"
         )
         others = kinds_of(name) or (("pipeline",) if kind and name in pipeline.READERS else ())
-        raise Wrong(kinds.OptionOfKind(name, where, others) if others else UnknownOption(name, known), "name")
+        word = _DESCRIBING.get(kind)
+        describing = word.__name__ if word is not None and name in own_words(word) else ""
+        meant = others or describing
+        wrong = kinds.OptionOfKind(name, where, others, describing) if meant else UnknownOption(name, known)
+        raise Wrong(wrong, "name")
     if written is None and name != "image":
         return _UNSAID
     if name not in _SAID_BY_READER and (
