@@ -482,7 +482,7 @@ def test_the_server_is_found_as_argo_finds_it(url: str, environment: dict[str, s
     assert server_of(url, environment, "own").namespace == "own"
 
 
-@pytest.mark.parametrize("url", ["ftp://argo", "https://", ":80"])
+@pytest.mark.parametrize("url", ["ftp://argo", "https://", ":80", "http://[argo", "argo:port", "argo:99999"])
 def test_what_is_no_address_is_said(url: str) -> None:
     with pytest.raises(Misconfigured, match="is not the address of an Argo server"):
         server_of(url, {})

@@ -25,7 +25,10 @@ class Web:
     digests = False
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+        except ValueError:  # of brackets
+            parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise StoreError(f"{url!r} is not an http or https address")
         self._url = url

@@ -58,11 +58,14 @@ def server_of(url: str, environment: Mapping[str, str] = os.environ, namespace: 
     """
     if "://" not in url:
         url = f"{'http' if environment.get('ARGO_SECURE') == 'false' else 'https'}://{url}"
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise Misconfigured(
-            f"{url} is not the address of an Argo server: one looks like https://argo.example.com:2746"
-        )
+    wrong = f"{url} is not the address of an Argo server: one looks like https://argo.example.com:2746"
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise Misconfigured(wrong) from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
+        raise Misconfigured(wrong)
     base = (parts.path.strip("/") or environment.get("ARGO_BASE_HREF", "")).strip("/")
     token = environment.get("ARGO_TOKEN", "").strip()
     return Server(

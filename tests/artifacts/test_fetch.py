@@ -369,10 +369,13 @@ def test_a_plain_address(on: On, objects: Objects, tmp_path: Path) -> None:
     assert there(tmp_path / "demo") == {"make/web": b"page"}
 
 
-def test_an_address_of_this_machine_is_refused(on: On, objects: Objects, tmp_path: Path) -> None:
-    artifact = {"name": "web", "http": {"url": "file:///etc/hostname"}}
-    on(workflow(objects.endpoint, {"make": {"artifacts": [artifact]}}))
+@pytest.mark.parametrize("url", ["file:///etc/hostname", "http://[web"])
+def test_what_is_no_address_of_the_web_is_refused(
+    url: str, on: On, objects: Objects, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    on(workflow(objects.endpoint, {"make": {"artifacts": [{"name": "web", "http": {"url": url}}]}}))
     assert command([]) == 3
+    assert f"make.web: '{url}' is not an http or https address" in capsys.readouterr().err
     assert there(tmp_path / "demo") == {}
 
 
