@@ -214,6 +214,7 @@ USAGE = (
     ("compil", "pipeline.py"),
     ("unheard-of",),
     ("lint", "pipeline.py"),
+    ("resubmit", "first"),
     ("help", "run"),
     ("version",),
     ("--unheard-of",),

@@ -40,6 +40,7 @@ ELSEWHERE: Final = {
     "kill": "terminate",
     "cancel": "stop",
     "create": "submit",
+    "resubmit": "submit",
     "new": "init",
     "convert": "import",
     "completion": "--install-completion",
