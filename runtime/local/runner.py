@@ -26,7 +26,7 @@ from flowdsl.runtime.lock import take
 from flowdsl.runtime.whole import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
 
     from flowdsl.runtime.local.controller.node import Node
 
@@ -68,6 +68,14 @@ class Inputs(NamedTuple):
     config: dict[str, dict[str, str]]
     settings: Json
     """How the run was requested, for whoever resumes it."""
+
+
+class _Left(NamedTuple):
+    """What the events of a journal leave: pods that run, pods that have ended, and pods that were to be stopped."""
+
+    running: dict[str, events.StartPod]
+    ended: list[tuple[events.StartPod, events.Outcome]]
+    stops: dict[str, events.StopPod]
 
 
 class Waits(Exception):
@@ -162,24 +170,7 @@ class Runner:
             header["manifest"], header["references"], header["config"], Cache(journal.cache_of(header))
         )
         self.machine.run.patched = judged
-        open_pods: dict[str, events.StartPod] = {}
-        done: list[tuple[events.StartPod, events.Outcome]] = []
-        stops: dict[str, events.StopPod] = {}
-        for event in past:
-            if isinstance(event, events.PodEnded):
-                if (ended := open_pods.pop(event.node, None)) is not None:
-                    done.append((ended, event.outcome))
-                stops.pop(event.node, None)
-            for action in self.machine.handle(event):
-                match action:
-                    case events.StartPod():
-                        open_pods[action.node] = action
-                    case events.StopPod():
-                        stops[action.node] = action
-                    case events.WakeAt(at):
-                        self._wakes.append(at)
-                    case events.Ended():
-                        self._ended = True
+        left = self._replayed(past)
         self._saved = len(self.machine.run.cache.added)
         if self._ended:
             self._over = True
@@ -191,13 +182,33 @@ class Runner:
         now = time.time()
         first: list[events.Event] = [events.TakenUp(now) if past else events.Started(now)]
         again: list[events.Action] = [
-            *open_pods.values(),
-            *(one for one in stops.values() if one.node in open_pods),
+            *left.running.values(),
+            *(one for one in left.stops.values() if one.node in left.running),
         ]
         pods = self._make(self._events.append)
-        for pod, outcome in done:
+        for pod, outcome in left.ended:
             pods.know(pod, outcome)
         return self._go(pods, log, first, again)
+
+    def _replayed(self, past: Sequence[events.Event]) -> _Left:
+        """Handle the events of a journal again; returns what they leave."""
+        left = _Left({}, [], {})
+        for event in past:
+            if isinstance(event, events.PodEnded):
+                if (pod := left.running.pop(event.node, None)) is not None:
+                    left.ended.append((pod, event.outcome))
+                left.stops.pop(event.node, None)
+            for action in self.machine.handle(event):
+                match action:
+                    case events.StartPod():
+                        left.running[action.node] = action
+                    case events.StopPod():
+                        left.stops[action.node] = action
+                    case events.WakeAt(at):
+                        self._wakes.append(at)
+                    case events.Ended():
+                        self._ended = True
+        return left
 
     def past(self) -> bool:
         """Whether the resumed run had already ended."""
