@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from flowdsl.compiler.findings.profile import BadSetting, OwnShortName, UnknownCluster, UnknownSetting
 from flowdsl.compiler.options.placement import LABELS, toleration
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from decimal import Decimal
 
-T = TypeVar("T")
 Wrong = BadSetting | OwnShortName | UnknownCluster | UnknownSetting
 
 _MEBI = 1024 * 1024

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flowdsl.cli.files import shown
 from flowdsl.cli.pipelines.compiling import parted
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.events import Event, Outcome, StartPod
     from flowdsl.runtime.local.controller.machine import Machine
     from flowdsl.runtime.local.controller.node import Node
-
-Json = dict[str, Any]
 
 
 def run_files(targets: Sequence[str], options: Options, goal: Target, search: Search | None = None) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flowdsl.runtime.checkup.visit import Check
 from flowdsl.runtime.documents import base_of
@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.runtime.checkup.visit import Visit
-
-Json = dict[str, Any]
 
 
 def wanted(visit: Visit) -> Iterator[Check]:
