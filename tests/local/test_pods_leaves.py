@@ -107,6 +107,15 @@ def test_a_file_from_a_server_that_does_not_answer_is_said_with_the_way_out(one:
     )
 
 
+def test_a_key_without_an_object_is_said_in_the_words_of_the_store_with_the_way_out(one: Harness) -> None:
+    file = {"name": "f", "path": "/tmp/f", "s3": {"key": "no/such"}}
+    done = one.run({"container": {"image": "a", "command": ["true"]}, "inputs": {"artifacts": [file]}})
+    assert done.message == (
+        "init: Error (exit code 64): artifact f failed to load: The specified key does not exist. The key no/such is "
+        "not among the artifacts of this run; give it to the run: --artifact f=PATH"
+    )
+
+
 def test_data_lists_the_keys_of_the_store(one: Harness) -> None:
     for name in ("a.py", "b.pdf", "c/d.py"):
         path = one.artifact(f"in/{name}")

@@ -83,7 +83,8 @@ def fetch(artifact: Json, target: Path, store: Store, settings: Settings) -> Non
         key = f"{artifact['s3'].get('bucket', '')}/{key} at {artifact['s3']['endpoint']}"
     if kind:
         way = GIVE_ARTIFACT.format(name=artifact["name"])
-        raise NotFound(f"the key {key} is not among the artifacts of this run; {way}")
+        lacks = f"key {key} is not among the artifacts of this run; {way}"
+        raise NotFound(f"The specified key does not exist. The {lacks}" if kind == "s3" else f"the {lacks}")
     if "raw" in artifact:
         target.write_bytes(str(artifact["raw"].get("data", "")).encode(errors="surrogateescape"))
     elif "http" in artifact or "git" in artifact:
