@@ -31,12 +31,14 @@ def worded(one: Diagnostic, sources: Sources) -> Diagnostic:
         for part, whole, asked in _questions(node):
             fits = (asked == "%") == isinstance(one.finding, RunTimeConversion)
             if fits and part.lineno == span.line and file.node(part)[1:] == span[1:]:
-                return one._replace(finding=_asked(asked), place=file.node(whole))
+                return one._replace(finding=_asked(one.finding, asked), place=file.node(whole))
     return one
 
 
-def _asked(question: str) -> Finding:
-    return RunTimeConversion("formatted by %") if question == "%" else RunTimeCondition(question)
+def _asked(finding: Finding, question: str) -> Finding:
+    if not isinstance(finding, RunTimeCondition):
+        return RunTimeConversion("formatted by %")
+    return RunTimeCondition(question, finding.always)
 
 
 def _questions(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, str]]:

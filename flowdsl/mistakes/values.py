@@ -42,9 +42,13 @@ class RunTimeCondition(Finding):
     label = "known only when the pipeline runs"
     help = "{way}"
     asked: str = ""
+    always: str = ""  # the type, if all its values are true
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out for the questions that were asked."""
+        if self.always:
+            way = f"every {self.always} is true: leave the condition out, or ask whether it is None: `is not None`"
+            return {**super().words(), "way": way}
         ways = [_TRUTH[one] for one in self.asked.split(", ")] if self.asked else [*_TRUTH.values()][:5]
         return {**super().words(), "way": "; ".join(ways)}
 

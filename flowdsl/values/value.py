@@ -111,7 +111,7 @@ class RunTimeValue:
     def __bool__(self) -> bool:
         expr = used(self)
         if not isinstance(expr, Poison):
-            complain("RunTimeCondition")
+            complain("RunTimeCondition", always=t.spell(expr.type) if _is_true(expr.type) else "")
         trace = current()
         if isinstance(expr.type, t.Maybe) and falls_back(here()):
             return False  # the default is used, and checked like any other value
@@ -197,6 +197,13 @@ class RunTimeValue:
 
     def __delattr__(self, name: str) -> None:
         _refuse(self, "UnsupportedOperator", operator="del")
+
+
+def _is_true(kind: t.Type) -> bool:
+    """Whether all values of a type are true."""
+    if isinstance(kind, t.Record) and not hasattr(kind.cls, "__bool__"):
+        return issubclass(kind.cls, tuple) or not hasattr(kind.cls, "__len__")
+    return isinstance(kind, t.File)
 
 
 _set = RunTimeValue.__dict__["_flowdsl_expr"].__set__
