@@ -318,7 +318,7 @@ class Hooks(ABC):
 
     def _call(self, name: str, hook: Json, arguments: Json, on_exit: bool) -> None:
         """Execute the template if there is a free place; most hooks do not wait for one (checkParallelism)."""
-        if self.frame.over:
+        if self.frame.over or self.frame.frozen():
             return
         if self._full():
             if not on_exit:
