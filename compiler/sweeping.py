@@ -7,7 +7,6 @@ counts is found here too, and is shown at the words of the command line that it 
 from __future__ import annotations
 
 import ast
-import copy
 import json
 import keyword
 import shlex
@@ -214,9 +213,8 @@ def _of_a_trial(one: Diagnostic, loaded: Loaded) -> Diagnostic:
     """A finding about the pipeline that is called for each trial, whose caller nobody writes."""
     if not isinstance(one.finding, EndOfAPart) or not hasattr(loaded.module, f"{one.finding.pipeline}_sweep"):
         return one
-    finding = copy.copy(one.finding)
-    finding.__dict__["help"] = "let `{pipeline}` call a pipeline with all but this block, and sweep that one"
-    return one._replace(finding=finding)
+    way = "let `{pipeline}` call a pipeline with all but this block, and sweep that one"
+    return one._replace(finding=one.finding.with_help(way))
 
 
 class _Command:
@@ -248,8 +246,7 @@ class _Command:
         help_ = _OBJECTIVE.sub(
             lambda found: f"--metric {':'.join(filter(None, (found[2], found[1])))}", help_
         )
-        finding = copy.copy(one.finding)
-        finding.__dict__["help"] = help_.replace("{", "{{").replace("}", "}}")
+        finding = one.finding.with_help(help_.replace("{", "{{").replace("}", "}}"))
         related = [Related(self._place(each.place), each.message) for each in one.related]
         place = None if one.place is None else self._place(one.place)
         return Diagnostic(finding, place, tuple(each for each in related if each.place != place))

@@ -64,6 +64,12 @@ class Finding:
             **{name: changed(one) if isinstance(one, str) else one for name, one in given.items()}
         )
 
+    def with_help(self, template: str) -> Finding:
+        """The same finding with another way out."""
+        made = type(self)(**{name: getattr(self, name) for name in self._fields})
+        made.__dict__["help"] = template
+        return made
+
     @property
     def message(self) -> str:
         """The title with its data."""
