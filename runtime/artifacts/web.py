@@ -25,12 +25,13 @@ class Web:
     digests = False
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+        wrong = StoreError(f"{url!r} is not an http or https address")
         try:
             parts = urlsplit(url)
-        except ValueError:  # of brackets
-            parts = urlsplit("")
+        except ValueError:
+            raise wrong from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise StoreError(f"{url!r} is not an http or https address")
+            raise wrong
         self._url = url
         self._headers = headers
 
