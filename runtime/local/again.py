@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.kinds import STORES
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.reason import said
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local import journal
@@ -35,8 +36,15 @@ _BY_ITSELF = frozenset((*STORES, "git", "http", "raw", "value", "valueFrom", "de
 _HOOK = regex(r"\.onExit|\.hooks\.")
 
 
+class _Ended(NamedTuple):
+    """How a pod of the earlier run ended, and the node to which its logs belong."""
+
+    outcome: events.Outcome
+    node: str
+
+
 class Earlier:
-    """An earlier run: the results of its steps, for all but one step and its successors."""
+    """An earlier run: the results of its steps, and their logs, for all but one step and its successors."""
 
     def __init__(self, folder: Path, target: Path, step: str, run: str, option: str) -> None:
         try:
@@ -61,7 +69,7 @@ class Earlier:
         self._moved: dict[str, str] = {}
         """The keys of files in the earlier run, and their keys in this one."""
         kept = _kept(past, nodes, again | self._gone(nodes, again))
-        self._kept = {name: self._renamed(outcome) for name, outcome in kept.items()}
+        self._kept = {name: one._replace(outcome=self._renamed(one.outcome)) for name, one in kept.items()}
         self._answers = _answers(nodes, again)
         inside = {str(node["name"]): task_of(node["name"], self._name) for node in nodes.values()}
         open_steps = {task for name, task in inside.items() if name not in self._kept}
@@ -116,8 +124,14 @@ class Earlier:
             linked(before / key, now / moved)
 
     def __call__(self, pod: events.StartPod) -> events.Outcome | None:
-        """The outcome of the step of the same name in the earlier run, if it is not to run again."""
-        return self._kept.get(self._name + pod.name.removeprefix(self._run))
+        """The outcome of the step of the same name in the earlier run, if it is not to run again. Links its logs."""
+        kept = self._kept.get(self._name + pod.name.removeprefix(self._run))
+        if kept is None:
+            return None
+        logs = self._from / "logs" / kept.node
+        if logs.is_dir():
+            linked(logs, self._target / "logs" / pod.node)
+        return kept.outcome
 
     def supplied(self, node: Node) -> dict[str, str] | None:
         """The answer that a suspended step got in the earlier run."""
@@ -161,11 +175,11 @@ def _following(nodes: Json, first: Iterable[Json], run: str) -> set[str]:
     return found
 
 
-def _kept(past: Iterable[events.Event], nodes: Json, again: Collection[str]) -> dict[str, events.Outcome]:
-    """The outcomes of pods that do not run again, by node name; an attempt that succeeded becomes the first one."""
+def _kept(past: Iterable[events.Event], nodes: Json, again: Collection[str]) -> dict[str, _Ended]:
+    """How pods that do not run again ended, by node name; an attempt that succeeded becomes the first one."""
     outcomes = {event.node: event.outcome for event in past if isinstance(event, events.PodEnded)}
     kept = {
-        str(nodes[identity]["name"]): outcome
+        str(nodes[identity]["name"]): _Ended(outcome, identity)
         for identity, outcome in outcomes.items()
         if identity in nodes
         and identity not in again
