@@ -326,6 +326,32 @@ def test_a_run_of_this_machine(flowdsl: Callable[..., Result]) -> None:
     assert flowdsl("list").out.splitlines()[1].split()[:3] == ["hello-1", "✗", "Failed"]
 
 
+def test_what_did_not_run_in_a_run_of_this_machine_is_said(flowdsl: Callable[..., Result]) -> None:
+    task = "      - {name: %s, template: step, depends: '%s'}\n"
+    Path("two.yaml").write_text(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {name: two}\n"
+        "spec:\n  entrypoint: main\n  templates:\n  - name: main\n    dag:\n      tasks:\n"
+        f"{task % ('first', '')}{task % ('then', 'first')}"
+        "  - {name: step, container: {image: a, command: [echo, done]}}\n"
+    )
+    assert flowdsl("run", "two.yaml", "--name", "whole", "-q").code == 0
+    assert "Faked" not in flowdsl("get", "whole").out
+    for options, said in {
+        ("--fake", "first="): "Faked:     first\n",
+        (
+            "--from",
+            "then",
+            "--of",
+            "whole",
+        ): "Reused:    the results of whole, except for then and what follows it\n",
+        ("--only", "then", "--of", "whole"): "Only:      then, with its inputs in whole\n",
+    }.items():
+        name = options[0].removeprefix("--")
+        assert flowdsl("run", "two.yaml", *options, "--name", name, "-q").code == 0
+        assert said in flowdsl("get", name).out
+    assert flowdsl("logs", "from").out == flowdsl("logs", "whole").out == "first | done\nthen | done\n"
+
+
 def test_without_a_run_and_without_a_cluster_both_are_said(flowdsl: Callable[..., Result]) -> None:
     code, out, err = flowdsl("list")
     assert (code, out) == (2, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.cli.clusters.reach import find
@@ -234,6 +235,7 @@ class Picture:
             rows.append(("GPUs", f"{asked} requested now" if asked else "", ""))
             rows.append(("GPU-hours", f"{hours:.2f}" if hours else "", ""))
         rows.extend((kind, message or "yes", "yellow") for kind, message in run.conditions())
+        rows.extend((kind, message, "yellow") for kind, message in self._replaced())
         label = max(len(line(name)) for name, value, _ in rows if value) + 1
         made: list[str] = []
         for name, value, how in rows:
@@ -252,14 +254,28 @@ class Picture:
                 made.extend(self._pairs(values))
         return "".join(f"{one}\n" for one in made)
 
+    @cached_property
+    def _settings(self) -> Json:
+        """What a run on this machine was started with."""
+        if self._folder is None:
+            return {}
+        from flowdsl.runtime.local.earlier import settings
+
+        return settings(self._folder)
+
+    def _replaced(self) -> Iterator[tuple[str, str]]:
+        """What did not run here, but was given, or taken from an earlier run."""
+        fakes = (one.partition("=")[0].partition(".")[0] for one in self._settings.get("fakes", ()))
+        yield "Faked", ", ".join(dict.fromkeys(fakes))
+        if since := self._settings.get("from"):
+            yield "Reused", f"the results of {since[0]}, except for {since[1]} and what follows it"
+        if only := self._settings.get("only"):
+            yield "Only", f"{only}, with its inputs in {self._settings['of']}"
+
     def _texts(self) -> Collection[str] | None:
         """The outputs that are plain text, for a pipeline that ran here; else nothing is known."""
         entry = self._run.nodes.get(self._run.name)
-        if self._folder is None or entry is None:
-            return None
-        from flowdsl.runtime.local.earlier import settings
-
-        known = texts_of(settings(self._folder)).get(entry.template)
+        known = None if entry is None else texts_of(self._settings).get(entry.template)
         return None if known is None else known.outputs
 
     def _pairs(self, values: dict[str, str]) -> Iterator[str]:
