@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any, cast
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.findings.placement import BadNode, BadToleration, BadWhere
 from flowdsl.compiler.ir import Placement
-from flowdsl.compiler.options.reading import Wrong, each, entries, flag, object_name, said, text_option
+from flowdsl.compiler.options.reading import (
+    Wrong,
+    each,
+    entries,
+    filled_in,
+    flag,
+    object_name,
+    said,
+    text_option,
+)
 from flowdsl.compiler.options.resources import (
     gpu_memory,
     gpu_products,
@@ -72,14 +81,14 @@ def settled(found: Mapping[str, Any], profile: Profile) -> Placement:
     affinity = [joined(labelled(term, profile) for term in group) for group in terms]
     if gpu is not None and gpu.share is not None and not profile.products:
         affinity = [tuple(map(suffixed, group)) for group in affinity]
-    return Placement(
-        node,
-        tuple(group for group in affinity if group),
-        tuple(one for at, one in enumerate(tolerations) if not any(map(one.__eq__, tolerations[:at]))),
-        found.get("priority"),
-        found.get("placement"),
-        found.get("queue"),
-        spot is not None,
+    return filled_in(Placement(), found)._replace(
+        node=node,
+        affinity=tuple(group for group in affinity if group),
+        tolerations=tuple(
+            one for at, one in enumerate(tolerations) if not any(map(one.__eq__, tolerations[:at]))
+        ),
+        near=found.get("placement"),
+        spot=spot is not None,
     )
 
 
