@@ -23,6 +23,10 @@ class GrammarError(ValueError):
         """The invalid part; empty at the end of the text."""
         return self.text[self.start : self.end]
 
+    @property
+    def shown(self) -> str:
+        """The invalid part for a message."""
+        return f"`{self.found}`" if self.found else "the end"
+
     def __str__(self) -> str:
-        found = f"`{self.found}`" if self.found else "the end"
-        return f"expected {self.expected}, found {found}"
+        return f"expected {self.expected}, found {self.shown}"

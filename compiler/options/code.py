@@ -88,8 +88,7 @@ def _package(text: object, found: dict[str, str], part: str) -> None:
     try:
         name = normalized(requirement(text).name)
     except GrammarError as error:
-        shown = f"`{error.found}`" if error.found else "the end"
-        raise Wrong(findings.BadRequirement(text, error.expected, shown), part) from None
+        raise Wrong(findings.BadRequirement(text, error.expected, error.shown), part) from None
     if name in found:
         raise Wrong(findings.RepeatedPackage(name, found[name]), part)
     found[name] = text.strip()

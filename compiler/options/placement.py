@@ -299,8 +299,7 @@ def _where(name: str, written: object) -> Any:
     try:
         return where_terms(text)
     except GrammarError as error:
-        found = f"`{error.found}`" if error.found else "the end"
-        raise Wrong(BadWhere(error.expected, found, error.start + 1)) from None
+        raise Wrong(BadWhere(error.expected, error.shown, error.start + 1)) from None
 
 
 def _tolerations(name: str, written: object) -> tuple[Mapping[str, str], ...]:

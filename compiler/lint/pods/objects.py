@@ -322,8 +322,7 @@ def object_conditions(view: View) -> Iterator[Problem]:
             try:
                 asked = conditions(text)
             except GrammarError as error:
-                found = f"`{error.found}`" if error.found else "the end"
-                finding = BadObjectCondition(field, error.expected, found)
+                finding = BadObjectCondition(field, error.expected, error.shown)
                 yield Problem(path, finding, part=(error.start, error.end))
                 continue
             kind, _ = _known(string(resource, "manifest"))

@@ -294,8 +294,7 @@ def dependencies(view: View) -> Iterator[Problem]:
         for position, error in dag.malformed:
             if position in filled:
                 continue
-            found = f"`{error.found}`" if error.found else "the end"
-            finding = BadDepends(error.expected, found, error.start + 1)
+            finding = BadDepends(error.expected, error.shown, error.start + 1)
             yield Problem((*calls[position].path, "depends"), finding, part=(error.start, error.end))
         for missing in dag.missing:
             if missing.task in filled and "{{" in missing.name:
@@ -361,8 +360,7 @@ def _with_values(
             try:
                 operands = list(depends(value))
             except GrammarError as error:
-                shown = f"`{error.found}`" if error.found else "the end"
-                yield Problem(place, BadDepends(error.expected, shown, error.start + 1))
+                yield Problem(place, BadDepends(error.expected, error.shown, error.start + 1))
                 continue
             for each in operands:
                 if each.task not in index:
