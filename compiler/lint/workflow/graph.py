@@ -21,7 +21,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, is_filled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from flowdsl.compiler.lint.manifest.view import Call, View
     from flowdsl.compiler.tree import Path
@@ -288,46 +288,52 @@ def dependencies(view: View) -> Iterator[Problem]:
     for template in view.templates:
         if template.body != "dag":
             continue
-        calls, dag = template.calls, template.dag
         filled = _filled(view, template)
         yield from _with_values(view, template, filled, told)
-        for position, error in dag.malformed:
-            if position in filled:
-                continue
+        yield from _as_written(template, filled)
+        yield from _results(template)
+        yield from _cycles(template)
+        yield from _one_way(template)
+        yield from _readable(template)
+        yield from _target(view, template)
+
+
+def _as_written(template: Template, filled: Collection[int]) -> Iterator[Problem]:
+    """The texts of dependencies can be read, and name tasks that exist; those of `filled` tasks have tags."""
+    calls, dag = template.calls, template.dag
+    for position, error in dag.malformed:
+        if position not in filled:
             finding = BadDepends(error.expected, error.shown, error.start + 1)
             yield Problem((*calls[position].path, "depends"), finding, part=(error.start, error.end))
-        for missing in dag.missing:
-            if missing.task in filled and "{{" in missing.name:
-                continue
+    for missing in dag.missing:
+        if missing.task not in filled or "{{" not in missing.name:
             path = (*calls[missing.task].path, *missing.place)
             yield Problem(path, UndefinedTask(missing.name, dag.index), part=missing.part)
-        for position, operand in dag.results:
-            result = operand.result or ""
-            path = (*calls[position].path, "depends")
-            if result not in RESULTS:
-                part = operand.end - len(result), operand.end
-                yield Problem(path, UnknownResult(result, operand.task), part=part)
-            elif result not in LOOP_RESULTS or operand.task not in dag.index:
-                continue
-            elif not calls[dag.index[operand.task]].loop:
-                instead = "Succeeded" if result == "AnySucceeded" else "Failed"
-                part = operand.start, operand.end
-                yield Problem(path, LoopResult(operand.task, result, instead), part=part)
-        for cycle in cycles(dag.needs):
-            path = (
-                *calls[cycle[0]].path,
-                "depends" if calls[cycle[0]].data.get("depends") else "dependencies",
-            )
-            yield Problem(path, Cycle("tasks", _chain([calls[i].name for i in cycle])))
-        yield from _one_way(template)
-        yield from _readable(calls, {one for needed in dag.needs for one in needed})
-        for path, text in _targets(view, template):
-            for word in _WORD.finditer(text):
-                waits = "{{" in word[0] and not (is_filled(word[0]) and never_filled(view, template, word[0]))
-                if word[0] not in dag.index and not waits:
-                    yield Problem(path, UndefinedTask(word[0], dag.index), part=word.span())
-            if text and "" in TAG.sub("tag", text).split(" "):
-                yield Problem(path, EmptyTarget())
+
+
+def _results(template: Template) -> Iterator[Problem]:
+    """The results that dependencies ask for are ones that the task can have."""
+    calls, dag = template.calls, template.dag
+    for position, operand in dag.results:
+        result = operand.result or ""
+        path = (*calls[position].path, "depends")
+        if result not in RESULTS:
+            part = operand.end - len(result), operand.end
+            yield Problem(path, UnknownResult(result, operand.task), part=part)
+        elif result not in LOOP_RESULTS or operand.task not in dag.index:
+            continue
+        elif not calls[dag.index[operand.task]].loop:
+            instead = "Succeeded" if result == "AnySucceeded" else "Failed"
+            part = operand.start, operand.end
+            yield Problem(path, LoopResult(operand.task, result, instead), part=part)
+
+
+def _cycles(template: Template) -> Iterator[Problem]:
+    """No tasks wait for each other."""
+    for cycle in cycles(template.dag.needs):
+        calls = [template.calls[position] for position in cycle]
+        field = "depends" if calls[0].data.get("depends") else "dependencies"
+        yield Problem((*calls[0].path, field), Cycle("tasks", _chain([call.name for call in calls])))
 
 
 def _filled(view: View, template: Template) -> dict[int, list[tuple[Path, str]]]:
@@ -373,6 +379,18 @@ _WORD = regex(rf"(?:{TAG.pattern}|\S)+", re.DOTALL)
 """A word of a target; a tag may have spaces."""
 
 
+def _target(view: View, template: Template) -> Iterator[Problem]:
+    """The target of a DAG names tasks that exist."""
+    index = template.dag.index
+    for path, text in _targets(view, template):
+        for word in _WORD.finditer(text):
+            waits = "{{" in word[0] and not (is_filled(word[0]) and never_filled(view, template, word[0]))
+            if word[0] not in index and not waits:
+                yield Problem(path, UndefinedTask(word[0], index), part=word.span())
+        if text and "" in TAG.sub("tag", text).split(" "):
+            yield Problem(path, EmptyTarget())
+
+
 def _targets(view: View, template: Template) -> Iterator[tuple[Path, str]]:
     """The texts for the targets of a DAG: its own, and the known values of their tags."""
     target: str = template.data["dag"].get("target") or ""
@@ -389,11 +407,12 @@ def _chain(names: list[str]) -> str:
     return " -> ".join([*shown, names[0]])
 
 
-def _readable(calls: list[Call], needed: set[int]) -> Iterator[Problem]:
+def _readable(template: Template) -> Iterator[Problem]:
     """The names of tasks are valid in the `depends` expressions that Argo generates.
 
     If a name begins with a digit, the API server also rejects empty dependency fields.
     """
+    calls, needed = template.calls, template.dag.needed
     uses_depends = any(call.data.get("depends") for call in calls)
     for position, call in enumerate(calls):
         if call.name[:1].isdecimal():
