@@ -115,53 +115,61 @@ class WrongType(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the remedy for both types."""
-        way = f"pass {self.want}, or change the annotation of `{self.parameter}`"
-        if self.want == "Any" or ("Any" in self.want and " with " in self.have):
-            way = "pass what JSON has: str, int, float, bool, None, and lists and dicts of them"
-        elif self.have == "Any":
-            way = ANNOTATE
-        elif self.have == f"list[{self.want}]":
-            loop = f'fan_out({self.step}, over={{"{self.parameter}": ...}})'
-            way = f"to run `{self.step}` for each element write {loop}"
-        elif self.have == "None":
-            way = f"pass {self.want}, from a step that is annotated `-> {self.want}`"
-            if self.maker:
-                way = f"let `{self.maker}` return it, annotated `-> {self.want}`"
-            way += f"; or annotate `{self.parameter}` as `{self.want} | None`"
-        elif self.have == "list[None]" and self.maker:
-            way = f"let `{self.maker}` return the elements of {self.want}, and annotate what it returns"
-        elif self.members:
-            way = f"pass {' or '.join(self.members[:6])}{' ...' if len(self.members) > 6 else ''}"
-            if self.have == "EnumType":
-                way = f"pass one of its members, or all of them where several are accepted: `*{self.want}`"
-            elif self.have.startswith(f"{self.want}."):  # of a Flag
-                way = f"{way}; a combination has no name: take a `list[{self.want}]`"
-        elif self.fields:
-            way = f"pass a field of it: {' or '.join(f'`.{name}`' for name in self.fields[:6])}"
-        elif self.have == "Sweep":
-            way = "pass `.best`, or a field of that, which the best trial returned; or `.results`, what all returned"
-        elif self.have in ("Step", "Pipeline", "function"):
-            way = "call it: its result is what is passed on"
-        elif _ARRAY.search(self.have):
-            way = "convert it to a Python value: `.item()`, or `.tolist()` of an array"
-        elif self.have == "Volume":
-            way = 'pass a path on the volume: `volume / "folder/file"`, or `volume / "."` for all of it'
-        elif self.have in ("Secret", "Config"):
-            option, name = {"Secret": ("secrets", "TOKEN"), "Config": ("env", "LEVEL")}[self.have]
-            way = (
-                f'write `{option}={{"{name}": {self.have}(name, key)}}` of the step, which reads the variable'
-            )
-        elif self.want == "str" and self.have.partition(" ")[0] in ("int", "float"):
-            known = self.have.partition(" ")[2]
-            text = f'in quotes, `"{known}"`' if known else 'as text, `f"{...}"`'
-            way = f"write it {text}; or change the annotation of `{self.parameter}`"
-        elif self.want == "str" and self.have in ("date", "datetime", "time"):
-            text = 'f"{...}"' if self.have == "date" else ".isoformat()"
-            way = f"write it as text: `{text}`; or change the annotation of `{self.parameter}`"
-        elif self.have == f"{self.want} | None":
-            way = f"give it a default: `either(value, default)`; or annotate `{self.parameter}` as `{self.have}`"
         types = plain(self.want, self.have)
-        return {**super().words(), **types, "which": self.part or f"this is {types['have']}", "way": way}
+        which = self.part or f"this is {types['have']}"
+        return {**super().words(), **types, "which": which, "way": self._way()}
+
+    def _way(self) -> str:
+        """The remedy for both types."""
+        want, have, parameter = self.want, self.have, self.parameter
+        if want == "Any" or ("Any" in want and " with " in have):
+            return "pass what JSON has: str, int, float, bool, None, and lists and dicts of them"
+        if have == "Any":
+            return ANNOTATE
+        if have == f"list[{want}]":
+            loop = f'fan_out({self.step}, over={{"{parameter}": ...}})'
+            return f"to run `{self.step}` for each element write {loop}"
+        if have == "None":
+            way = f"pass {want}, from a step that is annotated `-> {want}`"
+            if self.maker:
+                way = f"let `{self.maker}` return it, annotated `-> {want}`"
+            return f"{way}; or annotate `{parameter}` as `{want} | None`"
+        if have == "list[None]" and self.maker:
+            return f"let `{self.maker}` return the elements of {want}, and annotate what it returns"
+        if self.members:
+            return self._member()
+        if self.fields:
+            return f"pass a field of it: {' or '.join(f'`.{name}`' for name in self.fields[:6])}"
+        if have == "Sweep":
+            return "pass `.best`, or a field of that, which the best trial returned; or `.results`, what all returned"
+        if have in ("Step", "Pipeline", "function"):
+            return "call it: its result is what is passed on"
+        if _ARRAY.search(have):
+            return "convert it to a Python value: `.item()`, or `.tolist()` of an array"
+        if have == "Volume":
+            return 'pass a path on the volume: `volume / "folder/file"`, or `volume / "."` for all of it'
+        if have in ("Secret", "Config"):
+            option, name = {"Secret": ("secrets", "TOKEN"), "Config": ("env", "LEVEL")}[have]
+            return f'write `{option}={{"{name}": {have}(name, key)}}` of the step, which reads the variable'
+        if want == "str" and have.partition(" ")[0] in ("int", "float"):
+            known = have.partition(" ")[2]
+            text = f'in quotes, `"{known}"`' if known else 'as text, `f"{...}"`'
+            return f"write it {text}; or change the annotation of `{parameter}`"
+        if want == "str" and have in ("date", "datetime", "time"):
+            text = 'f"{...}"' if have == "date" else ".isoformat()"
+            return f"write it as text: `{text}`; or change the annotation of `{parameter}`"
+        if have == f"{want} | None":
+            return f"give it a default: `either(value, default)`; or annotate `{parameter}` as `{have}`"
+        return f"pass {want}, or change the annotation of `{parameter}`"
+
+    def _member(self) -> str:
+        """The remedy where only a few values are allowed."""
+        if self.have == "EnumType":
+            return f"pass one of its members, or all of them where several are accepted: `*{self.want}`"
+        way = f"pass {' or '.join(self.members[:6])}{' ...' if len(self.members) > 6 else ''}"
+        if self.have.startswith(f"{self.want}."):  # of a Flag
+            return f"{way}; a combination has no name: take a `list[{self.want}]`"
+        return way
 
 
 class ChangedOnTheWay(Finding):
