@@ -1,4 +1,4 @@
-"""The version and the modules of Python in the images of steps, where an image is one of Python itself."""
+"""Which images a step has, and what these do not have: files, modules, names of a newer Python."""
 
 from __future__ import annotations
 
@@ -22,10 +22,8 @@ from flowdsl.places.place import Definition
 from flowdsl.values.later import known_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 
-    from flowdsl.compiler.carry.carry import ModuleSource
-    from flowdsl.compiler.carry.tree import Function
     from flowdsl.compiler.checks.variables import Variables
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Trace
@@ -92,46 +90,78 @@ def _image(*levels: Mapping[str, object]) -> Image:
 
 
 def unsuited(written: Written, images_of: Callable[[], dict[int, list[Image]]]) -> Iterator[Diagnostic]:
-    """Imports of libraries that none of the images has, and of what is newer than their Python."""
-    step, given, text = written.step, written.body, written.text
-    body, module = given.node, given.module
-    names = {*_IMPORT.findall(text)} - {"__future__"} if "import" in text else set[str]()
+    """What a step needs and its images do not have: files, modules, and a newer Python."""
     # A step without calls here may be called elsewhere, by a pipeline that adds packages.
-    images = images_of().get(id(step)) or [_image(step.options)._replace(more=True)]
+    images = images_of().get(id(written.step)) or [_image(written.step.options)._replace(more=True)]
+    names = {*_IMPORT.findall(written.text)} - {"__future__"} if "import" in written.text else set[str]()
+    yield from _files(written, images, names)
+    yield from _newer(written, images, names)
+    yield from _removed(written, images, names)
+    yield from _lacking(written, images, names)
+
+
+def _files(written: Written, images: list[Image], names: set[str]) -> Iterator[Diagnostic]:
+    """Files and folders that are used in a pod that nothing brings them to, or that are never written there."""
+    step, given, text = written.step, written.body, written.text
+    span, image = given.module.span, str(images[0].name)
     if all(_is_public(one) and not one.elsewhere for one in images):
         for call, name in _own_files(given.variables, step.code.co_filename, text):
-            yield Diagnostic(findings.FileBeside(name, str(images[0].name)), module.span(call))
-    if all(_is_plain(one) and not (one.elsewhere or one.more or one.brought) for one in images):
-        for call, name in unbrought(given, text):
-            yield Diagnostic(findings.FileBeside(name, str(images[0].name), beside=False), module.span(call))
-        for call, name, folder in unmade(given, text) if names <= sys.stdlib_module_names else ():
-            why, way = (
-                f"there is no folder `{folder}`",
-                f"make it first: `Path({folder!r}).mkdir(parents=True)`",
-            )
-            fault = findings.Impossible(step.name, name, why, "FileNotFoundError", way)
-            yield Diagnostic(fault, module.span(call))
-        parts = unwritten(given, text) if names <= sys.stdlib_module_names else ()
-        for value, lost in parts:
-            yield Diagnostic(lost, module.span(value))
-    place = Related(Definition(step.code), f"needed by the step `{step.name}`")
+            yield Diagnostic(findings.FileBeside(name, image), span(call))
+    if not all(_is_plain(one) and not (one.elsewhere or one.more or one.brought) for one in images):
+        return
+    for call, name in unbrought(given, text):
+        yield Diagnostic(findings.FileBeside(name, image, beside=False), span(call))
+    if not names <= sys.stdlib_module_names:
+        return
+    for call, name, folder in unmade(given, text):
+        why = f"there is no folder `{folder}`"
+        way = f"make it first: `Path({folder!r}).mkdir(parents=True)`"
+        yield Diagnostic(findings.Impossible(step.name, name, why, "FileNotFoundError", way), span(call))
+    for value, lost in unwritten(given, text):
+        yield Diagnostic(lost, span(value))
+
+
+def _newer(written: Written, images: list[Image], names: set[str]) -> Iterator[Diagnostic]:
+    """What is newer than the Python of an image."""
     older = [one for one in images if _version(one) < NEWEST]
     for new in newer(written, names) if older else ():
         for one in [one for one in older if _version(one) < new.since][:1]:
             finding = findings.NewerPython(str(one.name), f"3.{_version(one)}", new.what, f"3.{new.since}")
-            yield Diagnostic(finding, new.place, () if new.own else (place,))
-    plain = [one for one in images if not one.more and _is_plain(one)]
+            yield Diagnostic(finding, new.place, _needed_by(written.step, new.own))
+
+
+def _removed(written: Written, images: list[Image], names: set[str]) -> Iterator[Diagnostic]:
+    """Imports of modules that the Python of an image no longer has."""
     gone = {name: _REMOVED[name] for name in names & _REMOVED.keys()}
-    yield from _removed(step, body, module, gone, plain)
-    tops = names - sys.stdlib_module_names - _IN_EVERY_IMAGE - gone.keys()
-    if not tops or not plain or len(plain) < len(images) or ("pip" in text and "install" in text):
+    plain = _only_python(images)
+    for node, top, own in _imported(written, gone.keys()) if plain else ():
+        for one in [one for one in plain if _version(one) >= gone[top]][:1]:
+            lacking = findings.NotInImage(str(one.name), top, f"3.{gone[top]}")
+            yield Diagnostic(lacking, written.body.module.span(node), _needed_by(written.step, own))
+
+
+def _lacking(written: Written, images: list[Image], names: set[str]) -> Iterator[Diagnostic]:
+    """Imports of libraries that none of the images has."""
+    text = written.text
+    if len(_only_python(images)) < len(images) or ("pip" in text and "install" in text):
         return
     told: set[str] = set()
-    for node, own in _imports(body, module):
-        for top in first_names(node, module) & tops - told:
+    tops = names - sys.stdlib_module_names - _IN_EVERY_IMAGE - _REMOVED.keys()
+    for node, top, own in _imported(written, tops):
+        if top not in told:
             told.add(top)
-            lacking = findings.NotInImage(str(plain[0].name), top)
-            yield Diagnostic(lacking, module.span(node), () if own else (place,))
+            lacking = findings.NotInImage(str(images[0].name), top)
+            yield Diagnostic(lacking, written.body.module.span(node), _needed_by(written.step, own))
+
+
+def _needed_by(step: StepDef, own: bool) -> tuple[Related, ...]:
+    """The step, as a place that explains a finding outside of its `own` function."""
+    return () if own else (Related(Definition(step.code), f"needed by the step `{step.name}`"),)
+
+
+def _only_python(images: list[Image]) -> list[Image]:
+    """The images with nothing but Python, to which a user adds nothing."""
+    return [one for one in images if not one.more and _is_plain(one)]
 
 
 def _is_public(image: Image) -> bool:
@@ -148,18 +178,6 @@ def _own_files(variables: Variables, filename: str, text: str) -> Iterator[tuple
             yield node, name
 
 
-def _removed(
-    step: StepDef, body: Function, module: ModuleSource, gone: Mapping[str, int], plain: list[Image]
-) -> Iterator[Diagnostic]:
-    """Imports of modules that the Python of an image no longer has."""
-    for node, own in _imports(body, module) if gone and plain else ():
-        for top in sorted(first_names(node, module) & gone.keys()):
-            for one in [one for one in plain if _version(one) >= gone[top]][:1]:
-                place = Related(Definition(step.code), f"needed by the step `{step.name}`")
-                lacking = findings.NotInImage(str(one.name), top, f"3.{gone[top]}")
-                yield Diagnostic(lacking, module.span(node), () if own else (place,))
-
-
 def _is_plain(image: Image) -> bool:
     return type(image.name) is str and _PLAIN_IMAGE.fullmatch(image.name) is not None
 
@@ -170,11 +188,15 @@ def _version(image: Image) -> int:
     return sys.maxsize if found is None else int(found[1])
 
 
-def _imports(body: Function, module: ModuleSource) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
-    """The imports of a function and of the module level without which it fails."""
-    todo: list[tuple[ast.AST, bool]] = [(body, True), *((one, False) for one in module.body)]
+def _imported(written: Written, modules: Set[str]) -> Iterator[tuple[ast.Import | ast.ImportFrom, str, bool]]:
+    """The imports of these modules without which the function fails, and whether each is in the function itself."""
+    module = written.body.module
+    todo: list[tuple[ast.AST, bool]] = []
+    if modules:
+        todo = [(written.body.node, True), *((one, False) for one in module.body)]
     for node, own in todo:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield node, own
+            for top in sorted(first_names(node, module) & modules):
+                yield node, top, own
         elif own and not isinstance(node, ast.Try):
             todo.extend((one, True) for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt))
