@@ -91,31 +91,16 @@ class Pods:
         self.written.names.add(name)
         definition = variant.step
         code = definition.code
-        self.written.defined[name] = (code.co_filename, code.co_firstlineno)
-        setting = self.variants.setting(plan.call)
         signature = definition.signature
+        self.written.defined[name] = (code.co_filename, code.co_firstlineno)
         self.written.signatures[name] = signature
-        kinds = {p.name: p.type for p in signature.parameters}
-        ins = [one for port, form in variant.forms for one in inputs(port, form, kinds[port], in_pod=True)]
-        fixed = self._fixed(plan.call, variant, setting)
-        ins = [one._replace(path=fixed[one.name]) if one.path and one.name in fixed else one for one in ins]
-        ins.extend(hidden(bool(variant.placed), variant.counted, None if variant.always else ""))
-        variable = self.planner.descriptions.variable(definition)
-        archive = self._archive(plan, variant, setting)
-        outs = (
-            []
-            if variable
-            else [self._output(out, variant, archive, fixed) for out in t.outputs(signature.returns)]
-        )
-        lists = [ROWS + out for out in sorted(variant.listed)]
-        outs.extend(ir.Output(one, "parameter", f"{variant.values}/{one}") for one in lists)
         if self.planner.cached and not variant.spread:
             self.written.pods[name] = variant
-            if definition.kind == "python" and variant.store is None:
-                files = [DIGEST + out.name for out in t.outputs(signature.returns) if t.holds_file(out.type)]
-                outs.extend(ir.Output(one, "parameter", f"{OUT}/{one}") for one in files)
-        if variant.looped:
-            outs.append(ir.Output(INDEX, "parameter", value=Param(INDEX, t.TEXT)))
+        setting = self.variants.setting(plan.call)
+        kinds = {p.name: p.type for p in signature.parameters}
+        fixed = self._fixed(plan.call, variant, setting)
+        ins = self._inputs(variant, kinds, fixed)
+        outs = self._outputs(plan, variant, setting, fixed)
         body: ir.Leaf
         if definition.kind in BODIES:
             forms = dict(variant.forms)
@@ -132,6 +117,31 @@ class Pods:
         template = ir.Template(name, tuple(ins), tuple(outs), body, place, places, setting, patches)
         self.written.templates += self._spread(template, variant, plan.call) if variant.spread else [template]
         return name
+
+    def _inputs(self, variant: Variant, kinds: dict[str, t.Type], fixed: dict[str, str]) -> list[ir.Input]:
+        """The inputs of a step's template; `fixed` are the paths that its program has for files."""
+        ins = [one for port, form in variant.forms for one in inputs(port, form, kinds[port], in_pod=True)]
+        ins = [one._replace(path=fixed[one.name]) if one.path and one.name in fixed else one for one in ins]
+        return [*ins, *hidden(bool(variant.placed), variant.counted, None if variant.always else "")]
+
+    def _outputs(
+        self, plan: CallPlan, variant: Variant, setting: ir.Settings, fixed: dict[str, str]
+    ) -> list[ir.Output]:
+        """The outputs of a step's template: its results, and what other tasks and the keys of caches take of it."""
+        outs: list[ir.Output] = []
+        results = t.outputs(variant.step.signature.returns)
+        archive = self._archive(plan, variant, setting)
+        if not self.planner.descriptions.variable(variant.step):
+            outs.extend(self._output(out, variant, archive, fixed) for out in results)
+        lists = [ROWS + out for out in sorted(variant.listed)]
+        outs.extend(ir.Output(one, "parameter", f"{variant.values}/{one}") for one in lists)
+        cached = self.planner.cached and not variant.spread
+        if cached and variant.step.kind == "python" and variant.store is None:
+            files = [DIGEST + out.name for out in results if t.holds_file(out.type)]
+            outs.extend(ir.Output(one, "parameter", f"{OUT}/{one}") for one in files)
+        if variant.looped:
+            outs.append(ir.Output(INDEX, "parameter", value=Param(INDEX, t.TEXT)))
+        return outs
 
     def _spread(self, template: ir.Template, variant: Variant, call: Call) -> list[ir.Template]:
         """The templates of a step that runs on several pods at once."""
