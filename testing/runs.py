@@ -152,7 +152,8 @@ def _ready(
     means: Means,
 ) -> _Ready:
     """Prepare a run with its values. Raises RunError, CannotRun."""
-    from flowdsl.cli.runs.given import libraries, stand_for
+    from flowdsl.cli.runs.faking import libraries
+    from flowdsl.cli.runs.parameters import stand_for
     from flowdsl.runtime.local.honoured import Asked, judged, steps
     from flowdsl.runtime.local.means import volumes_of
     from flowdsl.runtime.local.prepare import scheduled, workflow
@@ -258,7 +259,7 @@ def _parameters(
     given: Mapping[str, object], document: Json, program: Program, mounts: Mapping[str, Path]
 ) -> tuple[dict[str, str], dict[str, Path]]:
     """The encoded parameters, and the files of artifacts. Raises RunError, CannotRun."""
-    from flowdsl.cli.runs.given import parameters
+    from flowdsl.cli.runs.parameters import local
     from flowdsl.compiler.encode import encode, plain
     from flowdsl.values.texts import WrongValue, rebuilt
 
@@ -281,7 +282,7 @@ def _parameters(
             texts[name] = encode(value, kind)
         except (WrongValue, TypeError, ValueError, AttributeError, KeyError) as error:
             raise CannotRun(f"`{name}` is {t.spell(kind)}, not {value!r}: {error}") from None
-    found = parameters(rest, document, program, mounts)
+    found = local(rest, document, program, mounts)
     return {**texts, **found.texts}, found.files
 
 
@@ -289,7 +290,7 @@ def _fakes(
     given: Mapping[str, object], known: Mapping[str, Json], program: Program, folder: Path
 ) -> list[str]:
     """The encoded outputs of faked steps; lists of files go to `folder`."""
-    from flowdsl.cli.runs.given import declaration
+    from flowdsl.cli.runs.faking import declaration
     from flowdsl.compiler.encode import field, plain
     from flowdsl.runtime.local.faked import in_place_of
     from flowdsl.runtime.local.substitutes import by_name

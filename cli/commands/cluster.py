@@ -151,7 +151,7 @@ def diff_command(
 
     supply = None
     if parameter:
-        from flowdsl.cli.runs.given import supplying
+        from flowdsl.cli.runs.parameters import supplying
 
         supply = supplying(parameter)
     return differ(reach, str(file), kind, supply)

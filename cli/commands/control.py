@@ -122,9 +122,10 @@ def resume_command(
     step
         Resume only this step.
     """
-    from flowdsl.cli.runs.control import pairs, resume
+    from flowdsl.cli.runs.control import resume
+    from flowdsl.cli.runs.parameters import untyped
 
-    return resume(name, pairs(parameter), step, reach)
+    return resume(name, untyped(parameter or ()), step, reach)
 
 
 @app.command(
@@ -156,6 +157,7 @@ def retry_command(
     dry_run
         Show which steps would run again, and do nothing.
     """
-    from flowdsl.cli.runs.control import pairs, retry
+    from flowdsl.cli.runs.control import retry
+    from flowdsl.cli.runs.parameters import untyped
 
-    return retry(name, step, pairs(parameter), dry_run, reach)
+    return retry(name, step, untyped(parameter or ()), dry_run, reach)

@@ -107,7 +107,7 @@ def compile_command(
         word = "-p" if parameter else "--explain-cache"
         raise Refused(f"{word} is for one FILE: compile the others by themselves")
     if parameter:
-        from flowdsl.cli.runs.given import supplying
+        from flowdsl.cli.runs.parameters import supplying
 
         supply = supplying(parameter)
     goal = Target(cluster, argo_version)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.files import shown
 from flowdsl.cli.process import Refused
-from flowdsl.cli.runs import given
+from flowdsl.cli.runs import faking, given, parameters
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.reason import said
 from flowdsl.runtime.documents import base_of
@@ -90,30 +90,30 @@ def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Rea
     document = found.document
     now = options = options._replace(mounts=[_of_claim(document, one) for one in options.mounts])
     mounts = given.folders(now.mounts)
-    pairs = given.pairs(now.parameters, "-p", "NAME=VALUE")
-    asked = given.parameters(pairs, document, found.program, mounts)
-    before, parameters = None, asked.texts
+    pairs = given.pairs(now.parameters, "-p")
+    asked = parameters.local(pairs, document, found.program, mounts)
+    before, texts = None, asked.texts
     if now.only or now.since:
         before = past.chosen(now.runs, document, now.earlier)
-        parameters = {**past.parameters(before, document), **parameters}
+        texts = {**past.parameters(before, document), **texts}
         options = now.as_before(before)
     options = options._replace(
         config_maps=[*options.config_maps, *found.config_maps], secrets=[*options.secrets, *found.secrets]
     )
-    manifest = scheduled(document, workflow(document, parameters))
-    given.judge(manifest, asked.texts, found.references)
+    manifest = scheduled(document, workflow(document, texts))
+    parameters.judge(manifest, asked.texts, found.references)
     name = manifest["metadata"]["name"] = _name(manifest, options)
     folder = options.runs / name
-    more = given.libraries(found.program, manifest, found.references, options.fakes)
+    more = faking.libraries(found.program, manifest, found.references, options.fakes)
     found = found._replace(references=[*found.references, *more])
     refused.callback(_take_back, folder / "faked", options.folder)
     tasks = steps(manifest, found.references)
-    options = options._replace(fakes=given.fakes(options.fakes, tasks, found.program, folder / "faked"))
+    options = options._replace(fakes=faking.fakes(options.fakes, tasks, found.program, folder / "faked"))
     fakes = _fakes(folder, manifest, options)
     part = _whole(manifest) if before is None else _part(manifest, before, folder, options)
     fakes.check(steps(part.manifest, found.references))
     files = given.paths(options.artifacts, "--artifact") | part.files | asked.files
-    options = options.with_artifacts(given.stand_for(part.manifest, files))
+    options = options.with_artifacts(parameters.stand_for(part.manifest, files))
     data = _data(options)
     skipped = part.skipped | fakes.names
     stored = part.taken.keys() if part.taken else frozenset[str]()
@@ -173,7 +173,7 @@ def _part(manifest: Json, before: Path, folder: Path, options: Options) -> _Part
     if options.only:
         settings = {"only": step, "of": before.name}
         return _Part(only(manifest, taken.status, step), taken, settings, frozenset(), {})
-    files = given.stood_for(options.artifacts)
+    files = parameters.stood_for(options.artifacts)
     return _Part(manifest, taken, {"from": [before.name, step]}, taken.names, files)
 
 

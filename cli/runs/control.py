@@ -361,11 +361,3 @@ def _way(run: Found, *, ended: str = "") -> Cluster:
     if run.cluster is None:
         raise _here(run, ended)
     return run.cluster
-
-
-def pairs(texts: Sequence[str] | None) -> dict[str, str]:
-    """The NAME=VALUE pairs of -p. Raises RunError."""
-    from flowdsl.cli.runs.given import pairs as read
-    from flowdsl.cli.runs.given import travelling
-
-    return travelling(read(texts or (), "-p", "NAME=VALUE"))

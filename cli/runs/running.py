@@ -10,7 +10,7 @@ from flowdsl.cli.files import shown
 from flowdsl.cli.pipelines.compiling import parted
 from flowdsl.cli.pipelines.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out
-from flowdsl.cli.runs import given, objects
+from flowdsl.cli.runs import faking, given, objects
 from flowdsl.cli.runs.asking import ask, unasked, waiting
 from flowdsl.cli.runs.beginning import Found, begun, resumed
 from flowdsl.grammar.reason import said
@@ -147,7 +147,7 @@ class _Run:
     def approve(self, node: Node) -> dict[str, str] | None:
         """The answer for a suspended node, if the user approves it."""
         self.view.pause()
-        return ask(node, lambda name, text: given.answer(self.program, node.template, name, text))
+        return ask(node, lambda name, text: faking.answer(self.program, node.template, name, text))
 
     def follow(self) -> int:
         """Run to the end, and show it; returns the exit code. Raises RunError."""

@@ -8,7 +8,7 @@ from flowdsl.cli.display.texts import line
 from flowdsl.cli.pipelines.compiling import Target
 from flowdsl.cli.pipelines.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, WRONG, err, out
-from flowdsl.cli.runs import given
+from flowdsl.cli.runs import given, parameters
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_label_value, is_qualified_name
 from flowdsl.runtime.local.error import RunError
@@ -58,12 +58,12 @@ def submit_file(
         return WRONG
     document, _ = chosen(right.meant, right.others)
     program = next((one for each, one in right.programs if each is document), None)
-    texts = given.pairs(options.parameters, "-p", "NAME=VALUE")
-    values = given.remote(texts, document, program)
+    texts = given.pairs(options.parameters, "-p")
+    values = parameters.remote(texts, document, program)
     run = submission(document, _asked(options, values.texts))
     if options.check:
-        given.judge(run, values.texts, right.every, defaults=True)
-    given.keyed(run, values.keys)
+        parameters.judge(run, values.texts, right.every, defaults=True)
+    parameters.keyed(run, values.keys)
     return _send(run, options, reach.of(target).within(run["metadata"].get("namespace")))
 
 
@@ -74,13 +74,13 @@ def submit_from(reference: str, options: Options, reach: Reach) -> int:
 
     limit_of(options.timeout)
     kind, name = meant(reference)
-    texts = given.travelling(given.pairs(options.parameters, "-p", "NAME=VALUE"))
+    texts = parameters.untyped(options.parameters)
     asked = _asked(options, texts)
     cluster = reach.connect()
     template = cluster.get(kind, name)
     run = from_template(kind, template, asked)
     if options.check:
-        given.judge(submission({**template, "kind": kind.name}, asked), texts, (), defaults=True)
+        parameters.judge(submission({**template, "kind": kind.name}, asked), texts, (), defaults=True)
     run["metadata"].pop("namespace", None)
     return _send(run, options, reach, cluster)
 

@@ -1,0 +1,304 @@
+"""The parameters of a run as given by `-p`: by their types, here or on a cluster, and what is wrong with them."""
+
+from __future__ import annotations
+
+import posixpath
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.cli.runs.given import pairs, path_of, paths
+from flowdsl.compiler.encode import encode
+from flowdsl.compiler.expressions import VOLUMES
+from flowdsl.diagnostic import together
+from flowdsl.grammar.named import NamedTuple
+from flowdsl.runtime.documents import workflow_spec
+from flowdsl.runtime.local.error import RunError
+from flowdsl.runtime.local.prepare import valued
+from flowdsl.runtime.names import meant
+from flowdsl.runtime.parts import part, several
+from flowdsl.values import types as t
+from flowdsl.values.joined import CONTROL
+from flowdsl.values.texts import WrongValue, typed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from flowdsl.compiler.compile import Supply
+    from flowdsl.compiler.ir import Program
+    from flowdsl.values.signature import Parameter
+
+Json = dict[str, Any]
+
+GIVEN = "flowdsl-given"
+"""Where the keys of files begin that the command line gives for parameters."""
+
+
+def untyped(texts: Sequence[str]) -> dict[str, str]:
+    """The values of `-p` for parameters whose types are not known here. Raises RunError."""
+    return travelling(pairs(texts, "-p"))
+
+
+def travelling(texts: Mapping[str, str]) -> dict[str, str]:
+    """Texts for parameters, unchanged. Raises RunError for those that would not arrive unchanged."""
+    for name, text in texts.items():
+        if "{{" in text:
+            raise RunError(
+                f"-p {name}={text}: Argo would evaluate what follows `{{{{`; a value cannot hold it"
+            )
+        if not CONTROL.isdisjoint(text):
+            raise RunError(f"-p {name}={text!r}: Argo cannot pass on control characters")
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise RunError(f"-p {name}: its value is not UTF-8 text") from None
+    return dict(texts)
+
+
+class Local(NamedTuple):
+    """The values of a workflow's parameters on this machine: texts, and files for its artifacts by name."""
+
+    texts: dict[str, str]
+    files: dict[str, Path]
+
+
+def local(
+    given: Mapping[str, str], document: Json, program: Program | None, mounts: Mapping[str, Path]
+) -> Local:
+    """Encodes values for parameters on this machine: of a pipeline by their types, of other workflows unchanged.
+
+    Raises RunError.
+    """
+    spec = workflow_spec(document)
+    arguments = part(spec, "arguments")
+    files = [str(one["name"]) for one in several(arguments, "artifacts")]
+    if program is None or program.signature is None:
+        texts = {name: text for name, text in given.items() if name not in files}
+        return Local(travelling(texts), {name: _file(name, given[name]) for name in given if name in files})
+    known = program.signature.by_name
+    found = Local({}, {})
+    wrong: list[RunError] = []
+    for name, text in given.items():
+        try:
+            parameter = _known(name, program, known)
+            if not t.holds_file(parameter.type):
+                found.texts[name] = _text(parameter, text)
+            elif name in files:
+                found.files[name] = _file(name, text)
+            else:
+                found.texts[name] = _mounted(parameter, text, spec, mounts)
+        except RunError as error:
+            wrong.append(error)
+    if wrong:
+        raise RunError(together("parameters", wrong))
+    return found._replace(texts=travelling(found.texts))
+
+
+class Remote(NamedTuple):
+    """The values of a workflow's parameters on a cluster: texts, and keys for its artifacts by name."""
+
+    texts: dict[str, str]
+    keys: dict[str, str]
+
+
+def remote(given: Mapping[str, str], document: Json, program: Program | None) -> Remote:
+    """Encodes values for parameters on a cluster, where a file is given by its key or its path on a volume.
+
+    Raises RunError.
+    """
+    spec = workflow_spec(document)
+    files = [str(one["name"]) for one in several(part(spec, "arguments"), "artifacts")]
+    signature = None if program is None else program.signature
+    found = Remote({}, {})
+    wrong: list[RunError] = []
+    for name, text in given.items():
+        try:
+            if name in files:
+                found.keys[name] = text
+            elif program is None or signature is None:
+                found.texts[name] = text
+            else:
+                parameter = _known(name, program, signature.by_name)
+                if t.holds_file(parameter.type):
+                    found.texts[name] = posixpath.join(VOLUMES, _volume(parameter, spec), text)
+                else:
+                    found.texts[name] = _text(parameter, text)
+        except RunError as error:
+            wrong.append(error)
+    if wrong:
+        raise RunError(together("parameters", wrong))
+    return Remote(travelling(found.texts), travelling(found.keys))
+
+
+def _known(name: str, program: Program, known: Mapping[str, Parameter]) -> Parameter:
+    if name in known:
+        return known[name]
+    names = ", ".join(f"{one.name}: {t.spell(one.type)}" for one in known.values())
+    more = meant(name, known, f"it has {names}" if names else "it has none")
+    raise RunError(f"-p {name}: the pipeline `{program.name}` has no parameter `{name}`; {more}")
+
+
+def _text(parameter: Parameter, text: str) -> str:
+    try:
+        return encode(typed(text, parameter.type), parameter.type)
+    except WrongValue as wrong:
+        spelled = t.spell(parameter.type)
+        raise RunError(f"-p {parameter.name}={text}: `{parameter.name}` is {spelled}: {wrong}") from None
+
+
+def _file(name: str, text: str) -> Path:
+    path = path_of("-p", name, text)
+    if not path.exists():
+        raise RunError(f"-p {name}={text}: `{name}` is a file or folder, and there is no {path}")
+    return path.resolve()
+
+
+def _mounted(parameter: Parameter, text: str, spec: Json, mounts: Mapping[str, Path]) -> str:
+    """The path on a volume of a file in the folder that stands for it."""
+    name = parameter.name
+    volume = _volume(parameter, spec)
+    sources = {one["name"]: part(one, "persistentVolumeClaim") for one in several(spec, "volumes")}
+    claim = str(part(sources, volume).get("claimName") or volume)
+    root = mounts.get(claim)
+    path = path_of("-p", name, text).resolve()
+    if root is None or not path.is_relative_to(root):
+        folder = path.parent if root is None else root
+        raise RunError(
+            f"-p {name}={text}: `{name}` is on the volume `{claim}`: mount a folder that the file is in, "
+            f"--mount {claim}={folder}"
+            + ("" if root is None else f", or name a file in it: {text} is not below {root}")
+        )
+    if not path.exists():
+        raise RunError(f"-p {name}={text}: there is no {path}")
+    return posixpath.join(VOLUMES, volume, *path.relative_to(root).parts)
+
+
+def _volume(parameter: Parameter, spec: Json) -> str:
+    """The volume of a file that a parameter names. Raises RunError."""
+    name, kind = parameter.name, parameter.type
+    declared = several(part(spec, "arguments"), "parameters")
+    default = next((str(one.get("value")) for one in declared if one["name"] == name), None)
+    if not isinstance(kind.item if isinstance(kind, t.Maybe) else kind, t.File):
+        raise RunError(
+            f"-p {name}: files in {t.spell(kind)} cannot be given here; change the default of `{name}`"
+        )
+    if default is None or not default.startswith(f"{VOLUMES}/"):
+        raise RunError(
+            f"-p {name}: `{name}` is None in this pipeline; to give it a file, let its default be one: "
+            f'`{name}: Path = S3("key")`'
+        )
+    return default.removeprefix(f"{VOLUMES}/").partition("/")[0]
+
+
+def judge(run: Json, texts: Mapping[str, str], others: Iterable[Json], defaults: bool = False) -> None:
+    """Refuse given parameters with which a run fails by the rules of `check`. Raises RunError.
+
+    With `defaults` also those that keep their defaults, since nobody will set them later. `others`: the documents
+    whose templates the workflow may use.
+    """
+    declared = several(part(workflow_spec(run), "arguments"), "parameters")
+    kept = {one["name"]: str(one["value"]) for one in declared if defaults and "value" in one}
+    values = {**kept, **texts}
+    if not values:
+        return
+    from flowdsl.compiler.lint import lint, shelf
+    from flowdsl.compiler.lint.variables.typing_findings import FailsByDefault
+    from flowdsl.compiler.schema.findings import short
+
+    wrong: dict[str, RunError] = {}
+    for problem in lint(run, shelf(others)):
+        finding = problem.finding
+        match problem.path:
+            case (*_, "spec" | "workflowSpec", "arguments", "parameters", int(index), "value") if (
+                finding.severity == "error"
+            ):
+                name, said = declared[index]["name"], finding.message
+            case _ if isinstance(finding, FailsByDefault):
+                alike = [each for each, text in values.items() if short(text) == finding.value]
+                name = finding.name if finding.name in alike else next(iter(alike), "")
+                said = f"`{finding.found}` fails: {finding.reason}"
+            case _:
+                continue
+        if name in values and said not in wrong:
+            way = f"\n  {finding.advice}" if finding.advice else ""
+            value = f"-p {name}={short(values[name])}"
+            who = value if name in texts else f"without another value than {value}"
+            wrong[said] = RunError(f"{who}: {said}{way}")
+    if wrong:
+        raise RunError(together("values of parameters", list(wrong.values())))
+
+
+def supplying(texts: Sequence[str]) -> Supply:
+    """A function that sets these values for the parameters of the compiled pipeline; it raises RunError."""
+    return partial(_supply, texts)
+
+
+def _supply(texts: Sequence[str], programs: Sequence[Program], documents: Sequence[Json]) -> None:
+    found = pairs(texts, "-p")
+    if len(programs) > 1:
+        names = ", ".join(f"`{one.name}`" for one in programs)
+        raise RunError(f"-p is for one pipeline, and here are {names}: name it, FILE:NAME")
+    for program, document in zip(programs, documents, strict=True):
+        values = remote(found, document, program)
+        arguments = part(workflow_spec(document), "arguments")
+        given = values.texts
+        parameters = [
+            valued(one, given[one["name"]]) if one["name"] in given else one
+            for one in several(arguments, "parameters")
+        ]
+        artifacts = _stored(several(arguments, "artifacts"), values.keys)
+        for field, changed in (("parameters", parameters), ("artifacts", artifacts)):
+            if field in arguments:
+                arguments[field] = changed
+        judge(document, given, documents)
+
+
+def keyed(manifest: Json, keys: Mapping[str, str]) -> None:
+    """Set keys of the artifact repository as the locations of a workflow's input artifacts, in place."""
+    spec = part(manifest, "spec")
+    arguments = part(spec, "arguments")
+    if keys:
+        changed = _stored(several(arguments, "artifacts"), keys)
+        manifest["spec"] = {**spec, "arguments": {**arguments, "artifacts": changed}}
+
+
+def _stored(artifacts: Sequence[Json], keys: Mapping[str, str]) -> list[Json]:
+    return [
+        {
+            **{field: one[field] for field in ("name", "optional") if field in one},
+            "s3": {"key": keys[one["name"]]},
+        }
+        if one["name"] in keys
+        else one
+        for one in artifacts
+    ]
+
+
+def stand_for(manifest: Json, files: Mapping[str, Path]) -> dict[str, Path]:
+    """Set files as input artifacts of a workflow, in place, by new keys; returns the files by key."""
+    spec = part(manifest, "spec")
+    arguments = part(spec, "arguments")
+    found: dict[str, Path] = {}
+    changed: list[Json] = []
+    for one in several(arguments, "artifacts"):
+        path = files.get(str(one["name"]))
+        if path is None:
+            changed.append(one)
+            continue
+        key = f"{GIVEN}/{one['name']}"
+        kept: Json = {field: one[field] for field in ("name", "path", "optional") if field in one}
+        changed.append({**kept, "archive": {"none": {}}, "s3": {"key": key}})
+        found[key] = path
+    if found:
+        manifest["spec"] = {**spec, "arguments": {**arguments, "artifacts": changed}}
+    return found
+
+
+def stood_for(artifacts: Sequence[str]) -> dict[str, Path]:
+    """The files that `stand_for` set, by artifact name, given the files of a run by key."""
+    begin = f"{GIVEN}/"
+    return {
+        name.removeprefix(begin): path
+        for name, path in paths(artifacts, "--artifact").items()
+        if name.startswith(begin)
+    }
