@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from sys import UnraisableHookArgs
     from typing import TextIO
 
 DONE = 0
@@ -64,22 +65,42 @@ def ask_this_machine_directly() -> None:
             os.environ |= {"no_proxy": named, "NO_PROXY": named}
 
 
+_IN_A_ROW = 0.4
+"""Seconds between two Ctrl-C that count as one."""
+
+
 @contextlib.contextmanager
 def signals_like_ctrl_c() -> Generator[list[int]]:
-    """Treat SIGTERM and SIGHUP like Ctrl-C, unless they are ignored, as by `nohup`; returns those received."""
+    """Treat SIGTERM and SIGHUP like Ctrl-C, unless they are ignored, as by `nohup`; returns those received.
+
+    Ctrl-C that is pressed several times in a row counts once: a command that was interrupted says how to continue.
+    """
     import signal
+    import time
 
     came: list[int] = []
+    quiet = 0.0  # the time until which another signal is taken for the same one
 
     def stop(number: int, frame: object) -> None:
-        came.append(number)
-        raise KeyboardInterrupt
+        nonlocal quiet
+        now = time.monotonic()
+        again, quiet = now < quiet, now + _IN_A_ROW
+        if not again:
+            came.append(number)
+            raise KeyboardInterrupt
 
-    wanted: list[signal.Signals] = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
-    before = {one: signal.signal(one, stop) for one in wanted if signal.getsignal(one) is not signal.SIG_IGN}
+    def unraisable(ignored: UnraisableHookArgs) -> None:
+        nonlocal quiet
+        quiet = 0.0  # what was raised is lost, and the hook repeats the signal
+        hook(ignored)
+
+    ways = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    before = {one: signal.signal(one, stop) for one in ways if signal.getsignal(one) is not signal.SIG_IGN}
+    hook, sys.unraisablehook = sys.unraisablehook, unraisable
     try:
         yield came
     finally:
+        sys.unraisablehook = hook
         for one, handler in before.items():
             signal.signal(one, handler)
 

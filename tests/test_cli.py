@@ -15,6 +15,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +24,7 @@ import yaml
 
 from flowdsl.cli.app import run
 from flowdsl.cli.commands import MODULES, load
+from flowdsl.cli.process import signals_like_ctrl_c
 from tests.goldens import same
 
 if TYPE_CHECKING:
@@ -1312,6 +1314,23 @@ def test_an_interruption_where_python_ignores_what_is_raised(name: str, deaf: bo
         out, err = child.communicate(timeout=50)
     assert (child.returncode, out) == (128 + getattr(signal, name), "")
     assert err == "flowdsl: interrupted\n"
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_what_is_pressed_in_a_row_interrupts_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = getattr(signal, name)
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    with signals_like_ctrl_c() as came:
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+        for _ in range(3):
+            now += 0.3
+            signal.raise_signal(number)
+        now += 0.5
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+    assert came == [number, number]
 
 
 def test_what_else_python_ignores_is_still_told(folder: Path) -> None:
