@@ -193,6 +193,11 @@ class Resolver:
     ) -> Expr:
         """A choice: `??` if the first is an output, else by whether its tasks ran."""
         first, *rest = choices
+        if isinstance(first, Either) and first.part and not part and isinstance(first.type, t.Maybe):
+            # None may come from the task that ran: the default then takes its place, and no other task's value.
+            made = self._choices((*first.choices, Const(None, t.NONE)), first.type, region, True)
+            other = self.resolve(rest[0] if len(rest) == 1 else Either(tuple(rest), kind), region)
+            return Either((made, other), kind)
         if isinstance(first, Either):
             return self._choices((*first.choices, *rest), kind, region, part or first.part)
         last = self.resolve(rest[0] if len(rest) == 1 else Either(tuple(rest), kind, part), region)

@@ -233,6 +233,8 @@ def choices(
         some = next((one for one in (first, fourth) if one is not None), 9.0)
         plain("some", m.tell, found.note or "-", some, force)
     best = (second or third or found).file
+    picked = third or found
+    plain("picked", m.tell, picked.note or "no note", picked.size / 2, force, picked.file)
     both = inner("both-inner")
     plain("both", m.tell, both.note or "nothing", float(both.size), both.size == size, both.file)
     note = (second.note if second else None) or f"{word} {size}"

@@ -104,6 +104,10 @@ def choices(size: int = 2, word: str = "ab", kind: Literal["a", "b"] = "a", forc
     with when((word != "ab") | (found.note != None)):  # noqa: E711
         tell.options(name="some")(either(found.note, "-"), either(first, either(fourth, 9.0)), force)
     best = either(second.file, either(third.file, found.file))
+    picked = either(third, found)
+    tell.options(name="picked")(
+        either(picked.note, "no note"), either(picked.size, 0) / 2, force, picked.file
+    )
     both = inner(size, word)
     tell.options(name="both")(either(both.note, "nothing"), both.size, both.size == size, both.file)
     return tell.options(name="last")(either(second.note, f"{word} {size}"), either(first, 0.25), force, best)
