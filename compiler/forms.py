@@ -7,12 +7,14 @@ A value becomes *ports*: one text or file each, named after the parameter.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from flowdsl.compiler.ir import Argument, Input, Kind
 from flowdsl.compiler.naming import hexadecimal
 from flowdsl.compiler.ports import (
     IN,
+    Below,
     FromEnv,
     FromEnvPath,
     FromFile,
@@ -61,19 +63,27 @@ class Mounted(Node):
 
 
 class Gathered(Node):
-    """The results of a loop: rows in one parameter, and for each file among the outputs the key of a folder.
+    """The results of a loop: rows in one parameter, and the keys of the folders that hold their files.
 
+    Each output of `files` has a folder of its own, whose entries are the items. `scattered`: there are this many
+    folders instead, and a file is found in them by its key, which is in the rows.
     A step gets the rows in a file, since they may exceed the size of a variable; `variable`: in a variable anyway.
     `others`: the forms of outputs that a pipeline returns as the results of a loop, or in parts; the rows contain
     their ports.
     """
 
     item: t.Type
-    folders: tuple[str, ...]
+    files: tuple[str, ...]
     volumes: tuple[str, ...]
     others: tuple[tuple[str, Form], ...] = ()
     digests: tuple[str, ...] = ()  # the outputs whose digests are in the rows
     variable: bool = False
+    scattered: int = 0
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The names of the folders: those of the outputs, or numbers."""
+        return tuple(map(str, range(self.scattered))) or self.files
 
 
 class Absent(Node):
@@ -107,6 +117,18 @@ As in the results of a loop, a row for each item: the texts of its values, and i
 """
 
 
+def told(name: str, form: Form) -> frozenset[str]:
+    """The ports of keys that a step needs as texts, too: of the folders in which it finds files by their keys."""
+    match form:
+        case Gathered(scattered=count):
+            return frozenset(f"{name}-{folder}" for folder in form.folders) if count else frozenset()
+        case Parts(_, forms):
+            inner = zip(port_names(form), forms, strict=True)
+            return frozenset[str]().union(*(told(f"{name}-{part}", one) for part, one in inner))
+        case _:
+            return frozenset()
+
+
 def spelled(form: Form) -> str:
     """A form as text that names of templates are derived from: it must be the same in every version."""
     match form:
@@ -122,10 +144,11 @@ def spelled(form: Form) -> str:
             inner = zip(names or [""] * len(forms), forms, strict=True)
             word = ("first there" if maybe else "first") if choice else "parts"
             return f"{word}({' '.join(f'{name}:{spelled(one)}' for name, one in inner)})"
-        case Gathered(item, folders, volumes, others, digests, in_variable):
+        case Gathered(item, files, volumes, others, digests, in_variable, scattered):
             more = [f"{name}:{spelled(one)}" for name, one in others]
-            marks = [*(f"{name}/" for name in folders), *(f"on {name}" for name in volumes), *more]
+            marks = [*(f"{name}/" for name in files), *(f"on {name}" for name in volumes), *more]
             marks += [*(f"{name}+digest" for name in digests), *(["in a variable"] if in_variable else [])]
+            marks += [f"in {scattered} folders"] if scattered else []
             return f"rows({t.spell(item)} {' '.join(marks)})"
 
 
@@ -135,9 +158,9 @@ def ports(name: str, form: Form) -> list[tuple[str, Kind]]:
         case File(keyed, mark):
             found: list[tuple[str, Kind]] = [(name, "key" if keyed else "artifact")]
             return [*found, (DIGEST + name, "parameter")] if mark else found
-        case Gathered(_, folders):
+        case Gathered():
             rows: Kind = "parameter" if form.variable else "text"
-            return [(name, rows), *((f"{name}-{folder}", "key") for folder in folders)]
+            return [(name, rows), *((f"{name}-{folder}", "key") for folder in form.folders)]
         case Absent():
             return []
         case Parts():
@@ -235,8 +258,8 @@ def port_types(form: Form, kind: t.Type) -> list[t.Type]:
             return [kind]
         case File(_, mark) if mark:
             return [t.TEXT, t.TEXT]
-        case Gathered(_, folders):
-            return [t.JSON, *(t.TEXT for _ in folders)]
+        case Gathered():
+            return [t.JSON, *(t.TEXT for _ in form.folders)]
         case Absent():
             return []
         case Parts(_, forms):
@@ -249,9 +272,9 @@ def port_types(form: Form, kind: t.Type) -> list[t.Type]:
 def inside(name: str, form: Form, kind: t.Type) -> list[Expr]:
     """The values of a graph's parameter as seen inside the graph: references to its ports."""
     match form:
-        case Gathered(item, folders):
+        case Gathered(item):
             rows = Param(name, t.Sequence(item))
-            return [rows, *(Param(f"{name}-{folder}", t.TEXT) for folder in folders)]
+            return [rows, *(Param(f"{name}-{folder}", t.TEXT) for folder in form.folders)]
         case Parts():
             kinds = part_types(kind, form)
             return [
@@ -346,11 +369,14 @@ def reader(name: str, form: Form, kind: t.Type) -> Reader:
             return FromFile(f"{IN}/{name}", True)
         case Mounted():
             return file_reader(FromEnvPath(variable(name)), kind)
-        case Gathered(item, folders):
-            found = tuple((folder, f"{IN}/{name}-{folder}") for folder in folders)
+        case Gathered(item):
+            found = tuple((folder, f"{IN}/{name}-{folder}") for folder in form.folders)
             source = variable(name) if form.variable else FromFile(f"{IN}/{name}")
             kept = form.changed(item=arriving(item, part_kinds(plain, 1)[0]))
-            return FromRows(source, kept.item, found, _others(kept))
+            if not form.scattered:
+                return FromRows(source, kept.item, found, _others(kept, ()))
+            below = tuple((path, variable(f"{name}-{folder}")) for folder, path in found)
+            return FromRows(source, kept.item, (), _others(kept, below), below)
         case Parts(_, forms, True):
             *others, last = (reader(f"{name}-{at}", one, t.Maybe(t.FILE)) for at, one in enumerate(forms))
             if not form.maybe:
@@ -364,9 +390,9 @@ def reader(name: str, form: Form, kind: t.Type) -> Reader:
             return FromEnv(variable(name), kind)
 
 
-def _others(rows: Gathered) -> tuple[tuple[str, Reader], ...]:
+def _others(rows: Gathered, below: Below) -> tuple[tuple[str, Reader], ...]:
     kinds = {out.name: out.type for out in t.outputs(rows.item)}
-    return tuple((name, _in_row(name, form, kinds[name])) for name, form in rows.others)
+    return tuple((name, _in_row(name, form, kinds[name], below)) for name, form in rows.others)
 
 
 def _from_parts(name: str, form: Parts, kind: t.Type, read: Callable[[str, Form, t.Type], Reader]) -> Reader:
@@ -379,15 +405,15 @@ def _from_parts(name: str, form: Parts, kind: t.Type, read: Callable[[str, Form,
     return FromParts(parts, form.names, kind.item if isinstance(kind, t.Maybe) else kind)
 
 
-def _in_row(name: str, form: Form, kind: t.Type) -> Reader:
+def _in_row(name: str, form: Form, kind: t.Type, below: Below) -> Reader:
     """How an output of an item is reconstructed from its ports in the row."""
     match form:
         case Gathered(item):
-            return FromRows(FromRow(name, t.TEXT), item, (), _others(form))
+            return FromRows(FromRow(name, t.TEXT), item, (), _others(form, below), below)
         case Parts():
-            return _from_parts(name, form, kind, _in_row)
+            return _from_parts(name, form, kind, partial(_in_row, below=below))
         case _:
-            return FromRow(name, kind)
+            return FromRow(name, kind, below)
 
 
 def variable(port: str) -> str:

@@ -74,6 +74,10 @@ class FromBundle(Node):
     type: Type
 
 
+Below = tuple[tuple[str, str], ...]
+"""Folders, each by its path and the variable that holds its key: a file is found in them by its own key."""
+
+
 class FromRows(Node):
     """The results of a loop: a JSON list of objects whose values are all text, in a variable or in a file.
 
@@ -81,20 +85,23 @@ class FromRows(Node):
     the rows are sorted, and the outputs of the item by name. `item` is the return type of the
     body. A file among the outputs is found as the entry named by the last number of the index in the
     folder `folders[output name]`, or, where the output has no entry there, the row's own text is its path.
-    An output that a pipeline returns in another form than a step does has its own reader in `others`.
+    An output that a pipeline returns in another form than a step does has its own reader in `others`. A text that
+    is a key in one of the folders of `below` is the path of that file.
     """
 
     source: str | FromFile | FromRow
     item: Type
     folders: tuple[tuple[str, str], ...] = ()
     others: tuple[tuple[str, Reader], ...] = ()
+    below: Below = ()
 
 
 class FromRow(Node):
-    """A text of the current row, by its name: a value of the type, or the path of its files."""
+    """A text of the current row, by its name: a value of the type, or the path or key of its files."""
 
     name: str
     type: Type
+    below: Below = ()
 
 
 class FromParts(Node):

@@ -65,10 +65,18 @@ class KnownByKey(Finding):
     severity = "warning"
     title = "`{step}` finds no earlier result: the content of `{parameter}` is not known"
     label = "{why}, so the file of every run counts as new"
-    help = "also cache the step that makes the file, or make it in a Python step"
+    help = "{way}"
     step: str
     parameter: str
     why: str
+    gathered: bool = False  # from a loop
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out."""
+        way = "also cache the step that makes the file, or make it in a Python step"
+        if self.gathered:
+            way = "let one Python step make the file of each round, and let the loop's pipeline return that"
+        return {**super().words(), "way": way}
 
 
 class GatheredCache(Finding):

@@ -6,12 +6,12 @@ from flowdsl.diagnostic import Finding
 
 
 class ScatteredFiles(Finding):
-    """Files of a loop that are not kept in one folder."""
+    """Files of a loop that are made outside of it."""
 
     code = "FD336"
-    title = "the files {shown}that `{pipeline}` returns are not made by one step"
-    label = "a list of them cannot be read as one folder"
-    help = "let one step at the end of `{pipeline}` return the file, or keep the files on a volume: `store`"
+    title = "not all files {shown}that `{pipeline}` returns are made in it"
+    label = "a list of files is read from the folders of the loop"
+    help = "let a step in `{pipeline}` return the file, or keep the files on a volume: `store`"
     pipeline: str
     name: str
 

@@ -27,6 +27,7 @@ from flowdsl.compiler.forms import (
     volumes,
 )
 from flowdsl.compiler.lowering.choices import apart, branched, flat, mixed
+from flowdsl.compiler.lowering.folders import Elsewhere, Folder, folders
 from flowdsl.compiler.lowering.loop_lists import listed, rows_within
 from flowdsl.compiler.lowering.marks import of_run
 from flowdsl.compiler.lowering.plans import CHECKPOINT, is_distributed
@@ -193,49 +194,47 @@ class Carrier:
 
     def _gathered(self, rows: Rows, region: Region | None) -> tuple[Form, list[Expr]]:
         maker = self.plan.by_call[id(rows.task)]
-        folders: list[str] = []
+        files: list[str] = []
         mounted: list[str] = []
         others: list[tuple[str, Form]] = []
         digests: list[str] = []
+        found: list[Folder] = []
         for out in t.outputs(rows.item):
             form = self._made(maker, out.name) if t.holds_file(out.type) else maker.form(out.name)
             mounted.extend(volumes(form))
             if isinstance(form, File):
-                folders.append(out.name)
+                files.append(out.name)
                 if form.mark:
                     digests.append(out.name)
             elif isinstance(form, (Gathered, Parts)):
                 others.append((out.name, form))
-                if any(how in ("key", "artifact") for _, how in ports(out.name, form)):
-                    finding = ScatteredFiles(maker.call.target.name, out.name)
-                    self.shared.diagnostics.append(Diagnostic(finding, maker.call.site))
+            found += self._folders(maker, out, form)
         values: list[Expr] = [self.resolver.resolve(rows, region)]
-        for folder in folders:
-            at, name = self._folder(maker, folder)
+        places = dict.fromkeys((one.at, one.output) for one in found)
+        for at, name in places:
             tail: tuple[str | Expr, ...] = (Param(INDEX, t.TEXT),) if self.plan.looped else ()
             values.append(Join((RunField("name"), "/", *self.plan.place(maker), f"{at}/{name}", *tail)))
+        scattered = len(found) != len(files) or len(places) != len(found) or any(one.nested for one in found)
         names = tuple(dict.fromkeys(mounted))
-        form = Gathered(rows.item, tuple(folders), names, tuple(others), tuple(digests))
-        return form, values
+        form = Gathered(rows.item, tuple(files), names, tuple(others), tuple(digests))
+        return form.changed(scattered=len(places)) if scattered else form, values
 
-    def _folder(self, maker: CallPlan, name: str) -> tuple[str, str]:
-        """Where below its place a call stores the files of an output: the tasks inside, and their output."""
-        at, place = "", maker.call.site
-        while maker.sub is not None:
-            value = maker.sub.results[name].values[0]
-            inner = [plan for plan in maker.sub.calls if isinstance(value, Out) and plan.name == value.task]
-            if not inner:
-                finding = ScatteredFiles(maker.call.target.name, name)
-                self.shared.diagnostics.append(Diagnostic(finding, maker.call.site))
-                break
-            assert isinstance(value, Out)
-            maker, name = inner[0], value.name
-            at += f".{maker.name}"
-        if id(maker.call) in self.shared.cached:
-            from flowdsl.compiler.findings.caching import GatheredCache
+    def _folders(self, loop: CallPlan, output: t.Output, form: Form) -> list[Folder]:
+        """The folders with the files of an output of a loop."""
+        try:
+            found = [*folders(loop, output.name, form, output.type)]
+        except Elsewhere:
+            finding = ScatteredFiles(loop.call.target.name, output.name)
+            self.shared.diagnostics.append(Diagnostic(finding, loop.call.site))
+            return [Folder("", output.name, loop)]
+        for maker in dict.fromkeys(one.maker for one in found):
+            if id(maker.call) in self.shared.cached:
+                from flowdsl.compiler.findings.caching import GatheredCache
 
-            self.shared.diagnostics.append(Diagnostic(GatheredCache(maker.call.target.name), place))
-        return at, name
+                self.shared.diagnostics.append(
+                    Diagnostic(GatheredCache(maker.call.target.name), loop.call.site)
+                )
+        return found
 
     def _asked(self, choice: Op, kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
         """A choice between files by a condition."""

@@ -19,7 +19,7 @@ def rows_within(form: Form) -> dict[str, Any] | None:
 
     None if there are files among them.
     """
-    if not isinstance(form, Gathered) or form.folders:
+    if not isinstance(form, Gathered) or form.files or form.scattered:
         return None
     inner = {name: rows_within(one) for name, one in form.others}
     return None if None in inner.values() else inner

@@ -276,7 +276,7 @@ class Loops:
                 digest = out.name in form.digests
                 file: Form = (
                     File(True, "digest" if digest else "")
-                    if out.name in form.folders
+                    if out.name in form.files
                     else Mounted(form.volumes)
                 )
                 one = file if t.holds_file(out.type) else PLAIN

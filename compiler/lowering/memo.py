@@ -16,6 +16,7 @@ from flowdsl.compiler.argo.pod import pod_text
 from flowdsl.compiler.findings import caching as findings
 from flowdsl.compiler.forms import (
     DIGEST,
+    PLAIN,
     Absent,
     File,
     Form,
@@ -179,12 +180,12 @@ def _given(name: str, form: Form) -> Iterator[ir.Ingredient]:
             yield ir.Ingredient(f"input {name}", None, "the place of the file in the store", name)
         case Mounted():
             yield ir.Ingredient(f"input {name}", None, "the path on the volume", name)
-        case Gathered(item, digests=digests):
-            outs = (out.name for out in t.outputs(item))
-            columns = tuple(DIGEST + out if out in digests else out for out in outs)
-            origin = (
-                "what the items returned, files by their digests" if digests else "what the items returned"
-            )
+        case Gathered(item, _, _, others, digests):
+            forms: dict[str, Form] = {out.name: PLAIN for out in t.outputs(item)}
+            forms |= {out: File(True, "digest") for out in digests} | dict(others)
+            columns = [one for out, form in forms.items() for one in _columns(out, form)]
+            known = any(map(_is_digest, columns))
+            origin = "what the items returned, files by their digests" if known else "what the items returned"
             yield ir.Ingredient(f"input {name}", None, origin, name, (INDEX, *columns))
         case Parts(_, inner):
             yield _fixed(f"input {name}", " ".join((name, *part_names(form))), "its parts")
@@ -194,6 +195,18 @@ def _given(name: str, form: Form) -> Iterator[ir.Ingredient]:
             yield _fixed(f"input {name}", f"{name} is None", "None")
         case _:
             yield ir.Ingredient(f"input {name}", None, "its value", name)
+
+
+def _columns(name: str, form: Form) -> Iterator[str]:
+    """The ports of an output in the rows of a loop that tell its values apart."""
+    match form:
+        case File(_, mark) if mark:
+            yield DIGEST + name
+        case Parts(_, forms):
+            for part, inner in zip(port_names(form), forms, strict=True):
+                yield from _columns(f"{name}-{part}", inner)
+        case _:
+            yield name
 
 
 # --- errors and warnings -------------------------------------------------------------------------------
@@ -227,6 +240,9 @@ def judged(
             elif isinstance(one, File) and one.mark in ("", "run") and not _kept(plan.call, name, cached):
                 why = _reason(plan.call, name)
                 yield Diagnostic(findings.KnownByKey(step.name, name, why), argument)
+            elif isinstance(one, Gathered) and _keyed(one):
+                why = "a file in the list does not come directly from one Python step"
+                yield Diagnostic(findings.KnownByKey(step.name, name, why, True), argument)
     for name, value in plan.call.arguments.items():
         for leaf in leaves(value):
             if isinstance(leaf, RunField) and leaf.name != "namespace":
@@ -258,6 +274,19 @@ def _files(name: str, form: Form) -> Iterator[tuple[str, Form]]:
             yield from _files(f"{name}.{part}", inner)
     else:
         yield name, form
+
+
+def _keyed(form: Form, inner: bool = False) -> bool:
+    """Whether the rows of a loop have only the key of a file; those of a loop `inner` to it are one text."""
+    match form:
+        case Gathered(_, files, _, others, digests):
+            return len(files) > (0 if inner else len(digests)) or any(_keyed(one, True) for _, one in others)
+        case Parts(_, forms):
+            return any(_keyed(one, inner) for one in forms)
+        case File(mark=mark):
+            return not mark
+        case _:
+            return False
 
 
 def _is_placed(form: Form) -> bool:

@@ -21,6 +21,7 @@ from flowdsl.compiler.forms import (
     port_types,
     ports,
     reader,
+    told,
     variable,
     volumes,
 )
@@ -350,8 +351,9 @@ def _variables(forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]) ->
             found.append((variable(name), Param(name, kinds[name])))
             continue
         types = dict(zip((port for port, _ in ports(name, form)), port_types(form, kinds[name]), strict=True))
+        keys = told(name, form)
         for port, kind in ports(name, form):
-            if kind == "parameter" and not port.startswith(DIGEST):
+            if (kind == "parameter" and not port.startswith(DIGEST)) or port in keys:
                 found.append((variable(port), Param(port, types[port])))
     return tuple(found)
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.ports import (
+    Below,
     FromBundle,
     FromEnv,
     FromEnvPath,
@@ -211,8 +212,8 @@ class _Ending:
                 return self._checked(
                     f"input {name}", kind, self._part("bundle"), self._from_bundle(kind), self._path(path)
                 )
-            case FromRow(port, kind):
-                return self._cell(port, kind, None)
+            case FromRow(port, kind, below):
+                return self._cell(port, kind, None, below)
             case FromRows(source, item):
                 kind = t.Sequence(item)
                 match source:
@@ -259,7 +260,7 @@ class _Ending:
         values = {
             output.keys: self._read(f"{name}.{output.name}", others[output.name])
             if output.name in others
-            else self._cell(output.name, output.type, folders.get(output.name))
+            else self._cell(output.name, output.type, folders.get(output.name), reader.below)
             for output in t.outputs(item)
         }
         return t.assembled(item, values, self._record)
@@ -269,24 +270,26 @@ class _Ending:
             return f"[{', '.join(parts)}]" if kind.listed else _tuple(parts)
         return f"{self._maker(kind.cls)}({_named([field.name for field in kind.fields], parts)})"
 
-    def _cell(self, port: str, kind: t.Type, folder: str | None) -> str:
+    def _cell(self, port: str, kind: t.Type, folder: str | None, below: Below) -> str:
         name = quote(port)
         form = layout(kind)
         if form in ("text", "json"):
             text = f'row.get({name}, "null")' if isinstance(kind, t.Maybe) else f"row[{name}]"
             return text if isinstance(kind, t.Text) else f"{self._from_text(kind)}({text})"
-        place = f"row[{name}]" if folder is None else f"os.path.join({quote(folder)}, index)"
+        if folder is not None:
+            place = f"os.path.join({quote(folder)}, index)"
+        else:
+            place = f'row.get({name}, "")' if isinstance(kind, t.Maybe) else f"row[{name}]"
+            if below:
+                folders = (f"({quote(path)}, {self._env(key)})" for path, key in below)
+                place = self._part("below", place, *folders)
         if form == "list":
             return self._part("by_number", place)
         if form == "dict":
             return self._part("by_name", place)
         if form == "bundle":
             return self._part("bundle", self._from_bundle(kind), place)
-        if not isinstance(kind, t.Maybe):
-            return f"pathlib.Path({place})"
-        if folder is None:
-            return self._part("if_there", f'row.get({name}, "")')
-        return self._part("if_there", place)
+        return self._part("if_there", place) if isinstance(kind, t.Maybe) else f"pathlib.Path({place})"
 
     def _env(self, variable: str) -> str:
         return self._part("env", quote(variable))

@@ -214,6 +214,12 @@ def rows(decode, text):
             raise ValueError(f"item {row['flowdsl-index']}: {error}")
     return found
 
+def below(key, *folders):
+    for path, folder in folders:
+        if key.startswith(f"{folder}/"):
+            return path + key[len(folder):]
+    return key
+
 def has_fields(result, *names):
     for name in names:
         if not hasattr(result, name):

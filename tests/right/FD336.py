@@ -4,9 +4,17 @@ from flowdsl import fan_out, pipeline, step
 
 
 @step(image="python:3.12-slim")
-def sample(table: str) -> Path:
-    target = Path("sample.csv")
-    target.write_text(table if len(table) > 5 else table[:3])
+def read(table: str) -> Path:
+    target = Path("table.csv")
+    target.write_text(table)
+    return target
+
+
+@step(image="python:3.12-slim")
+def clean(table: Path, kind: str) -> Path:
+    target = Path("clean.csv")
+    text = table.read_text()
+    target.write_text(text.strip() if kind == "raw" else text)
     return target
 
 
@@ -16,10 +24,10 @@ def merge(tables: list[Path]) -> int:
 
 
 @pipeline
-def load(table: str) -> Path:
-    return sample(table)
+def cleaned(kind: str, table: Path) -> Path:
+    return clean(table, kind)
 
 
 @pipeline
-def nightly() -> None:
-    merge(fan_out(load, over={"table": ["orders", "users"]}))
+def nightly(name: str = "orders") -> None:
+    merge(fan_out(cleaned, over={"kind": ["raw", "clean"]}, table=read(name)))

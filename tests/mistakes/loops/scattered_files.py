@@ -1,26 +1,21 @@
-"""The files of a loop's pipeline are made by one of two steps."""
+"""A loop's pipeline returns a file that was given to it."""
 
 from pathlib import Path
 
-from flowdsl import either, fan_out, otherwise, pipeline, step, when
+from flowdsl import either, fan_out, pipeline, step, when
 
 
 @step(image="python:3.12-slim")
-def is_large(table: str) -> bool:
-    return len(table) > 5
-
-
-@step(image="python:3.12-slim")
-def sample(table: str) -> Path:
-    target = Path("sample.csv")
+def read(table: str) -> Path:
+    target = Path("table.csv")
     target.write_text(table)
     return target
 
 
 @step(image="python:3.12-slim")
-def whole(table: str) -> Path:
-    target = Path("whole.csv")
-    target.write_text(table)
+def clean(table: Path) -> Path:
+    target = Path("clean.csv")
+    target.write_text(table.read_text().strip())
     return target
 
 
@@ -30,14 +25,12 @@ def merge(tables: list[Path]) -> int:
 
 
 @pipeline
-def load(table: str) -> Path:
-    with when(is_large(table)):
-        small = sample(table)
-    with otherwise():
-        full = whole(table)
-    return either(small, full)
+def cleaned(kind: str, table: Path) -> Path:
+    with when(kind == "raw"):
+        better = clean(table)
+    return either(better, table)
 
 
 @pipeline
-def nightly() -> None:
-    merge(fan_out(load, over={"table": ["orders", "users"]}))
+def nightly(name: str = "orders") -> None:
+    merge(fan_out(cleaned, over={"kind": ["raw", "clean"]}, table=read(name)))
