@@ -326,6 +326,27 @@ def test_a_run_of_this_machine(flowdsl: Callable[..., Result]) -> None:
     assert flowdsl("list").out.splitlines()[1].split()[:3] == ["hello-1", "✗", "Failed"]
 
 
+def test_a_program_that_ended_with_an_error_is_quoted_unless_it_was_killed(
+    flowdsl: Callable[..., Result],
+) -> None:
+    Path("ends.yaml").write_text(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {name: ends}\n"
+        "spec:\n  entrypoint: main\n  templates:\n  - name: main\n    dag:\n      tasks:\n"
+        "      - {name: try, template: try, withItems: [exit 3, kill -9 $$$$],\n"
+        "         arguments: {parameters: [{name: how, value: '{{item}}'}]}}\n"
+        "  - name: try\n    inputs: {parameters: [{name: how}]}\n"
+        "    container: {image: a, command: [sh, -c, 'echo epoch 1; echo no data; {{inputs.parameters.how}}']}\n"
+    )
+    done = flowdsl("run", "ends.yaml", "--name", "ends")
+    assert done.code == 1
+    rounds, shown = flowdsl("get", "ends", "--rounds").out, flowdsl("get", "ends").out
+    for out in (done.out, rounds):
+        assert "Failed: no data\n" in out
+        assert "Failed: main: Error (exit code 137)\n" in out
+    assert "main: Error (exit code 3): no data\n" in shown
+    assert "main: Error (exit code 137)\n" in shown
+
+
 def test_what_did_not_run_in_a_run_of_this_machine_is_said(flowdsl: Callable[..., Result]) -> None:
     task = "      - {name: %s, template: step, depends: '%s'}\n"
     Path("two.yaml").write_text(

@@ -177,11 +177,9 @@ def _cell(of: Rounds, one: Round, name: str) -> str:
 
 
 def reason(nodes: Mapping[str, RunNode], one: Round, folder: Path) -> str:
-    """Why a round of a local run failed: the last line of its output, else the message of Argo."""
+    """Why a round of a local run failed: the last words of its program, else the message of Argo."""
     node = nodes.get(one.failed or one.node)
-    path = logs.last(folder, node) if node is not None else None
-    lines = logs.tail(path, 1) if path is not None else []
-    written = lines[0].strip() if lines else ""
+    written = logs.last_words(folder, node) if node is not None else ""
     return ": ".join(part for part in (one.step, written) if part) if written else one.message
 
 

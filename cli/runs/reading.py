@@ -17,6 +17,7 @@ from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import clip, line, wrap
 from flowdsl.cli.files import save
 from flowdsl.cli.process import DONE, Refused, err, extra, out
+from flowdsl.runtime.local.logs import last_words
 from flowdsl.runtime.local.rounds import differing, objective_of, tables, texts_of
 from flowdsl.runtime.parts import part, text
 from flowdsl.runtime.phases import OMITTED, SKIPPED
@@ -388,7 +389,9 @@ class Picture:
             message = self._run.why(node) or self._run.why(outer)
             if message and not (of_a_child(message) or (entry.rounds and entry.ended)):
                 parts.append(message.removeprefix("omitted: "))
-        return line(": ".join(parts))
+            if entry.leaf and self._folder is not None:
+                parts.append(last_words(self._folder, node))
+        return line(": ".join(filter(None, parts)))
 
     def _whole(self, cut: dict[str, list[str]]) -> str:
         """The truncated messages in full, each with the steps that have it."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _SEQUENCES = regex(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _CONTROL = regex(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LONGEST = 500  # characters of a line that are shown
+_OWN_ERROR = regex(r"Error \(exit code (?:[1-9]|[1-9]\d|1[01]\d|12[0-7])\)$")
+"""How Argo tells of a program that ended by itself: codes from 128 on are of one that was killed."""
 
 
 def files(folder: Path, node: RunNode) -> list[Path]:
@@ -28,6 +30,13 @@ def last(folder: Path, node: RunNode) -> Path | None:
     """The log that tells why a step failed: that of its main container, else the one written last."""
     found = files(folder, node)
     return max(found, key=lambda one: (one.stem == "main", one.stat().st_mtime_ns), default=None)
+
+
+def last_words(folder: Path, node: RunNode) -> str:
+    """The last line that a step wrote before it ended with an error of its own; empty if it failed otherwise."""
+    path = last(folder, node) if _OWN_ERROR.search(node.result().message) else None
+    lines = tail(path, 1) if path is not None else []
+    return lines[0].strip() if lines else ""
 
 
 def text(folder: Path, node: RunNode) -> str:
