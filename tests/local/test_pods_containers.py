@@ -34,6 +34,7 @@ def test_the_folder_of_that_python_leads_the_path(pods: Harness) -> None:
 def test_a_script_gets_its_source_as_the_last_argument(pods: Harness) -> None:
     done = pods.run(script("echo $1 $# $0", "sh", args=["-e"]), result=True)
     assert result(done).endswith("/argo/staging/script")
+    assert result(pods.run(script("", "echo", args=["alone"]), result=True)) == "alone"
     assert result(pods.run(script("import sys; print(sys.argv[0])"), result=True)).endswith(
         "/argo/staging/script"
     )

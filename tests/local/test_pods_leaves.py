@@ -275,7 +275,8 @@ def test_an_input_that_no_step_has_made_is_given_by_the_user(tmp_path: Path) -> 
         assert "--artifact in=PATH" in done.message
         assert result(load(pods, {"s3": {"key": "models/y"}, "optional": True}, LISTED)) == "."
         assert load(pods, {}).message == "init: Error (exit code 64): required artifact 'in' not supplied"
-        assert load(pods, {"optional": True}, "test ! -e /in").phase == "Succeeded"
+        for nowhere in ({}, {"http": {"url": ""}}, {"git": {"repo": ""}}, {"s3": {"bucket": "b"}}):
+            assert load(pods, {"optional": True, **nowhere}, "test ! -e /in").phase == "Succeeded"
 
 
 def test_a_key_is_a_folder_of_what_is_below_it_only(one: Harness) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from flowdsl.compiler.evaluation.values import json_of
-from flowdsl.compiler.kinds import BODIES, LOCATIONS, kind
+from flowdsl.compiler.kinds import BODIES, STORES, kind
 from flowdsl.compiler.merge import OF_TEMPLATES, merged
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
@@ -23,6 +23,8 @@ Json = dict[str, Any]
 ABSENT = "\x00absent"
 """The value of an argument that refers to a missing output of a skipped task: it counts as not supplied."""
 
+_NAMES = {**STORES, "git": "repo", "http": "url", "plugin": "key"}
+"""The fields that give the source of an artifact, except `raw`, and within each the one that has to be there."""
 _RESULT = regex(r"""(?:tasks|steps)(?:\.([-\w]+)|\[\\?['"]([-\w]+)\\?['"]\])\.outputs\.result""")
 
 
@@ -116,8 +118,10 @@ def _base(scope: str, spec: Json) -> Base:
 
 
 def located(artifact: Json) -> bool:
-    """Whether an artifact has a location."""
-    return any(artifact.get(name) is not None for name in LOCATIONS)
+    """Whether an artifact has a location, or a key in the store of the run (HasLocationOrKey)."""
+    return artifact.get("raw") is not None or any(
+        part(artifact, kind).get(name) for kind, name in _NAMES.items()
+    )
 
 
 def supplied(template: Json, arguments: Json, config: dict[str, dict[str, str]], globals: Variables) -> Json:

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from flowdsl.grammar.reason import said
+from flowdsl.runtime.local.controller.templates import located
 from flowdsl.runtime.local.pods.archive import BadArchive, is_tar, unpack_tar, unpack_zip
 from flowdsl.runtime.local.pods.environment import keyed
 from flowdsl.runtime.local.pods.refusal import Refusal, of_the_step
 from flowdsl.runtime.local.pods.settings import GIVE_ARTIFACT, Settings
-from flowdsl.runtime.local.pods.store import BadKey, Store, copied, located, place
+from flowdsl.runtime.local.pods.store import BadKey, Store, copied, place
 from flowdsl.runtime.local.pods.web import UNANSWERED, add_header, request
 from flowdsl.runtime.parts import part, several
 

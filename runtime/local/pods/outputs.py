@@ -17,9 +17,10 @@ from typing import Any
 from flowdsl.grammar.artifact_path import leads_up
 from flowdsl.grammar.reason import said
 from flowdsl.runtime.local.controller.events import Outcome, Phase
+from flowdsl.runtime.local.controller.templates import located
 from flowdsl.runtime.local.pods.paths import View
 from flowdsl.runtime.local.pods.refusal import of_the_step
-from flowdsl.runtime.local.pods.store import BadKey, Store, located, place
+from flowdsl.runtime.local.pods.store import BadKey, Store, place
 from flowdsl.runtime.parts import part, several
 
 Json = dict[str, Any]

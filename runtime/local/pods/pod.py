@@ -13,6 +13,7 @@ from typing import Any
 
 from flowdsl.grammar.reason import said
 from flowdsl.runtime.local.controller.events import Outcome, PodRunning, StartPod
+from flowdsl.runtime.local.controller.templates import located
 from flowdsl.runtime.local.pods import ending, units
 from flowdsl.runtime.local.pods.amounts import gpus
 from flowdsl.runtime.local.pods.context import Context
@@ -23,7 +24,6 @@ from flowdsl.runtime.local.pods.outputs import Taken
 from flowdsl.runtime.local.pods.program import Program
 from flowdsl.runtime.local.pods.refusal import Refusal, of_the_step
 from flowdsl.runtime.local.pods.slots import Amount
-from flowdsl.runtime.local.pods.store import located
 from flowdsl.runtime.local.pods.units import Unit
 from flowdsl.runtime.local.pods.volumes import Volumes
 from flowdsl.runtime.local.pods.workload_kind import ENDLESS

@@ -116,8 +116,3 @@ def place(artifact: Json) -> tuple[str, str]:
                 key = key.partition("://")[2] or key.lstrip("/")
             return kind, key
     return "", ""
-
-
-def located(artifact: Json) -> bool:
-    """Whether an artifact has a location."""
-    return bool(place(artifact)[1]) or any(one in artifact for one in ("raw", "http", "git", "plugin"))

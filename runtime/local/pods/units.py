@@ -121,8 +121,8 @@ def _mains(template: Json) -> tuple[list[Json], dict[str, tuple[str, ...]]]:
         return found, depends
     if "script" in template:
         script = dict(template["script"])
-        script.pop("source", None)
-        script["args"] = [*texts(script, "args"), SCRIPT]
+        if script.pop("source", None):  # without one, Argo runs the command alone
+            script["args"] = [*texts(script, "args"), SCRIPT]
         return [{**script, "name": "main"}], {}
     return [{**template["container"], "name": "main"}], {}
 
