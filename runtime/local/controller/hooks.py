@@ -176,9 +176,9 @@ class Hooks(ABC):
         # The exit hook of a node that could not start is left to the next pass.
         late = self.ended or self.node.type == "Skipped"
         self.ended = self.ended or self.node.fulfilled
-        new = self.made == self.run.agenda.passes and not self.node.late
-        if self.node.completed and self.node.type == "TaskGroup" and new:
-            # A loop without a running round: Argo continues after it, and checks its hooks if it visits it again.
+        at_once = not self.node.late and (self.made == self.run.agenda.passes or (self.waits and not late))
+        if self.node.completed and self.node.type == "TaskGroup" and at_once:
+            # Argo continues after a loop that ends when it visits it, and checks its hooks if it visits it again.
             if not late:
                 self.run.agenda.in_next_pass(self.changed)
             self._tell()
