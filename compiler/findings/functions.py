@@ -96,26 +96,6 @@ class FileDefault(Finding):
         return {**super().words(), "way": way}
 
 
-class ReturnsComputed(Finding):
-    """A result of a sub-pipeline that is computed in a way that may fail."""
-
-    code = "FD299"
-    title = "`{pipeline}` returns a value that Argo would have to compute"
-    label = "a computation that fails here would leave the run waiting forever"
-    help = "{way}"
-    pipeline: str
-    part: bool  # of what a step returned as one value
-
-    def words(self) -> dict[str, str]:
-        """The fields, and what to return instead."""
-        way = "return the output of a step as it is, and compute where the result is used"
-        if self.part:
-            way = (
-                "return the whole result of the step, and take it apart there; or return this part separately"
-            )
-        return {**super().words(), "way": way}
-
-
 class NoSource(Finding):
     """A step whose source cannot be found."""
 

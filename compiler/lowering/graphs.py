@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
-from flowdsl.compiler.findings.functions import ReturnsComputed
-from flowdsl.compiler.forms import DIGEST, PLAIN, ROWS, Carried, handed, inputs, inside, ports
+from flowdsl.compiler.forms import PLAIN, ROWS, Carried, handed, inputs, inside, port_types, ports
 from flowdsl.compiler.lowering.ends import apart, musts, parameters_of
 from flowdsl.compiler.lowering.learning import learning
 from flowdsl.compiler.lowering.pick_script import PYTHON, pick
@@ -16,7 +15,6 @@ from flowdsl.compiler.naming import slug
 from flowdsl.compiler.options import patch
 from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.compiler.ports import IN, OUT
-from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import PipelineDef
 from flowdsl.places.place import Definition, Place
 from flowdsl.run import OUTCOME
@@ -37,6 +35,7 @@ from flowdsl.values.expr import (
     RunField,
     Status,
     children,
+    leaves,
 )
 
 if TYPE_CHECKING:
@@ -60,6 +59,9 @@ class Graphs:
         self.written.signatures[name] = plan.owner.signature
         position = len(self.written.templates)
         tasks = tuple(task for call in plan.calls for task in self._tasks(plan, call))
+        outs, computed = self._outputs(plan, apart("result", [task.name for task in tasks]))
+        if computed is not None:
+            tasks = (*tasks, computed)
         ended = any("Failed" in results for task in tasks for _, results in task.ended)
         if ended:
             tasks = (*tasks, *musts(tasks))
@@ -73,9 +75,6 @@ class Graphs:
             used = parameters_of(tasks)
             ins = [one for one in ins if one.name in used]
         ins.extend(hidden(plan.needs_at and not plan.root, plan.needs_index))
-        outs = [
-            output for out, carried in plan.results.items() for output in self._handed_on(plan, out, carried)
-        ]
         if plan.body:
             outs.append(ir.Output(INDEX, "parameter", value=Param(INDEX, t.TEXT)))
         own = plan.own
@@ -84,24 +83,49 @@ class Graphs:
         template = ir.Template(name, tuple(ins), tuple(outs), graph, place, own.places, asked)
         self.written.templates.insert(position, template)
 
-    def _handed_on(self, plan: GraphPlan, name: str, carried: Carried) -> list[ir.Output]:
-        form, values, kind = carried
+    def _outputs(self, plan: GraphPlan, task: str) -> tuple[list[ir.Output], ir.Task | None]:
+        """The outputs of a graph, and a task without a pod that computes those which the graph itself cannot.
+
+        An expression that fails there would leave the run waiting forever, one in an argument fails the task.
+        Source: executeDAGTask in workflow/controller/dag.go of Argo 4.1.
+        """
         found: list[ir.Output] = []
-        for (port, how), value in zip(ports(name, form), values, strict=True):
-            if how == "artifact":
-                optional = isinstance(value.type, t.Maybe)
-                found.append(ir.Output(port, "artifact", value=value, optional=optional))
-            else:
-                if _is_scheduled(value) or (
-                    not plan.root and not port.startswith(DIGEST) and _may_fail(value)
-                ):
-                    finding = ReturnsComputed(plan.owner.name, _is_part(value))
-                    place = Definition(plan.owner.code, "return", f"item:{name}")
-                    self.variants.diagnostics.append(Diagnostic(finding, place))
+        computed: list[ir.Argument] = []
+        for name, (form, values, kind) in plan.results.items():
+            for (port, how), value, typed in zip(
+                ports(name, form), values, port_types(form, kind), strict=True
+            ):
+                if how == "artifact":
+                    optional = isinstance(value.type, t.Maybe)
+                    found.append(ir.Output(port, "artifact", value=value, optional=optional))
+                    continue
                 called = form is PLAIN and not plan.root  # outputs of a run are read by people
-                typed = _of_type(value, kind) if called or isinstance(value, Const) else value
-                found.append(ir.Output(port, "parameter", value=typed))
-        return found
+                given = _of_type(value, typed) if called or isinstance(value, Const) else value
+                if _is_scheduled(value) or (not plan.root and _may_fail(value)):
+                    computed.append(ir.Argument(port, "parameter", given, given.type))
+                    given = Out(task, port, given.type)
+                found.append(ir.Output(port, "parameter", value=given))
+        if not computed:
+            return found, None
+        template = self.variants.names.name(task, f"{task} of {self._within(plan)}")
+        place = definition_place(plan.owner)
+        names = [(one.name, one.type) for one in computed]
+        nothing = ir.Task("nothing", ir.NOTHING, (), place, when=Const(False, t.BOOL))
+        self.written.templates.append(
+            ir.Template(
+                template,
+                tuple(ir.Input(port, "parameter") for port, _ in names),
+                tuple(ir.Output(port, "parameter", value=Param(port, typed)) for port, typed in names),
+                ir.Graph((nothing,)),
+                place,
+            )
+        )
+        own = {call.name: None for call in plan.calls} | {
+            call.best: None for call in plan.calls if call.picked
+        }
+        read = [getattr(leaf, "task", None) for one in computed for leaf in leaves(one.value)]
+        after = tuple(name for name in own if name in read)
+        return found, ir.Task(task, template, tuple(computed), place, after)
 
     def _tasks(self, graph: GraphPlan, plan: CallPlan) -> list[ir.Task]:
         tasks = [self._task(graph, plan)]
@@ -349,11 +373,6 @@ def _may_fail(value: Expr) -> bool:
         case _:
             pass
     return any(_may_fail(child) for child in children(value))
-
-
-def _is_part(value: Expr) -> bool:
-    """Whether a value is a field of what a step returned as one value."""
-    return isinstance(value, Get) and (isinstance(value.of, Out) or _is_part(value.of))
 
 
 def _is_scheduled(value: Expr) -> bool:

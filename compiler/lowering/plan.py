@@ -253,12 +253,10 @@ class _Graph:
         returns = self.graph.owner.signature.returns
         if result is None:
             return
-        self.resolver.handing_on = not self.plan.root
         for out in t.outputs(returns):
             self.plan.results[out.name] = self.carrier.carry(
                 part_of(result, out.keys), out.type, None, crossing=not self.plan.root
             )
-        self.resolver.handing_on = False
 
 
 def _waited(graph: Graph) -> Iterator[int]:

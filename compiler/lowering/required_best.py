@@ -31,10 +31,9 @@ def _taken(graph: GraphPlan) -> Iterator[tuple[object, object]]:
                 yield from ((name, plan.call.region) for name in _computed(value))
         if plan.condition is not None:
             yield from ((name, None) for name in _computed(plan.condition))
-    if graph.root:
-        for carried in graph.results.values():
-            for value in carried.values:
-                yield from ((name, None) for name in _computed(value))
+    for carried in graph.results.values():
+        for value in carried.values:
+            yield from ((name, None) for name in _computed(value))
 
 
 def _computed(expr: Expr) -> Iterator[object]:

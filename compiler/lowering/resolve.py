@@ -58,14 +58,13 @@ if TYPE_CHECKING:
 
 
 class Resolver:
-    """Rewrites the expressions of one graph. `handing_on`: for a graph around it, so nothing is computed here."""
+    """Rewrites the expressions of one graph."""
 
     def __init__(self, shared: Shared, plan: GraphPlan, graph: Graph) -> None:
         self.shared = shared
         self.plan = plan
         self.names = shared.names(graph)
         self.types = {p.name: p.type for p in graph.owner.signature.parameters}
-        self.handing_on = False
 
     def resolve(self, expr: Expr, region: Region | None, *, inner: bool = False) -> Expr:
         """An expression with tasks by name, and with a harmless default for tasks that may not have run.
@@ -135,7 +134,7 @@ class Resolver:
         metric = loop.objective.metric
         if "." in metric:
             self._take([(sweep, metric.partition(".")[0])], "finite")
-        if maker.large or self.handing_on:
+        if maker.large:
             maker.picked[name] = None
             return Out(maker.best, name, kind)
         rows = Out(maker.name, "results", t.JSON)

@@ -129,6 +129,53 @@ def nested(plain: Plain, m: Any, volumes: Volumes, count: int = 2) -> None:
     plain("merge", m.merge, many, names, [one.size, two.size, 7])
 
 
+def scattered(plain: Plain, m: Any, volumes: Volumes, names: tuple[str, ...] = ("a", "b")) -> None:
+    found: list[Any] = []
+    every: list[Any] = []
+    pairs: list[Any] = []
+    for number, name in enumerate(names):
+        where = f"found.search({number})"
+        if name == "b":
+            found.append(plain(f"{where}.other", m.usual, name))
+        else:
+            runs = [
+                plain(f"{where}.runs.train({n})", m.train, name, rate) for n, rate in enumerate([0.2, 0.1])
+            ]
+            found.append(min(runs, key=lambda one: one.loss))
+        where = f"every.all-of({number}).train"
+        every.append([plain(f"{where}.train({n})", m.train, name, rate) for n, rate in enumerate([0.1, 0.2])])
+        where = f"pairs.both({number})"
+        pairs.append(
+            [plain(f"{where}.usual", m.usual, name).model, plain(f"{where}.train", m.train, name, 0.5).model]
+        )
+    plain("compare", m.compare, found, every, pairs)
+    for number, run in enumerate(found):
+        plain(f"show.show({number})", m.show, run)
+
+
+def returned(plain: Plain, m: Any, volumes: Volumes, configs: list[Any] | None = None) -> None:
+    found: list[Any] = []
+    for number, config in enumerate(
+        configs or [m.Config("ab", [3.0, 16.0]), m.Config('c"', [3.0, 32.0], "n")]
+    ):
+        where = f"found.tuned({number})"
+        rates = enumerate([0.5, 2.0, 1.0])
+        runs = [plain(f"{where}.runs.train({n})", m.train, config.name, rate) for n, rate in rates]
+        usual = [
+            plain(f"{where}.usual.train({n})", m.train, config.name, rate)
+            for n, rate in enumerate([4.0, 8.0])
+        ]
+        best = max(one.score for one in runs)
+        if best > config.rates[0]:
+            best = plain(f"{where}.more", m.train, config.name, config.rates[1]).score
+        found.append(
+            m.Found(usual[1].model, config.name, config.rates[0], best / usual[0].score, config.note)
+        )
+    runs = [plain(f"best.train.train({n})", m.train, "xyz", rate) for n, rate in enumerate([0.5, 2.0])]
+    last = max(runs, key=lambda one: one.score)
+    plain("show", m.show, found, m.Found(last.model, "last", last.score, last.score / 2, None), "ab")
+
+
 def sweeps(plain: Plain, m: Any, volumes: Volumes, points: list[Any], least: float = 0.5) -> None:
     data = plain("data", m.prepare)
     judged: list[Any] = []

@@ -29,7 +29,6 @@ WORDS = "either, fan_out, grid, maximize, minimize, otherwise, pipeline, sweep, 
 REFUSED = {
     "FD233": "`either` of a value that is known now",
     "FD291": "a result that may not be there",
-    "FD299": "a result that Argo would have to compute",
     "FD337": "results of a loop inside another value",
     "FD355": "`either` of a value that is always there",
 }

@@ -38,6 +38,9 @@ CASES = [
     Case(LOWERING / "loops.py", {}),
     Case(LOWERING / "loops.py", {"total": 11}),
     Case(LOWERING / "nested.py", {}),
+    Case(LOWERING / "returned.py", {}),
+    Case(LOWERING / "scattered.py", {}),
+    Case(LOWERING / "scattered.py", {"names": ["b", "c", "a"]}),
     Case(LOWERING / "volume.py", {}),
     Case(PIPELINES / "choices.py", {}),
     Case(PIPELINES / "choices.py", {"size": 1, "word": "x", "force": True}),
@@ -157,8 +160,7 @@ def test_one_value_of_the_best_is_handed_on_by_each_sweep_of_a_name(world: World
     run = world.run(document)
     scores = {"highest": "4.0", "lowest": "1.0", "each.lowest(0)": "1.0", "each.lowest(1)": "1.0"}
     for name, score in scores.items():
-        picked = run.nodes.pop(f"{run.entry.name}.{name}.runs-best")
-        assert picked.parameters == {"score": score}
+        assert run.nodes[f"{run.entry.name}.{name}.result"].parameters == {"return": score}
     world.agree(run)
 
 
