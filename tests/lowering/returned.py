@@ -1,10 +1,10 @@
-"""Pipelines that return what is computed, or taken out of values: in a loop, of a sweep, with files, in the root."""
+"""Pipelines that return what is computed, or taken out of values: in a loop, of a sweep, with files."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from flowdsl import either, fan_out, maximize, pipeline, run, step, sweep, when
+from flowdsl import either, fan_out, maximize, pipeline, step, sweep, when
 
 
 @dataclass
@@ -58,8 +58,8 @@ def best_of(name: str) -> Scored:
 @pipeline
 def returned(
     configs: list[Config] = [Config("ab", [3.0, 16.0]), Config('c"', [3.0, 32.0], "n")],
-) -> tuple[str, str]:
+) -> str:
     found = fan_out(tuned, over={"config": configs})
     best = best_of("xyz")
     last = Found(best.model, "last", best.score, best.score / 2, None)
-    return show(found, last, configs[0].name), run.scheduled_time
+    return show(found, last, configs[0].name)

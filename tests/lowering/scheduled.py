@@ -18,11 +18,11 @@ def read(folder: Path) -> None:
 
 
 @pipeline
-def scheduled(day: str | None = None) -> int:
+def scheduled(day: str | None = None) -> tuple[int, str]:
     due = either(day, run.scheduled_time)
     rows = load(due, f"due at {run.scheduled_time}")
     read(DATA / f"raw/{run.scheduled_time}")
     with when(run.scheduled_time != due):
         load.options(name="late")(run.scheduled_time)
     fan_out(load.options(name="parts"), over={"part": [1, 2]}, due=run.scheduled_time)
-    return rows
+    return rows, run.scheduled_time
