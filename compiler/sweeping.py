@@ -50,6 +50,8 @@ _OWN = frozenset(own_words(flowdsl.sweep))
 """The parameters of `sweep` itself, which therefore cannot be passed on to the trials."""
 _COMMAND = "the command line"
 _ARGUMENT = regex(rf"""\b({"|".join(sorted(_OWN))})=(?:"(\w+)"|(\d*)(?![\w\[]))""")
+_ONLY_IN_PYTHON = regex(r" write search=\w+\(startup=[^,]*,")
+"""A way out for which the command line has no option."""
 _OBJECTIVE = regex(r'\b(max|min)imize\((?:"([^"]*)")?\)')
 _OF_A_TRIAL = frozenset(
     (
@@ -239,9 +241,9 @@ class _Command:
 
     def said(self, one: Diagnostic) -> Diagnostic:
         """A finding about the text, as one about the command line."""
+        advice = _ONLY_IN_PYTHON.sub("", one.finding.advice)
         help_ = _ARGUMENT.sub(
-            lambda found: f"--{found[1].replace('_', '-')} {found[2] or found[3]}".rstrip(),
-            one.finding.advice,
+            lambda found: f"--{found[1].replace('_', '-')} {found[2] or found[3]}".rstrip(), advice
         )
         help_ = _OBJECTIVE.sub(
             lambda found: f"--metric {':'.join(filter(None, (found[2], found[1])))}", help_

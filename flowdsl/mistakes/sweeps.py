@@ -204,14 +204,14 @@ class UnknownMetric(Finding):
         """The fields, and the output that was probably meant, or how a part becomes one."""
         shown = f"output `{self.name}`" if self.name else "single output"
         meant = suggest(self.name, self.known) or "it returns nothing"
-        way = "name one of its outputs in the objective"
+        word = "minimize" if self.goal == "min" else "maximize"
+        way = f'name one of its outputs, `{word}("NAME")`'
         part = self.name.rpartition(".")[2]
         if self.inside:
             meant = f"`{part}` is a part of `{self.inside}`"
             way = f"name the way to it: `{self.inside}.{part}`"
         elif self.single:
             meant = f"its one result is {self.single}"
-            word = "minimize" if self.goal == "min" else "maximize"
             way = f"write `{word}()`: a single result has no name"
             if self.single not in ("float", "int"):
                 way = f'let it return a NamedTuple or dataclass with `{part}: float`, and name that: `{word}("{part}")`'
