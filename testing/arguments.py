@@ -1,13 +1,14 @@
-"""The arguments of a test run other than the parameters of its pipeline."""
+"""The arguments of a test run, told from the parameters of its pipeline."""
 
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from flowdsl.diagnostic import together
+from flowdsl.diagnostic import near, together
 from flowdsl.testing.error import IS_TOLD, CannotRun
 
 if TYPE_CHECKING:
@@ -20,21 +21,39 @@ _FORMS = {
     "config_maps": '{"NAME": {"KEY": "TEXT"}}',
     "secrets": '{"NAME": {"KEY": "TEXT"}}',
     "fakes": '{"STEP": VALUE}',
+    "parameters": '{"NAME": VALUE}',
 }
 
 _NEEDED = ("approve", "python")  # for all others None means: not given
 
 
-def check(given: Mapping[str, object]) -> None:
-    """Raise CannotRun, with all that is wrong, for arguments that cannot be used."""
-    wrong = [
-        CannotRun(text)
-        for name, value in given.items()
-        if value is not None or name in _NEEDED
-        for text in _WRONG[name](name, value)
-    ]
+def check(given: Mapping[str, object], own: Mapping[str, object]) -> None:
+    """Raise CannotRun, with all that is wrong, for arguments that cannot be used.
+
+    `own` are the parameters of the pipeline. Of one that is called like an argument only `parameters` can tell.
+    """
+    told = dict(_entries("parameters", given["parameters"]) or ())
+    wrong: list[CannotRun] = []
+    for name, value in given.items():
+        if name in own and f'parameters["{name}"]' not in told and value not in (None, False, sys.executable):
+            form = f'parameters={{"{name}": VALUE}}'
+            wrong.append(CannotRun(f"{name} is also a parameter of the pipeline: say what that is, {form}"))
+        elif value is not None or name in _NEEDED:
+            wrong += [CannotRun(text) for text in _WRONG[name](name, value)]
     if wrong:
         raise CannotRun(together("arguments", wrong))
+
+
+def values(
+    named: Mapping[str, object], listed: Mapping[str, object], own: Mapping[str, object]
+) -> dict[str, object]:
+    """The values of the pipeline's parameters, given by their names or in `parameters`. Raises CannotRun."""
+    for name in named:
+        if name in listed:
+            raise CannotRun(f"`{name}` is given twice: by its name, and in parameters")
+        if name not in own and (meant := near(name, [*own, *_WRONG])) in _WRONG and meant not in own:
+            raise CannotRun(f"the pipeline has no parameter `{name}`; did you mean the argument `{meant}`?")
+    return {**named, **listed}
 
 
 def _entries(name: str, value: object) -> Iterator[tuple[str, object]] | None:
@@ -49,7 +68,7 @@ def _form(name: str, value: object) -> str:
     return f"{name} is a dict by names, {name}={_FORMS[name]}, not {value!r}"
 
 
-def _fakes(name: str, value: object) -> Iterator[str]:
+def _values(name: str, value: object) -> Iterator[str]:
     if _entries(name, value) is None:
         yield _form(name, value)
 
@@ -109,7 +128,8 @@ _WRONG: dict[str, Callable[[str, object], Iterator[str]]] = {
     "artifacts": _paths,
     "config_maps": _data,
     "secrets": _data,
-    "fakes": _fakes,
+    "fakes": _values,
+    "parameters": _values,
     "approve": _flag,
     "python": _program,
     "cluster": _text,

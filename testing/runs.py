@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.pipeline import Pipeline, PipelineDef
-from flowdsl.testing.arguments import check
+from flowdsl.testing.arguments import check, values
 from flowdsl.testing.error import IS_TOLD, CannotRun
 from flowdsl.testing.result import Run
 from flowdsl.values import types as t
@@ -71,13 +71,15 @@ class RunPipeline:
         approve: bool = False,
         python: str = sys.executable,
         cluster: str | None = None,
-        **parameters: object,
+        parameters: Mapping[str, object] | None = None,
+        **named: object,
     ) -> Run[R]:
         """Run a pipeline to its end.
 
-        `parameters` are its own. `mounts` are folders for claims, `artifacts` files for artifacts that no step
-        makes, `config_maps` and `secrets` data by name and key. `fakes` are what steps return, by task or step: these
-        do not run. `approve` lets suspended steps go on. Raises CannotRun; a run that fails is returned.
+        Its own parameters are given by their names, or as `parameters`. `mounts` are folders for claims, `artifacts`
+        files for artifacts that no step makes, `config_maps` and `secrets` data by name and key. `fakes` are what
+        steps return, by task or step: these do not run. `approve` lets suspended steps go on. Raises CannotRun; a
+        run that fails is returned.
         """
         from flowdsl.runtime.local.error import RunError
         from flowdsl.runtime.local.means import Means, claim_of
@@ -85,18 +87,20 @@ class RunPipeline:
 
         if not _is_pipeline(pipeline):
             raise CannotRun(f"{pipeline!r} is no pipeline: a step is called as a function")
-        check(
-            {
-                "mounts": mounts,
-                "artifacts": artifacts,
-                "config_maps": config_maps,
-                "secrets": secrets,
-                "fakes": fakes,
-                "approve": approve,
-                "python": python,
-                "cluster": cluster,
-            }
-        )
+        given = {
+            "mounts": mounts,
+            "artifacts": artifacts,
+            "config_maps": config_maps,
+            "secrets": secrets,
+            "fakes": fakes,
+            "approve": approve,
+            "python": python,
+            "cluster": cluster,
+            "parameters": parameters,
+        }
+        signature = pipeline._definition.signature  # pyright: ignore[reportPrivateUsage] -- as in compile.py
+        check(given, signature.by_name)
+        own = values(named, parameters or {}, signature.by_name)
         program, document = _compiled(pipeline, cluster)
         self._count += 1
         name = f"{program.name[:_LONGEST]}-{self._count}"
@@ -110,7 +114,7 @@ class RunPipeline:
             secrets or {},
         )
         try:
-            ready = _ready(name, self.folder, program, document, parameters, fakes or {}, means)
+            ready = _ready(name, self.folder, program, document, own, fakes or {}, means)
             machine = _run(self.folder, ready, approve)
         except RunError as error:
             raise CannotRun(_in_python(str(error))) from None
@@ -119,9 +123,8 @@ class RunPipeline:
         from flowdsl.runtime.local.means import volumes_of
 
         places = Files(folder, volumes_of(ready.manifest, means.mounts, means.volumes, folder))
-        kind = pipeline._definition.signature.returns  # pyright: ignore[reportPrivateUsage] -- as in compile.py
         returns = {template: one.returns for template, one in program.signatures.items()}
-        return Run(machine, folder, kind, returns, places)
+        return Run(machine, folder, signature.returns, returns, places)
 
 
 def _is_pipeline(thing: object) -> TypeGuard[Pipeline[..., Any]]:

@@ -621,6 +621,45 @@ def test_an_interpreter_is_named_as_in_a_shell(
     assert run_pipeline(single, raw=raw, python=Path(sys.executable).name).phase == "Succeeded"
 
 
+@step(image="python:3.12-slim")
+def joined_up(cluster: int, python: int, rate: int) -> int:
+    return cluster + python + rate
+
+
+@pipeline
+def like_arguments(cluster: int = 1, python: int = 2, approve: bool = False, rate: int = 0) -> int:
+    return joined_up(cluster, python, rate)
+
+
+def test_parameters_that_are_called_like_arguments(run_pipeline: RunPipeline) -> None:
+    given = {"cluster": 10, "python": 20, "approve": True}
+    assert run_pipeline(like_arguments, parameters=given, rate=5).outputs == 35
+    assert run_pipeline(like_arguments, rate=5).outputs == 8
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"cluster": "gke", "python": "3.12"},
+            '2 arguments are wrong:\n  python is also a parameter of the pipeline: say what that is, parameters={"',
+        ),
+        ({"approve": True}, 'parameters={"approve": VALUE}'),
+        ({"parameters": {"rate": 1}, "rate": 2}, "`rate` is given twice: by its name, and in parameters"),
+        ({"parameters": ["rate"]}, """parameters={"NAME": VALUE}, not ['rate']"""),
+        ({"parameters": {"rat": 1}}, "has no parameter `rat`; did you mean `rate`?"),
+        ({"mount": {}}, "the pipeline has no parameter `mount`; did you mean the argument `mounts`?"),
+        ({"aprove": 1}, "has no parameter `aprove`; did you mean `approve`?"),
+    ],
+)
+def test_parameters_that_are_not_told_from_arguments(
+    given: dict[str, Any], message: str, run_pipeline: RunPipeline
+) -> None:
+    with pytest.raises(CannotRun) as caught:
+        run_pipeline(like_arguments, **given)
+    assert message in str(caught.value)
+
+
 def test_a_step_is_no_pipeline(run_pipeline: RunPipeline) -> None:
     with pytest.raises(CannotRun, match="is no pipeline"):
         run_pipeline(half, number=1)
