@@ -165,8 +165,9 @@ class Collector:
             if not entries:
                 self._settle(plan)
         except FetchError as error:
-            self._note(error)
-            plan.fail(error)
+            if piece.certain or not isinstance(error, Missing):
+                self._note(error)
+                plan.fail(error)
         return plan
 
     @property

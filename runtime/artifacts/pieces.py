@@ -80,7 +80,8 @@ class Piece(NamedTuple):
     archive: str = "none"
     """How it is packed: `none`, `tar` or `zip`; empty if that is not declared."""
     deleted: bool = False
-    optional: bool = False
+    certain: bool = True
+    """Whether it has to be there: a step that failed need not have written what it was to leave on a volume."""
 
     @property
     def name(self) -> str:
@@ -136,7 +137,8 @@ def read(workflow: Json) -> Run:
         for one in several(step.outputs, "parameters"):
             place = claims.location(str(one.get("value") or ""), step)
             if place is not None and str(one.get("name")) not in names:
-                pieces.append(Piece(step, str(one["name"]), place))
+                certain = step.node.phase == "Succeeded"
+                pieces.append(Piece(step, str(one["name"]), place, certain=certain))
     return Run(status, found, pieces)
 
 
@@ -163,7 +165,6 @@ def _artifact(step: Step, artifact: Json, repository: Json) -> Piece:
         _location(artifact, repository),
         form,
         bool(artifact.get("deleted")),
-        bool(artifact.get("optional")),
     )
 
 
@@ -229,7 +230,7 @@ def chosen(run: Run, wanted: Sequence[str]) -> Chosen:
         for step in run.steps
         if step.leaf
         for name, value in values(step).items()
-        if f"{step.path}.{name}" not in files
+        if f"{step.path}.{name}" not in files and name not in _declared(run, step)
     ]
     if not wanted:
         return Chosen(run.pieces, texts, [])
@@ -245,6 +246,12 @@ def chosen(run: Run, wanted: Sequence[str]) -> Chosen:
         [one for one in texts if meant(one[0], one[1])],
         [one for one in wanted if one not in known],
     )
+
+
+def _declared(run: Run, step: Step) -> set[str]:
+    """The files that a step was to make: a parameter of that name is a key, even if a step that failed made none."""
+    outputs = part(run.status.templates.of(step.pod), "outputs")
+    return {str(one.get("name")) for one in several(outputs, "artifacts")}
 
 
 def _aboves(path: str) -> list[str]:

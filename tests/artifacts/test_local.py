@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,48 @@ def test_a_run_that_is_not_there(here: Path, capsys: pytest.CaptureFixture[str])
     (here / ".flowdsl/runs").mkdir(parents=True)
     assert run(["fetch", "nowhere"]) == 2
     assert "there is no run `nowhere` in .flowdsl/runs" in capsys.readouterr().err
+
+
+TRIALS = """
+from pathlib import Path
+from typing import NamedTuple
+
+from flowdsl import Volume, maximize, pipeline, step, sweep
+
+DATA = Volume("datasets", mode="ReadWriteMany")
+
+
+class Trained(NamedTuple):
+    model: Path
+    accuracy: float
+
+
+@step(image="python:3.12-slim")
+def train(rate: float) -> Trained:
+    if rate > 1:
+        raise ValueError(rate)
+    model = Path("model")
+    model.write_text("m")
+    return Trained(model, rate)
+
+
+@pipelineOPTIONS
+def work() -> Path:
+    return sweep(train, over={"rate": [0.1, 2.0]}, objective=maximize("accuracy")).best.model
+"""
+
+
+@pytest.mark.parametrize("options", ["", '(store=DATA / "runs")'])
+def test_a_trial_that_failed_has_no_file(
+    here: Path, options: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "pipeline.py").write_text(TRIALS.replace("OPTIONS", options))
+    assert run(["run", "pipeline.py", "--name", "first", "--quiet"]) == 0
+    assert run(["fetch", "first"]) == 0
+    assert there(here / "first") == {"train/0/model": b"m"}
+    capsys.readouterr()
+    assert run(["fetch", "first", "--list", "--json"]) == 0
+    rows = {(one["step"], one["output"]): one["kind"] for one in json.loads(capsys.readouterr().out)}
+    assert rows["train(0)", "accuracy"] == "value"
+    assert rows["train(0)", "model"] == "file"
+    assert rows.get(("train(1)", "model")) in (None, "file")
