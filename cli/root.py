@@ -103,6 +103,18 @@ def _phases(hint: Any, tokens: Sequence[Token]) -> list[str]:
     return [known[word.lower()] for word in wanted]
 
 
+def _labels(hint: Any, tokens: Sequence[Token]) -> str:
+    """Parses conditions on labels."""
+    from flowdsl.runtime.status.selector import matches
+
+    text = tokens[0].value.strip()
+    try:
+        matches(text, {})
+    except ValueError as error:
+        raise Refused(f"--selector: {line(str(error))}; write them as in team=vision,tier!=test") from None
+    return text
+
+
 def option(*names: str) -> Parameter:
     """An option with these names, else that of its argument; it has no negation, and its default is not shown."""
     return Parameter(name=names or None, negative="", show_default=False)
@@ -111,6 +123,7 @@ def option(*names: str) -> Parameter:
 FLAG = SEVERAL = option()
 PARAMETERS = option("--parameter", "-p")
 StatusOption = Annotated[list[RunPhase] | None, Parameter(negative="", converter=_phases)]
+SelectorOption = Annotated[str, Parameter(name=["--selector", "-l"], show_default=False, converter=_labels)]
 JsonOption = Annotated[bool, option("--json")]
 OnlyJsonOption = Annotated[Literal["json"] | None, Parameter(name=["--output", "-o"], show=False)]
 """`-o json` of a command that has no other output to choose: it is known, and `--json` is what the help shows."""

@@ -529,7 +529,10 @@ def test_the_runs_of_this_folder_newest_first(flowdsl: Callable[..., Result]) ->
             "--local is about runs of this folder: leave out what names a cluster or namespace",
         ),
         (("-A", "-n", "x"), "--all-namespaces is about all of them: leave out --namespace"),
-        (("--local", "-l", "a b"), "--selector: `a b` is not a condition on labels"),
+        (
+            ("-l", "a b"),
+            "--selector: `a b` is not a condition on labels; write them as in team=vision,tier!=test",
+        ),
         (("--context", "x"), "the settings of the cluster cannot be read"),
     ],
 )

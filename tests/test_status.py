@@ -393,7 +393,7 @@ def test_where_the_template_of_a_node_is(node: Json, where: Json) -> None:
 
 # --- labels -----------------------------------------------------------------------------------------------
 
-LABELS = {"team": "vision", "flowdsl.dev/pipeline": "tune", "empty": ""}
+LABELS = {"team": "vision", "flowdsl.dev/pipeline": "tune", "empty": "", "size": "3"}
 
 
 @pytest.mark.parametrize(
@@ -403,7 +403,8 @@ LABELS = {"team": "vision", "flowdsl.dev/pipeline": "tune", "empty": ""}
         ("team=text", False), ("other!=x", True), ("team", True), ("!team", False), ("!other", True), ("other", False),
         ("team in (vision, text)", True), ("team notin (vision,text)", False), ("other notin (a)", True),
         ("other in (a)", False), ("team=vision,!other", True), ("team=vision,other", False), ("empty=", True),
-        ("flowdsl.dev/pipeline in (tune),team", True),
+        ("flowdsl.dev/pipeline in (tune),team", True), ("size>2", True), ("size > 3", False), ("size<-1,team", False),
+        ("team>0", False), ("other<1", False),
     ],
 )  # fmt: skip
 def test_labels_are_selected(selector: str, answer: bool) -> None:
@@ -411,7 +412,7 @@ def test_labels_are_selected(selector: str, answer: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "selector", [",", "team=vision,", "a b", "a in b", "a in (b", "=b", "a=b=c", "!", "a=(b)"]
+    "selector", [",", "team=vision,", "a b", "a in b", "a in (b", "=b", "a=b=c", "!", "a=(b)", "a>b", "a>=1"]
 )
 def test_what_is_no_selector(selector: str) -> None:
     with pytest.raises(ValueError, match="is not a condition on labels"):

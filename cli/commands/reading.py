@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import FLAG, WRITTEN, JsonOption, StatusOption, app, in_json, option
+from flowdsl.cli.root import FLAG, WRITTEN, JsonOption, SelectorOption, StatusOption, app, in_json, option
 
 
 @app.command(
@@ -83,7 +83,7 @@ Examples:
 )
 def list_command(
     *,
-    selector: Annotated[str, Parameter(name=["--selector", "-l"], show_default=False)] = "",
+    selector: SelectorOption = "",
     status: StatusOption = None,
     running: Annotated[bool, FLAG] = False,
     completed: Annotated[bool, FLAG] = False,

@@ -65,7 +65,7 @@ def chosen(names: Sequence[str], selection: Selection, reach: Reach, *, ended: b
     old = selection.older_than
     age = None if old is None else seconds_of("--older-than", old)
     found: list[Found] = []
-    for workflow, cluster in _selected(selection.selector or "", reach, local=ended):
+    for workflow, cluster in _selected(selection.selector, reach, local=ended):
         phase = phase_of(workflow)
         fits = (not phases or phase in phases) and (ended or not over(workflow))
         if fits and (age is None or time.time() - _since(workflow) >= age):

@@ -134,7 +134,7 @@ def _kept(workflow: Json) -> Json:
 
 
 def local_runs(selector: str) -> list[Json]:
-    """The Workflows of the runs in this folder with certain labels, the newest first. Raises Refused.
+    """The Workflows of the runs in this folder with certain labels, the newest first.
 
     Unreadable ones are reported, and left out.
     """
@@ -152,10 +152,7 @@ def local_runs(selector: str) -> list[Json]:
             err(f"note: {path} cannot be read: {line(reason(error))}\n")
         else:
             found.append(_alone(one, folder))
-    try:
-        return [one for one in found if matches(selector, _labels(one))]
-    except ValueError as error:
-        raise Refused(f"--selector: {line(str(error))}") from None
+    return [one for one in found if matches(selector, _labels(one))]
 
 
 def _alone(workflow: Json, folder: Path) -> Json:

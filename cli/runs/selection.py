@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from flowdsl.cli.root import FLAG, StatusOption, option
+from flowdsl.cli.root import FLAG, SelectorOption, StatusOption, option
 
 
 @Parameter(name="*")
@@ -15,7 +15,7 @@ from flowdsl.cli.root import FLAG, StatusOption, option
 class Selection:
     """Selects runs if none is named."""
 
-    selector: Annotated[str | None, Parameter(name=["--selector", "-l"])] = None
+    selector: SelectorOption = ""
     """Runs with these labels, as in kubectl: sweep=lr,team!=vision."""
     every: Annotated[bool, option("--all")] = False
     """All runs of the namespace; for `delete`, where no cluster is configured, those of this folder."""

@@ -1,6 +1,7 @@
 """Evaluates label selectors, for objects that no server filters.
 
-Source: k8s.io/apimachinery, pkg/labels/selector.go: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`.
+Source: k8s.io/apimachinery, pkg/labels/selector.go: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`,
+`a>1`, `a<1`.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 
 _KEY, _VALUE = r"[\w./-]+", r"[\w.-]*"
 _ONE = regex(
-    rf"\s*(?:(?P<key>{_KEY})\s*(?:(?P<sign>==|=|!=)\s*(?P<value>{_VALUE})"
+    rf"\s*(?:(?P<key>{_KEY})\s*(?:(?:(?P<sign>==|=|!=)\s*(?P<value>{_VALUE})|(?P<than>[<>])\s*(?P<number>-?\d+))"
     rf"|\s(?P<word>in|notin)\s*\((?P<values>[^()]*)\))?|!\s*(?P<absent>{_KEY}))\s*(?P<end>,|$)",
     re.ASCII,
 )
+
+_WHOLE = regex(r"[+-]?\d+", re.ASCII)
 
 
 def matches(selector: str, labels: Mapping[str, str]) -> bool:
@@ -43,6 +46,10 @@ def _holds(one: re.Match[str], labels: Mapping[str, str]) -> bool:
         return has != one["value"]
     if one["sign"]:
         return has == one["value"]
+    if one["than"]:
+        number = int(has) if has is not None and _WHOLE.fullmatch(has) else None
+        least = int(one["number"])
+        return number is not None and (number > least if one["than"] == ">" else number < least)
     if one["word"]:
         values = {value.strip() for value in one["values"].split(",")}
         return (has in values) == (one["word"] == "in")

@@ -122,7 +122,7 @@ def test_runs_are_listed_by_labels_status_and_number(
     assert len(names("--limit", "2")) == 2
     assert set(names()) <= set(names("-A"))
     assert names("--since", "1h") == names()
-    assert flowdsl("list", "-l", "a=b=c").code == 3
+    assert flowdsl("list", "-l", "a=b=c").code == 2
     rows = json.loads(flowdsl("list", "-o", "json").out)
     assert {one["name"]: one["phase"] for one in rows}[failed] == "Failed"
     out = flowdsl("get", f"{namespace}-fan-out-12").out
