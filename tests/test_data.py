@@ -11,7 +11,7 @@ from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 from flowdsl.compiler.ports import IN, FromEnvPath, FromFile, FromFirst
 from flowdsl.tracing.trace import OutsidePipeline
-from tests.test_script import Step, check
+from tests.script.pods import Step, check
 
 HEAD = """
 from pathlib import Path
