@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from flowdsl.cli.app import run
 from flowdsl.cli.clusters.reach import Reach
 from flowdsl.compiler.profile import Claim, Pool, Product, Profile
 from flowdsl.runtime.checkup import checkup
 from flowdsl.runtime.checkup.visit import Visit
 from flowdsl.runtime.cluster.kinds import VERSION
 from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal, Unreachable
+from tests.commands import Result, in_process
 from tests.standing import Standing, thing
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flowdsl.runtime.cluster.seam import Kind
 
 Json = dict[str, Any]
-Command = "Callable[..., tuple[int, str, str]]"
+Command = "Callable[..., Result]"
 
 SERVED = {
     "argoproj.io/v1alpha1": [
@@ -409,23 +409,22 @@ def test_what_a_manifest_needs() -> None:
 @pytest.fixture
 def flowdsl(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, str, str]]:
+) -> Callable[..., Result]:
     """Run a command against a cluster."""
     monkeypatch.chdir(tmp_path)
+    command = in_process(capsys)
 
-    def command(cluster: Standing, *arguments: str) -> tuple[int, str, str]:
+    def on(cluster: Standing, *arguments: str) -> Result:
         def connect(_: Reach) -> Standing:
             return cluster
 
         monkeypatch.setattr(Reach, "connect", connect)
-        code = run(arguments)
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        return command(*arguments)
 
-    return command
+    return on
 
 
-def test_doctor(flowdsl: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+def test_doctor(flowdsl: Callable[..., Result], tmp_path: Path) -> None:
     code, out, err = flowdsl(healthy(), "doctor")
     assert (code, err) == (0, "")
     assert out.startswith(
@@ -457,7 +456,7 @@ def test_doctor(flowdsl: Callable[..., tuple[int, str, str]], tmp_path: Path) ->
 
 
 def test_a_server_that_is_away_or_does_not_know_the_user(
-    flowdsl: Callable[..., tuple[int, str, str]],
+    flowdsl: Callable[..., Result],
 ) -> None:
     class Away(Reviewing):
         def version(self) -> str:
@@ -528,7 +527,7 @@ def stored(text: str, **metadata: Any) -> Json:
 
 
 @pytest.fixture
-def diff(flowdsl: Callable[..., tuple[int, str, str]], tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
+def diff(flowdsl: Callable[..., Result], tmp_path: Path) -> Callable[..., Result]:
     def command(cluster: Standing, text: str = TEMPLATE) -> tuple[int, str, str]:
         (tmp_path / "t.yaml").write_text(text)
         return flowdsl(cluster, "diff", "t.yaml")
@@ -536,7 +535,7 @@ def diff(flowdsl: Callable[..., tuple[int, str, str]], tmp_path: Path) -> Callab
     return command
 
 
-def test_what_the_server_writes_is_no_difference(diff: Callable[..., tuple[int, str, str]]) -> None:
+def test_what_the_server_writes_is_no_difference(diff: Callable[..., Result]) -> None:
     foreign = {"argocd.argoproj.io/tracking-id": "x"}
     cluster = Standing([stored(TEMPLATE, annotations=foreign)], created=defaulting)
     assert diff(cluster) == (0, "", "")
@@ -557,9 +556,7 @@ def nightly(epochs: int = 5) -> None:
 """
 
 
-def test_another_value_of_a_parameter_is_compared(
-    flowdsl: Callable[..., tuple[int, str, str]], tmp_path: Path
-) -> None:
+def test_another_value_of_a_parameter_is_compared(flowdsl: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "pipeline.py").write_text(PARAMETER)
     (tmp_path / "t.yaml").write_text(TEMPLATE)
     words = ("pipeline.py", "--as", "template", "-p", "epochs=7")
@@ -578,7 +575,7 @@ def test_another_value_of_a_parameter_is_compared(
     assert flowdsl(cluster, "diff", "t.yaml", "-p", "epochs=7") == (2, "", said)
 
 
-def test_a_difference_is_shown_in_the_order_of_the_file(diff: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_difference_is_shown_in_the_order_of_the_file(diff: Callable[..., Result]) -> None:
     last = json.dumps({"metadata": {"labels": {"team": "a", "gone": "x"}}})
     before = stored(
         TEMPLATE.replace("3.12", "3.11"),
@@ -614,7 +611,7 @@ def test_a_difference_is_shown_in_the_order_of_the_file(diff: Callable[..., tupl
 
 
 def test_without_a_dry_run_the_defaults_of_the_server_are_known(
-    diff: Callable[..., tuple[int, str, str]],
+    diff: Callable[..., Result],
 ) -> None:
     cluster = Standing([stored(TEMPLATE)], forbidden=["create workflowtemplates"])
     assert diff(cluster) == (0, "", "")
@@ -622,14 +619,14 @@ def test_without_a_dry_run_the_defaults_of_the_server_are_known(
     assert "-      - {containerPort: 80, protocol: UDP}\n" in diff(cluster)[1]
 
 
-def test_what_is_not_there_is_all_new(diff: Callable[..., tuple[int, str, str]]) -> None:
+def test_what_is_not_there_is_all_new(diff: Callable[..., Result]) -> None:
     code, out, _ = diff(Standing(created=defaulting))
     assert code == 1
     assert out.startswith("--- /dev/null\n+++ WorkflowTemplate/train\n@@ -0,0 +1,")
     assert "+  name: train\n" in out
 
 
-def test_what_the_server_would_not_take(diff: Callable[..., tuple[int, str, str]]) -> None:
+def test_what_the_server_would_not_take(diff: Callable[..., Result]) -> None:
     def refuse(kind: Kind, _: Json) -> Json:
         raise Refusal(422, {"message": "spec.entrypoint: Invalid value"}, "create", kind, "x", "ml")
 
@@ -643,7 +640,7 @@ RUN = TEMPLATE.replace("WorkflowTemplate", "Workflow").replace(
 )
 
 
-def test_a_workflow_is_compared_with_its_newest_run(diff: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_workflow_is_compared_with_its_newest_run(diff: Callable[..., Result]) -> None:
     runs = [
         stored(
             RUN.replace("3.12", image),
@@ -672,7 +669,7 @@ def test_a_workflow_is_compared_with_its_newest_run(diff: Callable[..., tuple[in
     assert "+  generateName: train-\n" in out
 
 
-def test_a_cluster_without_argo(diff: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_cluster_without_argo(diff: Callable[..., Result]) -> None:
     class Bare(Standing):
         def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
             raise Refusal(NOT_FOUND, {"message": "the server could not find it"}, "get", kind, name, "ml")

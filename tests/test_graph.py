@@ -415,7 +415,7 @@ def examined(drawing: Picture) -> ET.Element:
 
 def test_svg_shows_every_task_and_edge(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     (whole,) = drawn(tmp_path, FILE)
-    same(svg(whole), Path(__file__).parent / "cli" / "graph.svg", request)
+    same(svg(whole), Path(__file__).parent / "graph" / "whole.svg", request)
     root = examined(whole)
     texts = [element.text for element in root.iter(f"{NAMESPACE}text")]
     assert sorted(filter(None, texts)) == sorted(

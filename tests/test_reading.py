@@ -8,12 +8,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import yaml
 
-from flowdsl.cli.app import run as command
 from flowdsl.cli.display.lengths import age
 from flowdsl.cli.display.paint import Paint
 from flowdsl.cli.display.tables import Cell, Column, Table
@@ -28,6 +27,7 @@ from flowdsl.runtime.local.rounds import objective_of, tables
 from flowdsl.runtime.status.gather import gathered
 from flowdsl.runtime.status.run import Run
 from flowdsl.runtime.times import rfc3339
+from tests.commands import Result, in_process
 from tests.goldens import same
 from tests.local.harness import until
 from tests.reading.runs import BEGAN, NOW, RUNS, Fake, There, gate, retry, stopped, sweep
@@ -234,12 +234,6 @@ def test_what_no_yaml_holds_is_written_as_json() -> None:
 # --- on this machine --------------------------------------------------------------------------------------
 
 
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture
 def flowdsl(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -249,14 +243,7 @@ def flowdsl(
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.delenv("COLUMNS", raising=False)
-
-    def made(*arguments: str) -> Result:
-        capsys.readouterr()
-        code = command(arguments)
-        said = capsys.readouterr()
-        return Result(code, said.out, said.err)
-
-    return made
+    return in_process(capsys)
 
 
 HELLO = """\

@@ -1,0 +1,358 @@
+"""`compile -o` and `compile --check`: the files that are written, kept and compared."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import stat
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from flowdsl.cli.app import run
+from tests.cli.files import PIPELINE, TWO, WRONG, listing, write
+from tests.commands import Result, process
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+
+@contextlib.contextmanager
+def unprivileged(folder: Path) -> Generator[None]:
+    """Run as a user to whom file modes apply; root temporarily becomes nobody."""
+    if os.geteuid() != 0:
+        yield
+        return
+    nobody = 65534
+    os.chown(folder, nobody, nobody)
+    for path in folder.rglob("*"):
+        os.chown(path, nobody, nobody)
+    os.seteuid(nobody)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def open_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A current folder that everybody can access; those of pytest are private."""
+    path = Path(tempfile.mkdtemp())
+    path.chmod(0o755)
+    monkeypatch.chdir(path)
+    yield path
+    path.chmod(0o755)
+    shutil.rmtree(path)
+
+
+def test_the_output_is_what_standard_output_gets(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE.replace("hello {name}", "héllo → {name}"))
+    text = flowdsl("compile", "pipeline.py").out
+    assert flowdsl("compile", "pipeline.py", "-o", "a.yaml") == (0, "", "")
+    assert Path("a.yaml").read_bytes().decode() == text
+    assert flowdsl("compile", "pipeline.py", "-o", "-") == (0, text, "")
+    assert "héllo → " in text
+    assert listing() == ["a.yaml", "pipeline.py"]
+    assert flowdsl("graph", "pipeline.py", "--svg", "-") == (
+        2,
+        "",
+        "flowdsl: - is not a file: name the one to write\n",
+    )
+
+
+def test_the_same_content_is_not_written_again(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    flowdsl("compile", "pipeline.py", "-o", "a.yaml")
+    os.utime("a.yaml", (1, 1))
+    before = Path("a.yaml").stat()
+    flowdsl("compile", "pipeline.py", "-o", "a.yaml")
+    assert (Path("a.yaml").stat().st_mtime_ns, Path("a.yaml").stat().st_ino) == (
+        before.st_mtime_ns,
+        before.st_ino,
+    )
+    write("pipeline.py", PIPELINE.replace("you", "world"))
+    flowdsl("compile", "pipeline.py", "-o", "a.yaml")
+    assert Path("a.yaml").stat().st_mtime_ns > before.st_mtime_ns
+
+
+def test_a_file_keeps_its_mode_and_a_new_one_has_the_usual(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    write("a.yaml", "old").chmod(0o640)
+    before = os.umask(0o027)
+    try:
+        flowdsl("compile", "pipeline.py", "-o", "a.yaml")
+        flowdsl("compile", "pipeline.py", "-o", "b.yaml")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(Path("a.yaml").stat().st_mode) == 0o640
+    assert stat.S_IMODE(Path("b.yaml").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_keeps_its_target(exists: bool, flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    Path("real").mkdir()
+    if exists:
+        write("real/a.yaml", "old")
+    Path("a.yaml").symlink_to("real/a.yaml")
+    assert flowdsl("compile", "pipeline.py", "-o", "a.yaml").code == 0
+    assert Path("a.yaml").readlink() == Path("real/a.yaml")
+    assert listing("real") == ["a.yaml"]
+    assert Path("real/a.yaml").read_text(encoding="utf-8").startswith("apiVersion: ")
+
+
+def test_nothing_is_written_when_there_is_an_error(flowdsl: Callable[..., Result]) -> None:
+    write("a.yaml", "old")
+    for text in (WRONG, "1 / 0\n", "x = (\n", PIPELINE + TWO.replace("inner()\n", "inner(1)\n")):
+        write("pipeline.py", text)
+        for name in ("a.yaml", "new.yaml"):
+            code, out, _ = flowdsl("compile", "pipeline.py", "-o", name)
+            assert (code, out) == (2, "")
+    assert Path("a.yaml").read_text(encoding="utf-8") == "old"
+    assert listing() == ["a.yaml", "pipeline.py"]
+
+
+def test_a_failed_replacement_leaves_the_old_file(
+    flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("pipeline.py", PIPELINE)
+    write("a.yaml", "old")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    code, out, err = flowdsl("compile", "pipeline.py", "-o", "a.yaml")
+    assert (code, out, err) == (2, "", "flowdsl: a.yaml cannot be written: No space left on device\n")
+    assert Path("a.yaml").read_text(encoding="utf-8") == "old"
+    assert listing() == ["a.yaml", "pipeline.py"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("deploy/a.yaml", "deploy/a.yaml cannot be written: there is no folder deploy"),
+        ("pipeline.py/a.yaml", "pipeline.py/a.yaml cannot be written: Not a directory"),
+        ("pipeline.py", "pipeline.py is the pipeline itself: name another file to write"),
+        ("link.py", "link.py is the pipeline itself: name another file to write"),
+        ("train.py", "train.py is Python, which is not overwritten: name another file to write"),
+        ("alias", "alias is Python, which is not overwritten: name another file to write"),
+        ("round", "round cannot be written: Too many levels of symbolic links"),
+    ],
+)
+def test_an_output_that_cannot_be(name: str, said: str, flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    write("train.py", "print()\n")
+    Path("link.py").symlink_to("pipeline.py")
+    Path("alias").symlink_to("train.py")
+    Path("round").symlink_to("round")
+    for command in (("compile", "pipeline.py", "-o", name), ("graph", "pipeline.py", "--svg", name)):
+        assert flowdsl(*command) == (2, "", f"flowdsl: {said}\n")
+    assert Path("pipeline.py").read_text(encoding="utf-8") == PIPELINE
+    assert Path("train.py").read_text(encoding="utf-8") == "print()\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (".", ". is a folder: name a file in it, as pipeline.yaml"),
+        ("deploy/", "deploy/ is a folder: name a file in it, as deploy/pipeline.yaml"),
+    ],
+)
+def test_a_picture_is_no_folder(name: str, said: str, flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    assert flowdsl("graph", "pipeline.py", "--svg", name) == (2, "", f"flowdsl: {said}\n")
+
+
+def test_a_run_of_somebody_else_does_not_hide_the_others(
+    open_folder: Path, flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(open_folder)
+    monkeypatch.setenv("KUBECONFIG", str(open_folder / "none"))
+    for name in ("mine", "closed"):
+        runs = open_folder / ".flowdsl/runs" / name
+        runs.mkdir(parents=True)
+        for file in ("workflow.json", "journal.jsonl"):
+            (runs / file).touch()
+    closed = open_folder / ".flowdsl/runs/closed"
+    commands = (("get", "other"), ("run", "--resume", "other"))
+    # With everything imported, also by the second call of a command: for cyclopts, by pydantic, once it is loaded.
+    assert all("mine" in flowdsl(*one).err for one in commands * 2)
+    with unprivileged(open_folder):
+        closed.chmod(0)
+        got, resumed = (flowdsl(*one) for one in commands)
+        closed.chmod(0o700)
+    assert (got.code, "(the last ones are mine)" in got.err) == (2, True)
+    assert resumed == (2, "", "flowdsl: there is no run `other` in .flowdsl/runs; the last ones are mine\n")
+
+
+@pytest.mark.parametrize("command", ["compile", "check", "run"])
+def test_the_current_folder_may_have_been_removed(
+    command: str, folder: Path, flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "gone").mkdir()
+    monkeypatch.chdir(folder / "gone")
+    (folder / "gone").rmdir()
+    said = "flowdsl: the current folder was removed: change into one that is there\n"
+    assert flowdsl(command, "pipeline.py") == (2, "", said)
+
+
+def test_several_files_go_to_a_folder(flowdsl: Callable[..., Result]) -> None:
+    write("one.py", PIPELINE)
+    write("two.py", TWO)
+    Path("deploy").mkdir()
+    assert flowdsl("compile", "one.py", "two.py", "two.py:night", "--as", "template", "-o", "deploy/") == (
+        0,
+        "",
+        "",
+    )
+    assert sorted(file.name for file in Path("deploy").iterdir()) == ["night.yaml", "one.yaml", "two.yaml"]
+    for target, file in (("one.py", "one.yaml"), ("two.py", "two.yaml"), ("two.py:night", "night.yaml")):
+        alone = flowdsl("compile", target, "--as", "template")
+        assert alone.out == Path("deploy", file).read_text(encoding="utf-8")
+    assert flowdsl("compile", "one.py", "two.py", "--as", "template", "-o", "deploy", "--check") == (
+        0,
+        "",
+        "",
+    )
+    Path("deploy/two.yaml").write_text("", encoding="utf-8")
+    code, out, _ = flowdsl("compile", "one.py", "two.py", "--as", "template", "-o", "deploy", "--check")
+    assert (code, out.count("+++ ")) == (1, 1)
+    assert out.startswith("--- deploy/two.yaml\tcommitted\n")
+
+
+def test_one_file_goes_to_a_folder(flowdsl: Callable[..., Result]) -> None:
+    write("one.py", PIPELINE)
+    assert flowdsl("compile", "one.py", "-o", ".") == (0, "", "")
+    assert flowdsl("compile", "one.py", "-o", "./", "--check") == (0, "", "")
+    assert flowdsl("compile", "one.py").out == Path("one.yaml").read_text(encoding="utf-8")
+
+
+def test_of_several_files_none_is_written_with_a_mistake_in_one(flowdsl: Callable[..., Result]) -> None:
+    write("one.py", PIPELINE)
+    write("two.py", WRONG)
+    Path("deploy").mkdir()
+    code, out, err = flowdsl("compile", "one.py", "two.py", "-o", "deploy")
+    assert (code, out, [*Path("deploy").iterdir()]) == (2, "", [])
+    assert err.startswith("two.py:11:")
+
+
+def test_an_output_without_permission(open_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write("pipeline.py", PIPELINE)
+    Path("locked").mkdir()
+    write("locked/a.yaml", "old")
+    write("b.yaml", "old").chmod(0o444)
+    run(["compile", "pipeline.py"])  # so that all modules are loaded
+    capsys.readouterr()
+    Path("locked").chmod(0o555)
+    with unprivileged(open_folder):
+        for name in ("locked/a.yaml", "locked/new.yaml", "b.yaml"):
+            assert run(["compile", "pipeline.py", "-o", name]) == 2
+            assert capsys.readouterr() == ("", f"flowdsl: {name} cannot be written: Permission denied\n")
+    Path("locked").chmod(0o755)  # so that it can be removed
+    assert listing("locked") == ["a.yaml"]
+    assert {Path(name).read_text(encoding="utf-8") for name in ("locked/a.yaml", "b.yaml")} == {"old"}
+
+
+def test_what_is_no_file_is_written_to(folder: Path) -> None:
+    write("pipeline.py", PIPELINE)
+    os.mkfifo("pipe")
+    with process("compile", "pipeline.py", "-o", "pipe") as child:
+        assert Path("pipe").read_text(encoding="utf-8").startswith("apiVersion: ")
+        child.communicate(timeout=120)
+        assert child.returncode == 0
+    assert stat.S_ISFIFO(Path("pipe").stat().st_mode)
+
+
+def test_check_compares(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    text = flowdsl("compile", "pipeline.py").out
+    write("pipeline.yaml", text)
+    assert flowdsl("compile", "pipeline.py", "--check") == (0, "", "")
+    write("pipeline.yaml", text.replace("you", "me"))
+    code, out, err = flowdsl("compile", "pipeline.py", "--check")
+    assert (code, err) == (1, "")
+    assert out.startswith("--- pipeline.yaml\tcommitted\n+++ pipeline.yaml\tcompiled\n@@ -")
+    assert re.findall(r"^([-+ ]) .*value: (me|you)", out, re.MULTILINE) == [("-", "me"), ("+", "you")]
+    assert sum(line[0] in "-+" for line in out.splitlines()) == 4
+    write("pipeline.py", WRONG)
+    code, out, err = flowdsl("compile", "pipeline.py", "--check")
+    assert (code, out) == (2, "")
+    assert "error[" in err
+
+
+def test_the_difference_is_a_patch(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    text = flowdsl("compile", "pipeline.py").out
+    for old in (
+        "",
+        "x: 1",
+        "x: 1\r\n",
+        text[:-1],
+        text.replace("\n", "\r\n"),
+        f"\x0b\x0c\x1c\u2028\n{text}",
+        text * 2,
+    ):
+        write("pipeline.yaml", old)
+        code, out, _ = flowdsl("compile", "pipeline.py", "--check")
+        assert code == 1
+        write("change.patch", out)
+        subprocess.run(["git", "apply", "-p0", "change.patch"], check=True)
+        assert Path("pipeline.yaml").read_bytes().decode() == text
+
+
+def test_check_of_a_file_that_is_not_there_or_not_text(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    text = flowdsl("compile", "pipeline.py").out
+    code, out, err = flowdsl("compile", "pipeline.py", "--check", "-o", "deploy/a.yaml")
+    assert (code, err) == (1, "")
+    assert out.startswith("--- /dev/null\tcommitted\n+++ deploy/a.yaml\tcompiled\n@@ -0,0 +1,")
+    Path("a.yaml").write_bytes(text.encode().replace(b"you", b"\xff\xef\xbf\xbd"))
+    code, out, err = flowdsl("compile", "pipeline.py", "--check", "-o", "a.yaml")
+    assert (code, err) == (1, "")
+    assert "\\xff" in out
+    Path("deploy/pipeline.yaml").mkdir(parents=True)
+    assert flowdsl("compile", "pipeline.py", "--check", "-o", "deploy") == (
+        2,
+        "",
+        "flowdsl: deploy/pipeline.yaml cannot be read: Is a directory\n",
+    )
+
+
+def test_a_folder_that_cannot_be_read(open_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is said, within another one and by its own name."""
+    write("pipeline.py", PIPELINE)
+    for name in ("data", ".hidden"):
+        (open_folder / name).mkdir(mode=0)
+    with unprivileged(open_folder):
+        assert run(["check", "."]) == 0
+        assert capsys.readouterr() == ("", "note: data was left out: Permission denied\n")
+        assert run(["check", "data"]) == 2
+        shown = capsys.readouterr()
+        assert shown.out.startswith("error[FD110]: there is no pipeline, YAML or JSON in data\n")
+        assert shown.err == "note: data was left out: Permission denied\n"
+
+
+def test_check_writes_nothing(open_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Proven by a read-only folder, with a module beside the pipeline."""
+    write("pipeline.py", "import helper\n" + PIPELINE)
+    write("helper.py", "")
+    assert run(["compile", "pipeline.py", "-o", "pipeline.yaml"]) == 0
+    assert run(["compile", "pipeline.py", "--check", "-o", "other.yaml"]) == 1
+    capsys.readouterr()
+    open_folder.chmod(0o555)
+    before = {path.name: path.stat().st_mtime_ns for path in open_folder.iterdir()}
+    with unprivileged(open_folder):
+        with pytest.raises(PermissionError):
+            write("x", "")
+        assert run(["compile", "pipeline.py", "--check"]) == 0
+        assert run(["compile", "pipeline.py", "--check", "-o", "other.yaml"]) == 1
+        assert run(["check", "pipeline.py"]) == 0
+    assert capsys.readouterr().err == ""
+    assert {path.name: path.stat().st_mtime_ns for path in open_folder.iterdir()} == before
+    assert set(before) == {"pipeline.py", "helper.py", "pipeline.yaml"}
