@@ -528,7 +528,7 @@ def stored(text: str, **metadata: Any) -> Json:
 
 @pytest.fixture
 def diff(flowdsl: Callable[..., Result], tmp_path: Path) -> Callable[..., Result]:
-    def command(cluster: Standing, text: str = TEMPLATE) -> tuple[int, str, str]:
+    def command(cluster: Standing, text: str = TEMPLATE) -> Result:
         (tmp_path / "t.yaml").write_text(text)
         return flowdsl(cluster, "diff", "t.yaml")
 
