@@ -16,39 +16,29 @@ from tests.commands import Result, finished
 from tests.goldens import same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from cyclopts import App
 
 
 GOLDENS = Path(__file__).parent
 
+
+def pages(app: App, *words: str) -> Iterator[tuple[str, ...]]:
+    """The words of each command below an app."""
+    for name in app:
+        if name in ("--help", "-h", "--version"):
+            continue
+        if app[name].default_command is None:
+            yield from pages(app[name], *words, name)
+        else:
+            yield (*words, name)
+
+
 PAGES = {
     "help": ("--help",),
-    "help-init": ("init", "--help"),
-    "help-compile": ("compile", "--help"),
-    "help-check": ("check", "--help"),
-    "help-run": ("run", "--help"),
-    "help-sweep": ("sweep", "--help"),
-    "help-graph": ("graph", "--help"),
-    "help-install-completion": ("--install-completion", "--help"),
-    "help-submit": ("submit", "--help"),
-    "help-wait": ("wait", "--help"),
-    "help-watch": ("watch", "--help"),
-    "help-list": ("list", "--help"),
-    "help-get": ("get", "--help"),
-    "help-logs": ("logs", "--help"),
-    "help-fetch": ("fetch", "--help"),
-    "help-stop": ("stop", "--help"),
-    "help-terminate": ("terminate", "--help"),
-    "help-suspend": ("suspend", "--help"),
-    "help-resume": ("resume", "--help"),
-    "help-retry": ("retry", "--help"),
-    "help-delete": ("delete", "--help"),
-    "help-top-node": ("top", "node", "--help"),
-    "help-top-job": ("top", "job", "--help"),
-    "help-doctor": ("doctor", "--help"),
-    "help-diff": ("diff", "--help"),
+    **{f"help-{'-'.join(words).lstrip('-')}": (*words, "--help") for words in pages(load())},
 }
-
 USAGE = (
     ("compil", "pipeline.py"),
     ("unheard-of",),
