@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.tree import from_json
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.space import metric
 from flowdsl.runtime.names import is_hidden
@@ -129,13 +130,9 @@ def _rows(text: str) -> list[dict[str, Any]] | None:
 def _json(text: str) -> Any:
     """Parse JSON; a number that JSON does not have stays a text."""
     try:
-        return json.loads(text, parse_constant=_refused)
+        return from_json(text)
     except ValueError:
         return text
-
-
-def _refused(name: str) -> Never:
-    raise ValueError(name)
 
 
 def objective_of(text: str) -> Objective | None:
